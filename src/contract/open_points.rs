@@ -1,0 +1,111 @@
+//! What the document does not show, and what we chose: the table of switches.
+//!
+//! Each row is a question the document leaves open. The client must live with any answer; the sandbox
+//! must pick one. The README prints this table, and a test holds the two equal.
+
+/// One open point of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenPoint {
+    /// Name of the switch.
+    pub name: &'static str,
+    /// Section of the document that leaves it open.
+    pub section: &'static str,
+    /// What is not shown.
+    pub question: &'static str,
+    /// What the sandbox answers unless told otherwise.
+    pub default: &'static str,
+    /// Why that default.
+    pub reason: &'static str,
+}
+
+/// Shortens the table below.
+const fn point(
+    name: &'static str,
+    section: &'static str,
+    question: &'static str,
+    default: &'static str,
+    reason: &'static str,
+) -> OpenPoint {
+    OpenPoint { name, section, question, default, reason }
+}
+
+/// Every open point that changes what client or sandbox do.
+pub const OPEN_POINTS: [OpenPoint; 17] = [
+    point("day_zone", "2.4", "the zone in which DAY cuts a time into days", "UTC", "the timestamps of exports are UTC"),
+    point(
+        "day_comparison",
+        "2.4",
+        "whether after_date and before_date include the day itself",
+        "both exclude it; equals is that whole day",
+        "the three then divide time without overlap",
+    ),
+    point(
+        "operators",
+        "2.4, 4.1",
+        "operators beyond matches, equals, before_date and after_date",
+        "refused with a 400 envelope",
+        "an answer to an operator nobody has seen would be invented",
+    ),
+    point("time_unit", "4.1", "time units beyond DAY", "refused with a 400 envelope", "as for operators"),
+    point(
+        "attrs_as",
+        "4.1",
+        "whether attrs is an array or a text",
+        "the client sends the array; the sandbox takes both",
+        "the promotion code search says array",
+    ),
+    point(
+        "empty_shape",
+        "4.2",
+        "the shape of an empty answer",
+        "data.data is []; the client also takes {}, null and absent, unless strict",
+        "the plainest array without elements",
+    ),
+    point(
+        "last_used_type",
+        "2.2",
+        "type of last_used_source and last_used_time once set",
+        "text; the time as YYYY-MM-DD HH:MM:SS",
+        "as the other times of a code are written",
+    ),
+    point("channel_id_type", "2.2", "type and value of channel_id", "a number, or null", "as the other ids of a code"),
+    point("generic_scope", "5", "scope of the generic search", "item", "both searches share one path"),
+    point("download_scope", "5", "scope of the segment download", "download", "the body names it so"),
+    point(
+        "finished_status",
+        "3.2",
+        "exportStatus of a finished export",
+        "2; the client looks at endTime alone",
+        "the next number after 1; nothing depends on it",
+    ),
+    point(
+        "finished_types",
+        "2.4",
+        "types of durations, responseCode and responseMessage once set",
+        "milliseconds as a number, 200, and \"OK\"",
+        "the plainest reading of the names",
+    ),
+    point(
+        "unknown_export",
+        "4.3",
+        "the answer for an unknown exportId",
+        "a 404 envelope with code 404",
+        "an empty success would look like an export that has not begun",
+    ),
+    point(
+        "malformed_request",
+        "7",
+        "the answer to a malformed request",
+        "a 400 envelope with code 400 that names the problem",
+        "the envelope is promised for every response",
+    ),
+    point(
+        "audience_without_members",
+        "4.2",
+        "nothing is open: audience_type without allocated_audience answers with no rows",
+        "the sandbox does so; the client refuses to send it",
+        "an answer that is silently empty is a trap",
+    ),
+    point("row_order", "4.4", "order of the records", "by id", "tests can rely on it"),
+    point("maximum_rows", "4.4", "paging and maximum result size", "no limit, no paging", "none is shown"),
+];

@@ -1,0 +1,417 @@
+//! The one error type of the core: a closed kind, one line of text, and fields that are data.
+//!
+//! Nothing here knows Python or HTTP libraries. A decision is made by `Kind`, never by reading a text.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// What went wrong, in the terms of the public exception tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A setting cannot be used.
+    Config,
+    /// A request breaks the document's rules; nothing was sent.
+    Validation,
+    /// No connection could be made.
+    Connect,
+    /// The TLS handshake was refused.
+    Tls,
+    /// The proxy refused or failed.
+    Proxy,
+    /// A time-out, of the phase named in the fields.
+    RequestTimeout,
+    /// The connection ended before the answer did.
+    ConnectionLost,
+    /// The answer ended before it was complete.
+    TruncatedResponse,
+    /// The answer is not HTTP as agreed.
+    MalformedHttp,
+    /// The service answered with a code that is not success.
+    Api,
+    /// The token was refused.
+    PermissionDenied,
+    /// The service asks to slow down.
+    Throttled,
+    /// The service or a gateway failed.
+    Server,
+    /// The request was refused by something that is not the service's own check.
+    RequestRejected,
+    /// A redirect, which is never followed.
+    RedirectRefused,
+    /// The body is not JSON at all.
+    NotJson,
+    /// The body is broken JSON.
+    InvalidJson,
+    /// The envelope is not the document's.
+    Envelope,
+    /// A record holds what it may not.
+    Record,
+    /// A limit on size was reached.
+    ResponseTooLarge,
+    /// A stream broke after rows were handed out.
+    StreamInterrupted,
+    /// The time to wait for an export was over.
+    WaitTimeout,
+    /// The embedded service could not do it.
+    Sandbox,
+    /// The client was closed.
+    ClientClosed,
+    /// A handle made before a fork cannot be used after it.
+    ForkedHandle,
+    /// A defect of this package.
+    Internal,
+}
+
+impl Kind {
+    /// Every kind, for the tests that hold the exception tree and this list equal.
+    pub const ALL: [Self; 26] = [
+        Self::Config,
+        Self::Validation,
+        Self::Connect,
+        Self::Tls,
+        Self::Proxy,
+        Self::RequestTimeout,
+        Self::ConnectionLost,
+        Self::TruncatedResponse,
+        Self::MalformedHttp,
+        Self::Api,
+        Self::PermissionDenied,
+        Self::Throttled,
+        Self::Server,
+        Self::RequestRejected,
+        Self::RedirectRefused,
+        Self::NotJson,
+        Self::InvalidJson,
+        Self::Envelope,
+        Self::Record,
+        Self::ResponseTooLarge,
+        Self::StreamInterrupted,
+        Self::WaitTimeout,
+        Self::Sandbox,
+        Self::ClientClosed,
+        Self::ForkedHandle,
+        Self::Internal,
+    ];
+
+    /// Name of the exception class this kind is raised as.
+    #[must_use]
+    pub const fn class_name(self) -> &'static str {
+        match self {
+            Self::Config => "ConfigError",
+            Self::Validation => "ValidationError",
+            Self::Connect => "ConnectError",
+            Self::Tls => "TlsError",
+            Self::Proxy => "ProxyError",
+            Self::RequestTimeout => "RequestTimeoutError",
+            Self::ConnectionLost => "ConnectionLostError",
+            Self::TruncatedResponse => "TruncatedResponseError",
+            Self::MalformedHttp => "MalformedHttpError",
+            Self::Api => "ApiError",
+            Self::PermissionDenied => "PermissionDeniedError",
+            Self::Throttled => "ThrottledError",
+            Self::Server => "ServerError",
+            Self::RequestRejected => "RequestRejectedError",
+            Self::RedirectRefused => "RedirectRefusedError",
+            Self::NotJson => "NotJsonError",
+            Self::InvalidJson => "InvalidJsonError",
+            Self::Envelope => "EnvelopeError",
+            Self::Record => "RecordError",
+            Self::ResponseTooLarge => "ResponseTooLargeError",
+            Self::StreamInterrupted => "StreamInterruptedError",
+            Self::WaitTimeout => "WaitTimeoutError",
+            Self::Sandbox => "SandboxError",
+            Self::ClientClosed => "ClientClosedError",
+            Self::ForkedHandle => "ForkedHandleError",
+            Self::Internal => "InternalError",
+        }
+    }
+}
+
+/// A value of a field: plain data that any language can hold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Field {
+    /// A whole number.
+    Integer(i64),
+    /// Seconds, or another measure.
+    Number(f64),
+    /// A text; never a token.
+    Text(String),
+}
+
+impl From<&str> for Field {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Field {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<u16> for Field {
+    fn from(value: u16) -> Self {
+        Self::Integer(i64::from(value))
+    }
+}
+
+impl From<i64> for Field {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<u64> for Field {
+    fn from(value: u64) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Field {
+    fn from(value: usize) -> Self {
+        Self::from(value as u64)
+    }
+}
+
+impl From<Duration> for Field {
+    fn from(value: Duration) -> Self {
+        Self::Number(value.as_secs_f64())
+    }
+}
+
+/// One thing that is wrong with a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What the caller typed, as `code_status[1]`.
+    pub argument: String,
+    /// Its place in the body as sent, as `filters.OR[0].AND[2].value`; empty where it has none.
+    pub path: String,
+    /// What is wrong and what to write instead.
+    pub message: String,
+    /// The value as the caller would recognise it, shortened.
+    pub value: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.argument, self.message)
+    }
+}
+
+/// What is known of the call in which an error arose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Context {
+    /// Public name of the operation.
+    pub operation: Option<&'static str>,
+    /// Requests sent.
+    pub attempts: u32,
+    /// Seconds since the call began.
+    pub elapsed: f64,
+    /// `X-Request-Id` of the last request.
+    pub request_id: Option<String>,
+    /// One line for each failed attempt.
+    pub history: Vec<String>,
+}
+
+/// An error of the core.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+    retryable: bool,
+    fields: Vec<(&'static str, Field)>,
+    problems: Vec<Problem>,
+    context: Context,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Result of the core.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// How many problems a message spells out; all are in the field.
+const PROBLEMS_SHOWN: usize = 10;
+
+impl Error {
+    /// An error that says what happened and where.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: one_line(&message.into()),
+            hint: None,
+            retryable: false,
+            fields: Vec::new(),
+            problems: Vec::new(),
+            context: Context::default(),
+            source: None,
+        }))
+    }
+
+    /// The error that tells all that is wrong with a request at once.
+    #[must_use]
+    pub fn validation(problems: Vec<Problem>) -> Self {
+        let mut message = problems.iter().take(PROBLEMS_SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        if let Some(more) = problems.len().checked_sub(PROBLEMS_SHOWN).filter(|more| *more > 0) {
+            message.push_str(&format!("; and {more} more, see .problems"));
+        }
+        let mut error = Self::new(Kind::Validation, message);
+        error.0.problems = problems;
+        error
+    }
+
+    /// Adds what the reader should do.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(one_line(&hint.into()));
+        self
+    }
+
+    /// Adds a field of the exception class.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
+        self.0.fields.push((name, value.into()));
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Says that the same request may succeed later.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.0.retryable = true;
+        self
+    }
+
+    /// Adds what is known of the call.
+    #[must_use]
+    pub fn in_context(mut self, context: Context) -> Self {
+        self.0.context = context;
+        self
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.0.retryable
+    }
+
+    /// One line: what and where.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The fields of the exception class.
+    #[must_use]
+    pub fn fields(&self) -> &[(&'static str, Field)] {
+        &self.0.fields
+    }
+
+    /// A field by its name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.0.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
+    }
+
+    /// All problems of a validation error.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
+    /// What is known of the call.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// Text from outside as one harmless line: control characters (terminal escapes among them) are escaped.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// The first `limit` characters of a text from outside, as one line.
+#[must_use]
+pub fn excerpt(text: &str, limit: usize) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_listed_once_each() {
+        let names: std::collections::HashSet<_> = Kind::ALL.iter().map(|kind| kind.class_name()).collect();
+        assert_eq!(names.len(), Kind::ALL.len());
+    }
+
+    #[test]
+    fn a_validation_error_spells_out_ten_problems_and_counts_the_rest() {
+        let problem = |number: usize| Problem {
+            argument: format!("code_status[{number}]"),
+            path: String::new(),
+            message: "is not a status".to_owned(),
+            value: number.to_string(),
+        };
+        let error = Error::validation((0..12).map(problem).collect());
+        assert!(error.message().contains("code_status[9]: is not a status; and 2 more"));
+        assert_eq!(error.problems().len(), 12);
+    }
+
+    #[test]
+    fn texts_from_outside_cannot_break_the_line_or_paint_the_terminal() {
+        assert_eq!(one_line("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
+        assert_eq!(excerpt("ééééé", 3), "ééé…");
+    }
+}
