@@ -259,7 +259,7 @@ impl Error {
     pub fn validation(problems: Vec<Problem>) -> Self {
         let mut message = problems.iter().take(PROBLEMS_SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
         if let Some(more) = problems.len().checked_sub(PROBLEMS_SHOWN).filter(|more| *more > 0) {
-            message.push_str(&format!("; and {more} more, see .problems"));
+            message = format!("{message}; and {more} more, see .problems");
         }
         let mut error = Self::new(Kind::Validation, message);
         error.0.problems = problems;
