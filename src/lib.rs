@@ -4,7 +4,9 @@
 //! Without features this crate is a plain Rust library. `sandbox` adds the embedded service, `python` the
 //! extension module. `ARCHITECTURE.md` shows the rooms and which may call which.
 
+pub mod cells;
 pub mod contract;
+pub mod decode;
 pub mod error;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;

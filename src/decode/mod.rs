@@ -1,0 +1,72 @@
+//! The one decoder: bytes in at any split, cells out into a [`Sink`], the envelope proven to its end.
+//!
+//! No I/O, no Arrow, no Python. A record is scanned for its extent as the bytes arrive, so that only the
+//! unfinished record is ever held, and is then read by `serde_json` into whatever the sink builds.
+
+mod decoder;
+mod envelope;
+mod extent;
+mod record;
+
+pub use decoder::{Decoder, Plan};
+pub use envelope::{Envelope, Member, RecordShape};
+
+/// What does not fit a column: the sink says what it expected, the decoder says where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// What the column takes, as `a whole number of 64 bits`.
+    pub expected: &'static str,
+}
+
+/// Result of handing a cell to a sink.
+pub type Fit = Result<(), Misfit>;
+
+/// Takes the cells of records.
+///
+/// For each record the decoder calls one value method for each requested column, in the columns' order (a key
+/// that the record lacks is a null), then [`Sink::extra`] for each key that was not requested, then
+/// [`Sink::end_record`]. A record that turns out to be broken is taken back by [`Sink::undo_record`].
+pub trait Sink {
+    /// A null, or an absent key.
+    fn null(&mut self, column: usize) -> Fit;
+    /// `true` or `false`.
+    fn bool(&mut self, column: usize, value: bool) -> Fit;
+    /// A number without fraction and exponent, as written: it may exceed 64 bits.
+    fn integer(&mut self, column: usize, digits: &str) -> Fit;
+    /// Any other number, as written; it is finite as a 64-bit float.
+    fn number(&mut self, column: usize, text: &str) -> Fit;
+    /// A text, unescaped.
+    fn text(&mut self, column: usize, text: &str) -> Fit;
+    /// An object or an array, as checked JSON.
+    fn nested(&mut self, column: usize, json: &str) -> Fit;
+    /// A key nobody asked for, with its value as checked JSON.
+    fn extra(&mut self, name: &str, json: &str);
+    /// The record is complete.
+    fn end_record(&mut self);
+    /// The record since the last `end_record` does not count.
+    fn undo_record(&mut self);
+}
+
+/// Limits on what is accepted, each with the default of the reliability rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a whole body.
+    pub body: u64,
+    /// Bytes of one record.
+    pub record: usize,
+    /// Bytes of one value.
+    pub value: usize,
+    /// Bytes of one number.
+    pub number: usize,
+    /// Open brackets at any place, the envelope's own counted.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, depth: 128 }
+    }
+}
+
+#[cfg(test)]
+mod tests;
