@@ -8,9 +8,13 @@ pub mod cells;
 pub mod contract;
 pub mod decode;
 pub mod error;
+pub mod filter;
+#[cfg(feature = "python")]
+pub mod python;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 pub mod secret;
+pub mod time;
 
 /// Version of the package: `Cargo.toml` is the one place that states it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,3 @@
+//! The extension module.
+
+pub mod given;

@@ -1,0 +1,42 @@
+//! Moments, and the zone in which a time without offset is read and a day is cut.
+//!
+//! The one room that names the time library. It knows nothing of requests: what it refuses, it refuses
+//! with a sentence that its callers put where the value stood.
+
+mod reading;
+mod zone;
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+pub use zone::Zone;
+
+/// A point in time, to the millisecond, as the service counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(i64);
+
+impl Moment {
+    /// Unix milliseconds.
+    #[must_use]
+    pub const fn milliseconds(self) -> i64 {
+        self.0
+    }
+
+    /// Fractions of a millisecond are cut off towards the past, also before 1970.
+    fn from_timestamp(timestamp: Timestamp) -> Self {
+        let milliseconds = timestamp.as_nanosecond().div_euclid(1_000_000);
+        Self(i64::try_from(milliseconds).unwrap_or_else(|_| timestamp.as_millisecond()))
+    }
+
+    fn timestamp(self) -> Timestamp {
+        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl fmt::Display for Moment {
+    /// ISO 8601 in UTC.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.timestamp().fmt(formatter)
+    }
+}

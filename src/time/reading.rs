@@ -1,0 +1,187 @@
+//! How a time is read: whole numbers as Unix milliseconds, ISO text in a zone.
+//!
+//! Every refusal says what to write instead. Nothing here knows which argument it reads.
+
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+
+use super::{Moment, Zone};
+
+/// Whole numbers nearer to 1970 than this are seconds in disguise (as milliseconds: before March 1973).
+const SMALLEST_MILLISECONDS: u64 = 100_000_000_000;
+/// Whole numbers further from 1970 than this are micro- or nanoseconds in disguise.
+const LARGEST_MILLISECONDS: u64 = 100_000_000_000_000;
+
+impl Moment {
+    /// Reads a whole number as Unix milliseconds.
+    ///
+    /// # Errors
+    /// A sentence, when the number looks like seconds, microseconds or nanoseconds.
+    pub fn from_milliseconds(number: i64) -> Result<Self, String> {
+        if is_milliseconds(number) {
+            return Ok(Self(number));
+        }
+        if number.unsigned_abs() > LARGEST_MILLISECONDS {
+            let (unit, divisor) = match number.unsigned_abs() / 1_000 {
+                0..=LARGEST_MILLISECONDS => ("microseconds", 1_000),
+                _ => ("nanoseconds", 1_000_000),
+            };
+            return Err(mistaken_unit(number, unit, number.checked_div_euclid(divisor)));
+        }
+        Err(mistaken_unit(number, "seconds", number.checked_mul(1_000)))
+    }
+}
+
+const fn is_milliseconds(number: i64) -> bool {
+    let distance = number.unsigned_abs();
+    distance >= SMALLEST_MILLISECONDS && distance <= LARGEST_MILLISECONDS
+}
+
+fn mistaken_unit(number: i64, unit: &str, meant: Option<i64>) -> String {
+    match meant.filter(|meant| is_milliseconds(*meant)) {
+        Some(meant) => format!(
+            "{number} looks like {unit}, and a whole number is Unix milliseconds: write {meant} for {}",
+            Moment(meant)
+        ),
+        None => format!(
+            "{number} is not Unix milliseconds; write a day as text, such as \"2024-01-31\", or milliseconds such as \
+             1706659200000"
+        ),
+    }
+}
+
+impl Zone {
+    /// Reads ISO text: a date (its first instant in this zone), a time without offset (in this zone, the
+    /// earlier where clocks showed it twice), or a time with offset or `Z`.
+    ///
+    /// Up to nine digits of a second are read; what is finer than a millisecond is cut off.
+    ///
+    /// # Errors
+    /// A sentence, when the text is not such a time or the day does not exist in this zone.
+    pub fn parse_moment(&self, text: &str) -> Result<Moment, String> {
+        let Ok(pieces) = Pieces::parse(text.trim()) else {
+            return Err(not_a_time(text));
+        };
+        if pieces.time_zone_annotation().is_some() {
+            return Err(
+                "a zone in brackets is not understood: write the offset alone, as in 2024-01-31T09:30:00+01:00"
+                    .to_owned(),
+            );
+        }
+        match (pieces.time(), pieces.offset()) {
+            (None, None) => self.first_instant(pieces.date()),
+            (None, Some(_)) => Err("an offset needs a time of day, as in 2024-01-31T00:00:00+01:00".to_owned()),
+            (Some(time), None) => self.moment_of(pieces.date().to_datetime(time)),
+            (Some(time), Some(offset)) => {
+                let offset = match offset {
+                    PiecesOffset::Numeric(numeric) => numeric.offset(),
+                    _ => jiff::tz::Offset::UTC,
+                };
+                offset
+                    .to_timestamp(pieces.date().to_datetime(time))
+                    .map(Moment::from_timestamp)
+                    .map_err(|_| out_of_range(text))
+            }
+        }
+    }
+}
+
+fn not_a_time(text: &str) -> String {
+    if text.trim().parse::<i64>().is_ok() {
+        return "a number in quotes is not a time: give Unix milliseconds without the quotes".to_owned();
+    }
+    "is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it has one"
+        .to_owned()
+}
+
+pub(super) fn out_of_range(time: impl std::fmt::Display) -> String {
+    format!("{time} is outside the years that can be told")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utc() -> Zone {
+        Zone::default()
+    }
+
+    #[test]
+    fn whole_numbers_are_milliseconds() {
+        for number in [1_704_067_200_000, -1_704_067_200_000, 100_000_000_000, 100_000_000_000_000] {
+            assert_eq!(Moment::from_milliseconds(number).map(Moment::milliseconds), Ok(number));
+        }
+    }
+
+    #[test]
+    fn other_units_are_refused_with_what_was_meant() {
+        for (number, unit, meant) in [
+            (1_704_067_200, "seconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
+            (1_704_067_200_000_000, "microseconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
+            (1_704_067_200_000_000_000, "nanoseconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
+            (-1_704_067_200, "seconds", "write -1704067200000 for 1916-01-02T00:00:00Z"),
+        ] {
+            let message = Moment::from_milliseconds(number).unwrap_err();
+            assert!(message.contains(unit) && message.contains(meant), "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_no_unit_are_refused_with_an_example() {
+        for number in [0, -1, 2024, 20_240_101] {
+            let message = Moment::from_milliseconds(number).unwrap_err();
+            assert!(message.contains("\"2024-01-31\""), "{message}");
+        }
+        for number in [i64::MIN, i64::MAX] {
+            assert!(Moment::from_milliseconds(number).unwrap_err().contains("looks like nanoseconds"));
+        }
+    }
+
+    #[test]
+    fn iso_texts_are_read_in_utc() {
+        for (text, milliseconds) in [
+            ("2024-01-01", 1_704_067_200_000),
+            ("2024-01-01T00:00:00", 1_704_067_200_000),
+            ("2024-01-01 00:00", 1_704_067_200_000),
+            (" 2024-01-01\n", 1_704_067_200_000),
+            ("2024-01-01T00:00:00Z", 1_704_067_200_000),
+            ("2024-01-01T01:00:00+01:00", 1_704_067_200_000),
+            ("2024-01-01T00:00:00.123456789", 1_704_067_200_123),
+            ("1969-12-31T23:59:59.9999", -1),
+        ] {
+            assert_eq!(utc().parse_moment(text).map(Moment::milliseconds), Ok(milliseconds), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_times_are_refused_with_advice() {
+        for (text, advice) in [
+            ("yesterday", "2024-01-31"),
+            ("", "2024-01-31"),
+            ("2024-13-01", "2024-01-31"),
+            ("01/02/2024", "2024-01-31"),
+            ("1704067200000", "without the quotes"),
+            ("2024-01-01T00:00+01:00[Europe/Berlin]", "offset alone"),
+            ("2024-01-01[Europe/Berlin]", "offset alone"),
+            ("NaT", "ISO 8601"),
+        ] {
+            let message = utc().parse_moment(text).unwrap_err();
+            assert!(message.contains(advice), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_date_or_time_without_offset_is_read_in_the_zone() {
+        let berlin = Zone::try_new("Europe/Berlin").expect("a known zone");
+        for (text, told) in [
+            ("2024-07-01", "2024-06-30T22:00:00Z"),
+            ("2024-07-01T12:00", "2024-07-01T10:00:00Z"),
+            ("2024-07-01T12:00Z", "2024-07-01T12:00:00Z"),
+            // Shown twice by clocks: the earlier.
+            ("2024-10-27T02:30", "2024-10-27T00:30:00Z"),
+            // Shown by no clock: as far past the change as it says.
+            ("2024-03-31T02:30", "2024-03-31T01:30:00Z"),
+        ] {
+            assert_eq!(berlin.parse_moment(text).map(|moment| moment.to_string()), Ok(told.to_owned()), "{text}");
+        }
+    }
+}

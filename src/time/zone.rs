@@ -1,0 +1,254 @@
+//! A zone by its IANA name, and how it cuts time into days.
+//!
+//! Zones come with the package, so that a container without zone files answers as a laptop does.
+
+use std::fmt;
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
+use jiff::{Timestamp, ToSpan as _};
+
+use super::Moment;
+use super::reading::out_of_range;
+use crate::error::{Error, Kind, excerpt};
+
+/// How many zones an error proposes.
+const PROPOSALS: usize = 3;
+/// Names less alike than this (0 to 1) are not proposed.
+const ALIKE: f64 = 0.85;
+
+/// The zone in which a time without offset is read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self { name: "UTC".to_owned(), rules: TimeZone::UTC }
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Zone({})", self.name)
+    }
+}
+
+impl Zone {
+    /// The zone of an IANA name, in any case of letters.
+    ///
+    /// # Errors
+    /// `Config`, with the nearest names, when there is none of that name.
+    pub fn try_new(name: &str) -> Result<Self, Error> {
+        let rules = TimeZoneDatabase::bundled().get(name).ok().filter(|rules| !rules.is_unknown());
+        match rules {
+            Some(rules) => Ok(Self { name: rules.iana_name().unwrap_or(name).to_owned(), rules }),
+            None => Err(unknown(name)),
+        }
+    }
+
+    /// The IANA name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The first instant of the day that holds a moment.
+    ///
+    /// # Errors
+    /// A sentence, at the ends of the calendar.
+    pub fn start_of_day(&self, moment: Moment) -> Result<Moment, String> {
+        self.first_instant(self.date_of(moment))
+    }
+
+    /// The first instants of the days from that of `start` up to, and without, that of `stop`. A day that
+    /// the zone left out has none.
+    pub fn days(&self, start: Moment, stop: Moment) -> impl Iterator<Item = Moment> + '_ {
+        let stop = self.date_of(stop);
+        self.date_of(start)
+            .series(1.day())
+            .take_while(move |day| *day < stop)
+            .filter_map(|day| self.first_instant(day).ok())
+    }
+
+    fn date_of(&self, moment: Moment) -> Date {
+        self.rules.to_datetime(moment.timestamp()).date()
+    }
+
+    /// The first instant of a day, also where a change of clocks skips its midnight.
+    pub(super) fn first_instant(&self, day: Date) -> Result<Moment, String> {
+        let midnight = day.to_datetime(Time::midnight());
+        let first = match self.rules.to_ambiguous_zoned(midnight).offset() {
+            // Clocks may jump from before midnight to past it: the day begins where they land.
+            AmbiguousOffset::Gap { before, .. } => {
+                let reached = before.to_timestamp(midnight).map_err(|_| out_of_range(day))?;
+                self.last_change(reached).unwrap_or(reached)
+            }
+            AmbiguousOffset::Fold { before: offset, .. } | AmbiguousOffset::Unambiguous { offset } => {
+                offset.to_timestamp(midnight).map_err(|_| out_of_range(day))?
+            }
+        };
+        if self.rules.to_datetime(first).date() == day {
+            Ok(Moment::from_timestamp(first))
+        } else {
+            Err(format!("there was no {day} in {}: the clocks skipped that day", self.name))
+        }
+    }
+
+    /// The moment at which clocks of this zone first show a time; one they skip counts from before the change.
+    pub(super) fn moment_of(&self, time: DateTime) -> Result<Moment, String> {
+        self.rules.to_timestamp(time).map(Moment::from_timestamp).map_err(|_| out_of_range(time))
+    }
+
+    fn last_change(&self, reached: Timestamp) -> Option<Timestamp> {
+        let just_after = reached.checked_add(1.nanosecond()).ok()?;
+        self.rules.preceding(just_after).next().map(|change| change.timestamp())
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let shown = excerpt(name, 60);
+    let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not a zone of the IANA database"));
+    let nearest = nearest(name);
+    if nearest.is_empty() {
+        return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");
+    }
+    error.with_hint(format!("did you mean {}?", nearest.join(", ")))
+}
+
+/// Zones whose name, or city alone, is most like the one asked for.
+fn nearest(asked: &str) -> Vec<String> {
+    let asked = asked.to_lowercase().replace(' ', "_");
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        let city = name.rsplit('/').next().unwrap_or_default();
+        strsim::jaro_winkler(&asked, &name).max(strsim::jaro_winkler(&asked, city))
+    };
+    let mut names: Vec<(f64, String)> = TimeZoneDatabase::bundled()
+        .available()
+        .map(|name| (likeness(name.as_str()), name.as_str().to_owned()))
+        .filter(|(likeness, _)| *likeness > ALIKE)
+        .collect();
+    names.sort_by(|(one, left), (other, right)| other.total_cmp(one).then_with(|| left.cmp(right)));
+    names.into_iter().take(PROPOSALS).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    fn zone(name: &str) -> Zone {
+        Zone::try_new(name).expect("a known zone")
+    }
+
+    fn first(name: &str, day: &str) -> String {
+        zone(name).parse_moment(day).expect("a day").to_string()
+    }
+
+    #[test]
+    fn a_day_begins_where_the_clocks_of_its_zone_say() {
+        for (name, day, told) in [
+            ("UTC", "2024-01-01", "2024-01-01T00:00:00Z"),
+            ("Asia/Kathmandu", "2024-01-01", "2023-12-31T18:15:00Z"),
+            // Midnight is skipped: the day begins at one.
+            ("Africa/Cairo", "2024-04-26", "2024-04-25T22:00:00Z"),
+            ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"),
+            // Clocks jumped from 23:30 to 00:30.
+            ("America/Toronto", "1919-03-31", "1919-03-31T04:30:00Z"),
+            // Midnight was shown twice.
+            ("America/Havana", "2024-11-03", "2024-11-03T04:00:00Z"),
+            ("America/St_Johns", "2010-11-07", "2010-11-07T02:30:00Z"),
+        ] {
+            assert_eq!(first(name, day), told, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_a_zone_left_out_is_refused_and_not_counted() {
+        let apia = zone("Pacific/Apia");
+        let message = apia.parse_moment("2011-12-30").unwrap_err();
+        assert!(message.contains("there was no 2011-12-30 in Pacific/Apia"), "{message}");
+        let moment = |text| apia.parse_moment(text).expect("a day");
+        assert_eq!(apia.days(moment("2011-12-28"), moment("2012-01-01")).count(), 3);
+    }
+
+    #[test]
+    fn days_are_like_a_range() {
+        let berlin = zone("Europe/Berlin");
+        let moment = |text| berlin.parse_moment(text).expect("a day");
+        let days: Vec<String> =
+            berlin.days(moment("2024-03-30"), moment("2024-04-02")).map(|day| day.to_string()).collect();
+        assert_eq!(days, ["2024-03-29T23:00:00Z", "2024-03-30T23:00:00Z", "2024-03-31T22:00:00Z"]);
+        assert_eq!(berlin.days(moment("2024-04-02"), moment("2024-04-02")).count(), 0);
+        assert_eq!(berlin.days(moment("2024-04-02"), moment("2024-04-01")).count(), 0);
+    }
+
+    #[test]
+    fn a_zone_is_known_by_its_name_in_any_case() {
+        assert_eq!(zone("europe/berlin").name(), "Europe/Berlin");
+        assert_eq!(Zone::default().name(), zone("UTC").name());
+    }
+
+    #[test]
+    fn an_unknown_zone_is_told_with_the_nearest() {
+        for (name, nearest) in
+            [("Berlin", "Europe/Berlin"), ("Europe/Berln", "Europe/Berlin"), ("New York", "America/New_York")]
+        {
+            let error = Zone::try_new(name).expect_err("no zone");
+            assert_eq!(error.kind(), Kind::Config);
+            assert!(error.hint().is_some_and(|hint| hint.contains(nearest)), "{error:?}");
+        }
+        for name in ["", "???", "\u{1b}[31m", "Etc/Unknown"] {
+            assert!(Zone::try_new(name).is_err(), "{name}");
+        }
+    }
+
+    fn any_zone(pick: &prop::sample::Index) -> Zone {
+        let names: Vec<String> = TimeZoneDatabase::bundled().available().map(|name| name.to_string()).collect();
+        zone(pick.get(names.as_slice()).as_str())
+    }
+
+    /// The oracle: walks minute by minute until the clocks first show the day.
+    fn first_by_walking(zone: &Zone, day: Date) -> Option<i64> {
+        let sixteen_hours_before =
+            jiff::tz::Offset::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok()?.as_millisecond() - 16 * 60 * MINUTE;
+        (0..32 * 60).map(|minute| sixteen_hours_before + minute * MINUTE).find(|at| zone.date_of(Moment(*at)) == day)
+    }
+
+    proptest! {
+        #[test]
+        fn first_instants_agree_with_a_walk_along_the_clock(
+            pick in any::<prop::sample::Index>(),
+            year in 1975_i16..2038,
+            day_of_year in 1_i16..=365,
+        ) {
+            let zone = any_zone(&pick);
+            let day = Date::new(year, 1, 1).unwrap().with().day_of_year(day_of_year).build().unwrap();
+            prop_assert_eq!(
+                zone.first_instant(day).ok().map(Moment::milliseconds),
+                first_by_walking(&zone, day),
+                "{} {}", zone.name(), day
+            );
+        }
+
+        #[test]
+        fn the_days_of_clock_changes_agree_too(pick in any::<prop::sample::Index>(), year in 1975_i16..2038) {
+            let zone = any_zone(&pick);
+            let start = Date::new(year, 1, 1).unwrap().to_zoned(TimeZone::UTC).unwrap().timestamp();
+            for change in zone.rules.following(start).take(2) {
+                let day = zone.rules.to_datetime(change.timestamp()).date();
+                prop_assert_eq!(
+                    zone.first_instant(day).ok().map(Moment::milliseconds),
+                    first_by_walking(&zone, day),
+                    "{} {}", zone.name(), day
+                );
+            }
+        }
+    }
+}
