@@ -5,6 +5,7 @@
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 
 use super::{Moment, Zone};
+use crate::error::excerpt;
 
 /// Whole numbers nearer to 1970 than this are seconds in disguise (as milliseconds: before March 1973).
 const SMALLEST_MILLISECONDS: u64 = 100_000_000_000;
@@ -89,8 +90,11 @@ fn not_a_time(text: &str) -> String {
     if text.trim().parse::<i64>().is_ok() {
         return "a number in quotes is not a time: give Unix milliseconds without the quotes".to_owned();
     }
-    "is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it has one"
-        .to_owned()
+    format!(
+        "\"{}\" is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it \
+         has one",
+        excerpt(text, 60)
+    )
 }
 
 pub(super) fn out_of_range(time: impl std::fmt::Display) -> String {

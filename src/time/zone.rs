@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    fn any_zone(pick: &prop::sample::Index) -> Zone {
+    fn any_zone(pick: prop::sample::Index) -> Zone {
         let names: Vec<String> = TimeZoneDatabase::bundled().available().map(|name| name.to_string()).collect();
         zone(pick.get(names.as_slice()).as_str())
     }
@@ -228,7 +228,7 @@ mod tests {
             year in 1975_i16..2038,
             day_of_year in 1_i16..=365,
         ) {
-            let zone = any_zone(&pick);
+            let zone = any_zone(pick);
             let day = Date::new(year, 1, 1).unwrap().with().day_of_year(day_of_year).build().unwrap();
             prop_assert_eq!(
                 zone.first_instant(day).ok().map(Moment::milliseconds),
@@ -239,7 +239,7 @@ mod tests {
 
         #[test]
         fn the_days_of_clock_changes_agree_too(pick in any::<prop::sample::Index>(), year in 1975_i16..2038) {
-            let zone = any_zone(&pick);
+            let zone = any_zone(pick);
             let start = Date::new(year, 1, 1).unwrap().to_zoned(TimeZone::UTC).unwrap().timestamp();
             for change in zone.rules.following(start).take(2) {
                 let day = zone.rules.to_datetime(change.timestamp()).date();

@@ -1,0 +1,68 @@
+//! `attrs`: the attributes to return, and the two forms in which they are sent.
+
+use super::given::Given;
+use super::nearest::did_you_mean;
+use super::problems::{Place, Problems};
+use super::values;
+use crate::contract::codes;
+use crate::contract::search::Attributes;
+
+/// The names asked for; `known` lists all there are, where the document does.
+pub(super) fn names(given: &Given, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
+    let place = Place::argument("attrs", "attrs");
+    match given {
+        Given::Null => {
+            problems.add(&place, given, "is required: name the attributes to return, such as [\"id\", \"name\"]");
+            return None;
+        }
+        Given::List(values) if values.is_empty() => {
+            problems.add(&place, given, "an empty list asks for nothing: name at least one attribute");
+            return None;
+        }
+        _ => {}
+    }
+    let names = problems.keep_each(&place, given, |value| name(value, known))?;
+    let mut seen = std::collections::HashSet::new();
+    let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();
+    for (index, name) in &repeated {
+        problems.add(&place.element(*index), &Given::text(name.as_str()), format!("\"{name}\" is named twice"));
+    }
+    repeated.is_empty().then_some(names)
+}
+
+/// The names of promotion code attributes; none named means all but `channel_id`.
+pub(super) fn code_names(given: &Given, problems: &mut Problems) -> Option<Vec<String>> {
+    if given.is_null() {
+        return Some(codes::DEFAULT_ATTRIBUTES.map(str::to_owned).to_vec());
+    }
+    names(given, Some(&codes::ATTRIBUTES), problems)
+}
+
+/// The form in which names are sent (section 4.1 shows two).
+pub(super) fn as_sent(names: Vec<String>, form: &Given, problems: &mut Problems) -> Option<Attributes> {
+    match form {
+        Given::Null => Some(Attributes::Names(names)),
+        Given::Text(form) if form == "array" => Some(Attributes::Names(names)),
+        Given::Text(form) if form == "text" => Some(Attributes::Text(names.join(","))),
+        form => {
+            let message = format!("{} is not a form of attrs: it is \"array\" or \"text\"", form.shown());
+            problems.add(&Place::argument("attrs_as", "attrs"), form, message);
+            None
+        }
+    }
+}
+
+fn name(value: &Given, known: Option<&[&str]>) -> Result<String, String> {
+    let name = values::name(value, "the name of an attribute")?;
+    match known {
+        Some(known) if !known.contains(&name.as_str()) => Err(unknown(value, &name, known)),
+        None if name.contains(',') => Err(format!("{} holds a comma: write a list, one name each", value.shown())),
+        _ => Ok(name),
+    }
+}
+
+fn unknown(value: &Given, name: &str, known: &[&str]) -> String {
+    let advice = did_you_mean(name, known.iter().copied());
+    let advice = if advice.is_empty() { format!("; there are {}", known.join(", ")) } else { advice };
+    format!("{} is not an attribute of promotion codes{advice}", value.shown())
+}

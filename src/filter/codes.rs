@@ -1,0 +1,109 @@
+//! The promotion code search whose columns are arguments (section 4.2).
+
+use super::Search;
+use super::code_condition::{self, Column};
+use super::given::{Comparison, Days, Given, Method};
+use super::problems::{Place, Problems};
+use super::{attributes, code_filters, limit};
+use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
+use crate::contract::condition::CodeCondition;
+use crate::contract::search::{Attributes, SearchBody};
+use crate::error::Result;
+use crate::time::Zone;
+
+/// The arguments of `search_codes` as given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CodesArguments {
+    /// Attributes to return; null is all but `channel_id`.
+    pub attrs: Given,
+    /// Required: `after(t)`, `before(t)`, `on(day)` or `op(name, t)`.
+    pub allocated_time: Given,
+    /// Numbers or names of audience types.
+    pub audience_type: Given,
+    /// Ids of customers or visitors.
+    pub allocated_audience: Given,
+    /// Numbers or names of statuses.
+    pub code_status: Given,
+    /// The most records to return.
+    pub limit: Given,
+}
+
+/// Checks a promotion code search.
+///
+/// # Errors
+/// `Validation`, with every problem of every argument.
+pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
+    let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit } = arguments;
+    let mut problems = Problems::default();
+    let attributes = attributes::code_names(&attrs, &mut problems);
+    let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], zone, &mut problems);
+    let limit = limit::check(&limit, &mut problems);
+    let search = attributes.zip(conditions).map(|(attributes, conditions)| Search {
+        body: SearchBody {
+            item_type_id: PROMOTION_CODE_ID,
+            item_type_name: PROMOTION_CODE_NAME.to_owned(),
+            attrs: Attributes::Names(attributes.clone()),
+            filters: code_filters::of(conditions),
+        },
+        attributes,
+        limit,
+    });
+    problems.settle(search)
+}
+
+/// The conditions that were given, in the order of their positions.
+fn conditions(given: [Given; 4], zone: &Zone, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
+    let present: Vec<(Column, Given)> = Column::ALL
+        .into_iter()
+        .zip(given)
+        .filter(|(column, given)| *column == Column::AllocatedTime || !given.is_null())
+        .collect();
+    let columns: Vec<Column> = present.iter().map(|(column, _)| *column).collect();
+    let mut good = Vec::new();
+    for (position, (column, given)) in present.into_iter().enumerate() {
+        let place = Place::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
+        if column == Column::AudienceType {
+            code_filters::audience_trap(&columns, &place, &given, problems);
+        }
+        good.extend(condition(column, given, &place, zone, problems));
+    }
+    (good.len() == columns.len()).then_some(good)
+}
+
+fn condition(
+    column: Column,
+    given: Given,
+    place: &Place,
+    zone: &Zone,
+    problems: &mut Problems,
+) -> Option<CodeCondition> {
+    let comparison = match given {
+        Given::Comparison(comparison) => *comparison,
+        Given::Null => {
+            problems.add(
+                &place.field("value"),
+                &Given::Null,
+                "is required: write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")",
+            );
+            return None;
+        }
+        Given::Days(days) => {
+            problems.add(&place.field("value"), &Given::Days(days.clone()), needs_a_scan(column, &days));
+            return None;
+        }
+        value => Comparison::new(Method::Matches, value),
+    };
+    code_condition::check(column, &comparison, place, zone, problems)
+}
+
+fn needs_a_scan(column: Column, days: &Days) -> String {
+    if column == Column::AllocatedTime {
+        let (start, stop) = (days.start.shown(), days.stop.shown());
+        format!("a range takes one request a day: write client.scan_codes(allocated_time=days({start}, {stop}))")
+    } else {
+        format!("days(…) is a range of times, and {} is none: give one value or several", column.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

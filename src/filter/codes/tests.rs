@@ -1,0 +1,350 @@
+//! Each rule of a promotion code search, and the bodies that come of good ones.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::contract::codes::{ATTRIBUTES, DEFAULT_ATTRIBUTES};
+use crate::filter::sample::{after, before, days, given, on, op, places, problem, problems};
+
+fn checked(arguments: CodesArguments) -> Result<Search> {
+    check(arguments, &Zone::default())
+}
+
+fn since_2024() -> CodesArguments {
+    CodesArguments { allocated_time: after("2024-01-01"), ..CodesArguments::default() }
+}
+
+fn body(arguments: CodesArguments) -> Value {
+    serde_json::to_value(checked(arguments).expect("a good request").body).expect("a body")
+}
+
+fn conditions(arguments: CodesArguments) -> Value {
+    body(arguments)["filters"]["OR"][0]["AND"].take()
+}
+
+#[test]
+fn the_full_request_is_the_document_s_shape_literally() {
+    let arguments = CodesArguments {
+        attrs: given(json!(["id", "code_status"])),
+        audience_type: given(json!(["customer", -1007])),
+        allocated_audience: given(json!(["17", 42])),
+        code_status: given(json!(["sent", 4, 1.0])),
+        allocated_time: after("2024-01-01"),
+        limit: Given::Integer(10),
+    };
+    let search = checked(arguments).expect("a good request");
+    assert_eq!(
+        serde_json::to_string(&search.body).expect("a body"),
+        json!({
+            "itemTypeId": -100,
+            "itemTypeName": "promotion_code",
+            "attrs": ["id", "code_status"],
+            "filters": {"OR": [{"AND": [
+                {"type": 2, "column": "audience_type", "data_type": "number", "operator": "matches",
+                 "value": [-1003, -1007], "extendValue": []},
+                {"type": 2, "column": "allocated_audience", "data_type": "string", "operator": "matches",
+                 "value": ["17", "42"], "extendValue": []},
+                {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches",
+                 "value": [3, 4, 1], "extendValue": []},
+                {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "after_date",
+                 "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
+            ]}]},
+        })
+        .to_string()
+    );
+    assert_eq!(search.attributes, ["id", "code_status"]);
+    assert_eq!(search.limit, Some(10));
+}
+
+#[test]
+fn what_is_not_given_is_left_out() {
+    let body = body(since_2024());
+    assert_eq!(body["filters"]["OR"][0]["AND"].as_array().map(Vec::len), Some(1));
+    assert_eq!(body["attrs"], json!(DEFAULT_ATTRIBUTES));
+    assert_eq!(checked(since_2024()).map(|search| search.limit).expect("a good request"), None);
+}
+
+#[test]
+fn each_comparison_has_its_operator() {
+    for (allocated_time, operator, milliseconds) in [
+        (after("2024-01-01T12:00"), "after_date", 1_704_110_400_000_i64),
+        (before(1_704_110_400_000_i64), "before_date", 1_704_110_400_000),
+        (on("2024-01-01T12:00"), "equals", 1_704_067_200_000),
+        (op("since", "2024-01-01T12:00"), "since", 1_704_110_400_000),
+    ] {
+        let conditions = conditions(CodesArguments { allocated_time, ..CodesArguments::default() });
+        assert_eq!(conditions[0]["operator"], operator);
+        assert_eq!(conditions[0]["value"], milliseconds);
+    }
+}
+
+#[test]
+fn days_are_cut_in_the_client_s_zone() {
+    let zone = Zone::try_new("Asia/Kathmandu").expect("a zone");
+    let arguments = CodesArguments { allocated_time: on("2024-01-01"), ..CodesArguments::default() };
+    let search = check(arguments, &zone).expect("a good request");
+    let body = serde_json::to_value(search.body).expect("a body");
+    assert_eq!(body["filters"]["OR"][0]["AND"][0]["value"], 1_704_046_500_000_i64);
+}
+
+#[test]
+fn a_unit_is_sent_as_given() {
+    let comparison =
+        Comparison { unit: Given::text("HOUR"), ..Comparison::new(Method::After, Given::text("2024-01-01")) };
+    let allocated_time = Given::Comparison(Box::new(comparison));
+    let conditions = conditions(CodesArguments { allocated_time, ..CodesArguments::default() });
+    assert_eq!(conditions[0]["time_unit"], "HOUR");
+}
+
+#[test]
+fn an_operator_of_one_s_own_is_sent_with_its_values() {
+    let conditions = conditions(CodesArguments { code_status: op("not_matches", 3), ..since_2024() });
+    assert_eq!(conditions[0]["operator"], "not_matches");
+    assert_eq!(conditions[0]["value"], json!([3]));
+}
+
+#[test]
+fn values_of_an_own_operator_obey_section_8_and_are_not_translated() {
+    let told = problem(checked(CodesArguments { code_status: op("not_matches", json!([3, "sent"])), ..since_2024() }));
+    assert_eq!(told.message, "\"sent\" is a name, and here values are sent as given: write 3");
+    let told = problem(checked(CodesArguments { code_status: op("not_matches", 2), ..since_2024() }));
+    assert_eq!(told.message, "2 is not one of code_status 1 (\"available\"), 3 (\"sent\"), 4 (\"used\")");
+    let told = problem(checked(CodesArguments { code_status: op(" ", 3), ..since_2024() }));
+    assert_eq!(
+        (told.path.as_str(), told.message.as_str()),
+        ("filters.OR[0].AND[0].operator", "an empty text is not an operator")
+    );
+}
+
+#[test]
+fn allocated_time_must_be_a_comparison_with_one_time() {
+    for (allocated_time, advice) in [
+        (Given::Null, "is required: write after(\"2024-01-01\")"),
+        (Given::text("2024-01-01"), "write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")"),
+        (Given::Moment("2024-01-01".to_owned()), "write after(2024-01-01)"),
+        (Given::Integer(1_704_067_200_000), "write after(1704067200000)"),
+        (given(json!(["2024-01-01", "2024-02-01"])), "one time, not a list"),
+        (after(json!(["2024-01-01"])), "one time, not a list"),
+        (op("matches", json!(["2024-01-01"])), "one time, not a list"),
+        (days("2024-01-01", "2024-04-01"), "client.scan_codes(allocated_time=days(\"2024-01-01\", \"2024-04-01\"))"),
+        (after(1_704_067_200), "write 1704067200000"),
+        (after(1_704_067_200_000_000_i64), "write 1704067200000"),
+        (after(1_704_067_200_000.0), "whole milliseconds are an int"),
+        (after("01/02/2024"), "\"01/02/2024\" is not ISO 8601"),
+        (after(Value::Null), "None is not a time"),
+        (after(true), "True is a bool, not a time"),
+    ] {
+        let told = problem(checked(CodesArguments { allocated_time, ..CodesArguments::default() }));
+        assert_eq!(
+            (told.argument.as_str(), told.path.as_str()),
+            ("allocated_time", "filters.OR[0].AND[0].value"),
+            "{told}"
+        );
+        assert!(told.message.contains(advice), "{told}");
+    }
+}
+
+#[test]
+fn audience_types_without_members_are_a_trap() {
+    let told = problem(checked(CodesArguments { audience_type: Given::text("customer"), ..since_2024() }));
+    assert_eq!((told.argument.as_str(), told.path.as_str()), ("audience_type", "filters.OR[0].AND[0]"));
+    assert!(told.message.contains("silently"), "{told}");
+}
+
+#[test]
+fn statuses_and_audience_types_are_those_of_section_8() {
+    for (value, advice) in [
+        (json!(2), "2 is not one of code_status"),
+        (json!(true), "True is not one of"),
+        (json!(3.5), "3.5 is not one of"),
+        (json!("sents"), "did you mean \"sent\"?"),
+        (json!("3"), "\"3\" is not one of"),
+        (json!([[3]]), "[3] is not one of"),
+        (json!([]), "an empty list matches nothing"),
+        (json!([null]), "None is not one of"),
+    ] {
+        let told = problem(checked(CodesArguments { code_status: given(value), ..since_2024() }));
+        assert!(told.argument.starts_with("code_status") && told.message.contains(advice), "{told}");
+    }
+    let audience = CodesArguments {
+        audience_type: given(json!([-1003, -1004])),
+        allocated_audience: Given::text("17"),
+        ..since_2024()
+    };
+    assert_eq!(problem(checked(audience)).argument, "audience_type[1]");
+}
+
+#[test]
+fn audience_ids_are_texts_or_whole_numbers() {
+    for (value, advice) in [
+        (json!(42.0), "a pandas column with missing values"),
+        (json!([null]), "missing value"),
+        (json!(true), "True is a bool"),
+        (json!(""), "an empty text is not the id"),
+        (json!({"id": 1}), "is a dict"),
+    ] {
+        let told = problem(checked(CodesArguments { allocated_audience: given(value), ..since_2024() }));
+        assert!(told.argument.starts_with("allocated_audience") && told.message.contains(advice), "{told}");
+    }
+    let big = Given::BigInteger("18446744073709551616".to_owned());
+    let conditions = conditions(CodesArguments { allocated_audience: big, ..since_2024() });
+    assert_eq!(conditions[0]["value"], json!(["18446744073709551616"]));
+    let told = problem(checked(CodesArguments {
+        allocated_audience: Given::List(vec![Given::Number(f64::NAN)]),
+        ..since_2024()
+    }));
+    assert!(told.message.starts_with("nan is a missing value"), "{told}");
+}
+
+#[test]
+fn times_do_not_go_with_columns_of_values() {
+    let told = problem(checked(CodesArguments { code_status: after("2024-01-01"), ..since_2024() }));
+    assert!(told.message.contains("after(…) compares times, and code_status is none"), "{told}");
+    let told = problem(checked(CodesArguments { code_status: days("2024-01-01", "2024-01-02"), ..since_2024() }));
+    assert!(told.message.contains("days(…) is a range of times"), "{told}");
+    let comparison = Comparison {
+        unit: Given::text("DAY"),
+        ..Comparison::new(Method::Operator(Given::text("in")), Given::Integer(3))
+    };
+    let told =
+        problem(checked(CodesArguments { code_status: Given::Comparison(Box::new(comparison)), ..since_2024() }));
+    assert_eq!(told.path, "filters.OR[0].AND[0].time_unit");
+}
+
+#[test]
+fn attributes_are_those_of_the_document() {
+    for (attrs, argument, advice) in [
+        (json!(["id", "pool"]), "attrs[1]", "did you mean \"pool_id\"?"),
+        (json!("zzz"), "attrs", "there are id, name, pool_id"),
+        (json!(["id", "name", "id"]), "attrs[2]", "\"id\" is named twice"),
+        (json!([]), "attrs", "name at least one"),
+        (json!([3]), "attrs[0]", "3 is a whole number, not the name of an attribute"),
+    ] {
+        let told = problem(checked(CodesArguments { attrs: given(attrs), ..since_2024() }));
+        assert_eq!((told.argument.as_str(), told.path.as_str()), (argument, argument));
+        assert!(told.message.contains(advice), "{told}");
+    }
+    let one = CodesArguments { attrs: Given::text("channel_id"), ..since_2024() };
+    assert_eq!(body(one)["attrs"], json!(["channel_id"]));
+}
+
+#[test]
+fn a_limit_is_a_count() {
+    for (limit, advice) in [
+        (json!(0), "0 is less than 1"),
+        (json!(-5), "-5 is less than 1"),
+        (json!(true), "True is a bool"),
+        (json!(2.0), "2.0 is a float"),
+        (json!("10"), "\"10\" is a text"),
+    ] {
+        let told = problem(checked(CodesArguments { limit: given(limit), ..since_2024() }));
+        assert_eq!((told.argument.as_str(), told.path.as_str()), ("limit", ""));
+        assert!(told.message.contains(advice), "{told}");
+    }
+}
+
+#[test]
+fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
+    let told = problems(checked(CodesArguments {
+        attrs: given(json!(["id", "nmae"])),
+        allocated_time: Given::Null,
+        audience_type: given(json!(["customer", "robot"])),
+        allocated_audience: Given::Null,
+        code_status: given(json!([1, 2, 9])),
+        limit: Given::Integer(0),
+    }));
+    assert_eq!(
+        places(&told),
+        [
+            ("attrs[1]", "attrs[1]"),
+            ("audience_type", "filters.OR[0].AND[0]"),
+            ("audience_type[1]", "filters.OR[0].AND[0].value[1]"),
+            ("code_status[1]", "filters.OR[0].AND[1].value[1]"),
+            ("code_status[2]", "filters.OR[0].AND[1].value[2]"),
+            ("allocated_time", "filters.OR[0].AND[2].value"),
+            ("limit", ""),
+        ]
+    );
+}
+
+#[test]
+fn a_long_list_of_bad_values_is_told_in_bounds() {
+    let ids = Given::List(vec![Given::Null; 100_000]);
+    let told = problems(checked(CodesArguments { allocated_audience: ids, ..since_2024() }));
+    assert_eq!(told.len(), 101);
+    assert_eq!(
+        told.last().map(|problem| problem.message.as_str()),
+        Some("99900 more of its 100000 values have problems")
+    );
+}
+
+/// One value, or a list of one to four.
+fn one_or_several(value: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    prop_oneof![value.clone(), prop::collection::vec(value, 1..5).prop_map(Value::Array)]
+}
+
+fn good_requests() -> impl Strategy<Value = CodesArguments> {
+    let audience_type = one_or_several(prop::sample::select(vec![json!(-1003), json!("visitor"), json!(-1007.0)]));
+    let audience =
+        one_or_several(prop_oneof!["[a-z0-9]{1,8}".prop_map(Value::from), any::<i64>().prop_map(Value::from)]);
+    let status = one_or_several(prop::sample::select(vec![json!(1), json!("used"), json!("Sent"), json!(4.0)]));
+    let time = (0..4_u8, 100_000_000_000..100_000_000_000_000_i64).prop_map(|(method, time)| match method {
+        0 => after(time),
+        1 => before(time),
+        2 => on(time),
+        _ => op("since", time),
+    });
+    let attrs = prop::sample::subsequence(ATTRIBUTES.to_vec(), 1..=11).prop_shuffle();
+    (prop::option::of(audience_type), prop::option::of(audience), prop::option::of(status), time, attrs).prop_map(
+        |(audience_type, audience, code_status, allocated_time, attrs)| CodesArguments {
+            attrs: given(json!(attrs)),
+            // Without members, types would be the trap.
+            audience_type: audience_type.filter(|_| audience.is_some()).map_or(Given::Null, given),
+            allocated_audience: audience.map_or(Given::Null, given),
+            code_status: code_status.map_or(Given::Null, given),
+            allocated_time,
+            limit: Given::Null,
+        },
+    )
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().map(|fields| fields.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+proptest! {
+    #[test]
+    fn every_good_request_has_the_document_s_keys_positions_and_types(arguments in good_requests()) {
+        let asked = [&arguments.audience_type, &arguments.allocated_audience, &arguments.code_status];
+        let expected: Vec<&str> = ["audience_type", "allocated_audience", "code_status"]
+            .into_iter()
+            .zip(asked)
+            .filter(|(_, given)| !given.is_null())
+            .map(|(name, _)| name)
+            .chain(["allocated_time"])
+            .collect();
+        let body = body(arguments);
+        prop_assert_eq!(keys(&body), ["itemTypeId", "itemTypeName", "attrs", "filters"]);
+        prop_assert_eq!(keys(&body["filters"]), ["OR"]);
+        prop_assert_eq!(body["filters"]["OR"].as_array().map(Vec::len), Some(1));
+        prop_assert_eq!(keys(&body["filters"]["OR"][0]), ["AND"]);
+        let conditions = body["filters"]["OR"][0]["AND"].as_array().expect("conditions");
+        let columns: Vec<&str> = conditions.iter().filter_map(|condition| condition["column"].as_str()).collect();
+        prop_assert_eq!(columns, expected);
+        for condition in conditions {
+            prop_assert_eq!(&condition["type"], &json!(2));
+            if condition["column"] == "allocated_time" {
+                prop_assert_eq!(keys(condition), ["type", "column", "data_type", "operator", "value", "time_unit"]);
+                prop_assert!(condition["value"].is_i64());
+            } else {
+                prop_assert_eq!(keys(condition), ["type", "column", "data_type", "operator", "value", "extendValue"]);
+                let is_string = condition["data_type"] == "string";
+                let values = condition["value"].as_array().expect("an array");
+                let typed = values.iter().all(|value| if is_string { value.is_string() } else { value.is_i64() });
+                prop_assert!(typed);
+                prop_assert_eq!(&condition["extendValue"], &json!([]));
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One condition of a generic search (section 4.1): its `data_type` follows the values unless it is named.
+
+use serde_json::Value;
+
+use super::given::{ColumnCondition, Comparison, Given, Method};
+use super::problems::{Place, Problems};
+use super::values;
+use crate::contract::condition::{CONDITION_TYPE, DATETIME, ItemCondition, NUMBER, STRING, VALUE_TYPE};
+use crate::time::Zone;
+
+/// Checks a condition; `types` are its `value_type` and `condition_type` where the caller gave them.
+pub(super) fn check(
+    condition: &ColumnCondition,
+    types: Option<(String, String)>,
+    place: &Place,
+    zone: &Zone,
+    problems: &mut Problems,
+) -> Option<ItemCondition> {
+    let ColumnCondition { column, comparison } = condition;
+    let column = problems.keep(&place.field("column"), column, values::name(column, "a column"));
+    let operator = values::operator(&comparison.method, place, problems);
+    let (data_type, value) = typed_value(comparison, place, zone, problems)?;
+    let unit = &comparison.unit;
+    let time_unit = problems.keep(&place.field("time_unit"), unit, values::time_unit(&data_type, unit));
+    let (value_type, condition_type) = types.unwrap_or_else(|| (VALUE_TYPE.to_owned(), CONDITION_TYPE.to_owned()));
+    Some(ItemCondition {
+        column: column?,
+        data_type,
+        operator: operator?,
+        value_type,
+        value,
+        time_unit: time_unit?,
+        condition_type,
+    })
+}
+
+fn typed_value(
+    comparison: &Comparison,
+    place: &Place,
+    zone: &Zone,
+    problems: &mut Problems,
+) -> Option<(String, Value)> {
+    let named = match &comparison.data_type {
+        Given::Null => None,
+        given => Some(problems.keep(&place.field("data_type"), given, values::name(given, "a data_type"))?),
+    };
+    let place = place.field("value");
+    let given = &comparison.value;
+    let is_time = matches!(comparison.method, Method::After | Method::Before | Method::On);
+    match named {
+        None if is_time || matches!(given, Given::Moment(_)) => {
+            time(comparison, &place, zone, problems).map(|value| (DATETIME.to_owned(), value))
+        }
+        None => followed(comparison, &place, problems),
+        Some(data_type) => {
+            let value = match data_type.as_str() {
+                DATETIME => time(comparison, &place, zone, problems),
+                STRING => list(comparison, &place, problems, values::text),
+                NUMBER => list(comparison, &place, problems, values::number),
+                _ => list(comparison, &place, problems, values::json),
+            }?;
+            Some((data_type, value))
+        }
+    }
+}
+
+/// The values, and the `data_type` that they have in common.
+fn followed(comparison: &Comparison, place: &Place, problems: &mut Problems) -> Option<(String, Value)> {
+    let values = several(comparison, place, problems, values::typed)?;
+    let (data_type, _) = values.first()?;
+    if let Some(stranger) = values.iter().position(|(other, _)| other != data_type) {
+        let message =
+            format!("has both {STRING} and {NUMBER} values: a condition has one data_type, so write all alike");
+        problems.add(&place.element(stranger), &comparison.value, message);
+        return None;
+    }
+    let data_type = (*data_type).to_owned();
+    Some((data_type, values.into_iter().map(|(_, value)| value).collect()))
+}
+
+fn time(comparison: &Comparison, place: &Place, zone: &Zone, problems: &mut Problems) -> Option<Value> {
+    let given = &comparison.value;
+    let read = match given {
+        Given::List(_) => Err("takes one time, not a list: join one condition a time with |".to_owned()),
+        _ => values::compared_moment(comparison, zone),
+    };
+    problems.keep(place, given, read).map(|moment| Value::from(moment.milliseconds()))
+}
+
+fn list(
+    comparison: &Comparison,
+    place: &Place,
+    problems: &mut Problems,
+    read: impl Fn(&Given) -> Result<Value, String>,
+) -> Option<Value> {
+    several(comparison, place, problems, read).map(Value::Array)
+}
+
+fn several<T>(
+    comparison: &Comparison,
+    place: &Place,
+    problems: &mut Problems,
+    read: impl Fn(&Given) -> Result<T, String>,
+) -> Option<Vec<T>> {
+    let given = &comparison.value;
+    if comparison.method == Method::Equals && matches!(given, Given::List(_)) {
+        problems.add(place, given, "equals takes one value: several go into .matches([...])");
+        return None;
+    }
+    if !values::not_empty(given, place, problems) {
+        return None;
+    }
+    problems.keep_each(place, given, read)
+}

@@ -1,0 +1,62 @@
+//! The item search of any business object (section 4.1). Promotion codes get section 4.2 here too: the rules
+//! belong to the object, not to the call.
+
+use super::Search;
+use super::clause::Clause;
+use super::given::Given;
+use super::item_type::ItemType;
+use super::problems::Problems;
+use super::{attributes, item_filters, limit};
+use crate::contract::codes;
+use crate::contract::search::SearchBody;
+use crate::error::Result;
+use crate::time::Zone;
+
+/// The arguments of `search_items` as given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemsArguments {
+    /// Name of the business object.
+    pub item_type_name: Given,
+    /// Attributes to return.
+    pub attrs: Given,
+    /// `where`: an expression, or the document's `{"OR": [{"AND": […]}]}`.
+    pub clause: Given,
+    /// Id of the business object; null where the name tells.
+    pub item_type_id: Given,
+    /// The most records to return.
+    pub limit: Given,
+    /// `"array"` or null sends `attrs` as an array, `"text"` as a text.
+    pub attrs_as: Given,
+}
+
+/// Checks an item search.
+///
+/// # Errors
+/// `Validation`, with every problem of every argument.
+pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
+    let ItemsArguments { item_type_name, attrs, clause, item_type_id, limit, attrs_as } = arguments;
+    let mut problems = Problems::default();
+    let item_type = ItemType::read(&item_type_name, &item_type_id, &mut problems);
+    let known: Option<&[&str]> = item_type.is_promotion_code().then_some(&codes::ATTRIBUTES);
+    let attributes = attributes::names(&attrs, known, &mut problems);
+    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, &mut problems);
+    let filters = Clause::read(clause, &mut problems).and_then(|clause| {
+        if item_type.is_promotion_code() {
+            item_filters::of_codes(clause, zone, &mut problems)
+        } else {
+            item_filters::of_items(&clause, zone, &mut problems)
+        }
+    });
+    let limit = limit::check(&limit, &mut problems);
+    let ItemType { name, id } = item_type;
+    let search = match (name, id, attributes, attrs, filters) {
+        (Some(item_type_name), Some(item_type_id), Some(attributes), Some(attrs), Some(filters)) => {
+            Some(Search { body: SearchBody { item_type_id, item_type_name, attrs, filters }, attributes, limit })
+        }
+        _ => None,
+    };
+    problems.settle(search)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! An expression of `&` and `|` to any depth, and the OR of ANDs that means the same.
+//!
+//! Nothing here knows what a condition is. Sizes are counted before anything is multiplied out.
+
+use std::fmt;
+
+/// Groups an expression may become.
+pub const MAX_GROUPS: u64 = 1_000;
+/// Values that conditions may be repeated to when groups share them.
+const MAX_REPEATED: u64 = 1_000_000;
+
+/// Conditions joined by "all of" and "any of".
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree<T> {
+    /// One condition.
+    Leaf(T),
+    /// True when all parts are.
+    All(Vec<Tree<T>>),
+    /// True when at least one part is.
+    Any(Vec<Tree<T>>),
+}
+
+/// How large a tree becomes once multiplied out; saturates rather than wraps.
+#[derive(Clone, Copy)]
+struct Size {
+    groups: u64,
+    /// Sum of the weights of the leaves in all groups.
+    weight: u64,
+}
+
+impl Size {
+    const NOTHING: Self = Self { groups: 0, weight: 0 };
+    const TRUTH: Self = Self { groups: 1, weight: 0 };
+
+    fn or(self, other: Self) -> Self {
+        Self { groups: self.groups.saturating_add(other.groups), weight: self.weight.saturating_add(other.weight) }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let repeated = self.weight.saturating_mul(other.groups);
+        Self {
+            groups: self.groups.saturating_mul(other.groups),
+            weight: repeated.saturating_add(other.weight.saturating_mul(self.groups)),
+        }
+    }
+}
+
+impl<T> Tree<T> {
+    /// The groups of the OR of ANDs, as numbers of the leaves in reading order.
+    ///
+    /// # Errors
+    /// A sentence, when that would be too large; `weight` tells how many values a leaf holds.
+    pub fn groups(&self, weight: &impl Fn(&T) -> usize) -> Result<Vec<Vec<usize>>, String> {
+        let size = self.size(weight);
+        if size.groups > MAX_GROUPS {
+            return Err(format!(
+                "becomes {} groups of conditions, and {MAX_GROUPS} is the most: give several values of one column in \
+                 one .matches([...]), or send several requests",
+                if size.groups == u64::MAX { "countless".to_owned() } else { size.groups.to_string() }
+            ));
+        }
+        if size.weight > MAX_REPEATED && size.weight > self.weight(weight) {
+            return Err(format!(
+                "repeats its values to {} when its groups are written out, and {MAX_REPEATED} is the most: send \
+                 several requests",
+                size.weight
+            ));
+        }
+        Ok(self.multiply_out(&mut 0))
+    }
+
+    /// The leaves in reading order.
+    #[must_use]
+    pub fn into_leaves(self) -> Vec<T> {
+        match self {
+            Self::Leaf(leaf) => vec![leaf],
+            Self::All(parts) | Self::Any(parts) => parts.into_iter().flat_map(Self::into_leaves).collect(),
+        }
+    }
+
+    fn size(&self, weight: &impl Fn(&T) -> usize) -> Size {
+        match self {
+            Self::Leaf(leaf) => Size { groups: 1, weight: weight(leaf) as u64 },
+            Self::All(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::TRUTH, Size::and),
+            Self::Any(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::NOTHING, Size::or),
+        }
+    }
+
+    fn weight(&self, weight: &impl Fn(&T) -> usize) -> u64 {
+        match self {
+            Self::Leaf(leaf) => weight(leaf) as u64,
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().map(|part| part.weight(weight)).fold(0, u64::saturating_add)
+            }
+        }
+    }
+
+    fn multiply_out(&self, next_leaf: &mut usize) -> Vec<Vec<usize>> {
+        match self {
+            Self::Leaf(_) => {
+                let leaf = *next_leaf;
+                *next_leaf += 1;
+                vec![vec![leaf]]
+            }
+            Self::All(parts) => parts.iter().fold(vec![Vec::new()], |groups, part| {
+                let others = part.multiply_out(next_leaf);
+                groups.iter().flat_map(|group| others.iter().map(|other| [group.as_slice(), other].concat())).collect()
+            }),
+            Self::Any(parts) => parts.iter().flat_map(|part| part.multiply_out(next_leaf)).collect(),
+        }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Tree<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (parts, joint) = match self {
+            Self::Leaf(leaf) => return leaf.fmt(formatter),
+            Self::All(parts) => (parts, " & "),
+            Self::Any(parts) => (parts, " | "),
+        };
+        for (index, part) in parts.iter().enumerate() {
+            formatter.write_str(if index == 0 { "" } else { joint })?;
+            match part {
+                Self::Leaf(leaf) => leaf.fmt(formatter)?,
+                joined => write!(formatter, "({joined})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_of(leaves: usize) -> Tree<usize> {
+        Tree::Any((0..leaves).map(Tree::Leaf).collect())
+    }
+
+    /// The groups when each leaf holds one value.
+    fn groups(tree: &Tree<usize>) -> Result<Vec<Vec<usize>>, String> {
+        tree.groups(&|_| 1)
+    }
+
+    #[test]
+    fn a_product_is_multiplied_out_in_reading_order() {
+        let tree = Tree::All(vec![any_of(2), Tree::Leaf(7), any_of(2)]);
+        assert_eq!(groups(&tree), Ok(vec![vec![0, 2, 3], vec![0, 2, 4], vec![1, 2, 3], vec![1, 2, 4]]));
+        assert_eq!(tree.into_leaves(), [0, 1, 7, 0, 1]);
+    }
+
+    #[test]
+    fn a_thousand_groups_are_the_most() {
+        assert_eq!(groups(&any_of(1_000)).map(|groups| groups.len()), Ok(1_000));
+        assert!(groups(&any_of(1_001)).unwrap_err().contains("becomes 1001 groups"));
+    }
+
+    #[test]
+    fn a_huge_product_is_refused_before_it_is_built() {
+        let huge = Tree::All((0..10_000).map(|_| any_of(10)).collect());
+        assert!(groups(&huge).unwrap_err().contains("countless"));
+    }
+
+    #[test]
+    fn many_values_may_be_sent_once_but_not_repeated_without_bound() {
+        let heavy = |_: &usize| 400_000;
+        assert!(Tree::All(vec![Tree::Leaf(1), Tree::Leaf(2), Tree::Leaf(3)]).groups(&heavy).is_ok());
+        let message = Tree::All(vec![any_of(2), Tree::Leaf(1)]).groups(&heavy).unwrap_err();
+        assert!(message.contains("repeats its values to 1600000"), "{message}");
+    }
+
+    /// Trees whose leaves are numbered by the value they hold.
+    fn trees() -> impl Strategy<Value = Tree<usize>> {
+        (0..6_usize).prop_map(Tree::Leaf).prop_recursive(5, 24, 4, |part| {
+            prop_oneof![
+                prop::collection::vec(part.clone(), 1..4).prop_map(Tree::All),
+                prop::collection::vec(part, 1..4).prop_map(Tree::Any),
+            ]
+        })
+    }
+
+    /// The oracle: the tree as it reads.
+    fn holds(tree: &Tree<usize>, facts: &[bool]) -> bool {
+        match tree {
+            Tree::Leaf(leaf) => facts[*leaf],
+            Tree::All(parts) => parts.iter().all(|part| holds(part, facts)),
+            Tree::Any(parts) => parts.iter().any(|part| holds(part, facts)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_groups_hold_for_exactly_the_same_facts(tree in trees()) {
+            if let Ok(groups) = groups(&tree) {
+                let leaves = tree.clone().into_leaves();
+                for bits in 0..64_u32 {
+                    let facts: Vec<bool> = (0..6).map(|bit| bits & (1 << bit) != 0).collect();
+                    let some_group = groups.iter().any(|group| group.iter().all(|leaf| facts[leaves[*leaf]]));
+                    prop_assert_eq!(some_group, holds(&tree, &facts));
+                }
+            }
+        }
+
+        #[test]
+        fn sizes_are_counted_as_they_come_out(tree in trees()) {
+            if let Ok(groups) = groups(&tree) {
+                let size = tree.size(&|_| 1);
+                prop_assert_eq!(size.groups, groups.len() as u64);
+                prop_assert_eq!(size.weight, groups.iter().map(Vec::len).sum::<usize>() as u64);
+            }
+        }
+    }
+}
