@@ -319,6 +319,23 @@ impl Error {
         &self.0.message
     }
 
+    /// The whole story in one line: which operation, what and where, after how many requests, what to do.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Context { operation, attempts, elapsed, .. } = self.context();
+        let mut line = match operation {
+            Some(operation) => format!("{operation}: {}", self.message()),
+            None => self.message().to_owned(),
+        };
+        if *attempts > 1 {
+            line = format!("{line} (after {attempts} requests in {elapsed:.1} s)");
+        }
+        match self.hint() {
+            Some(hint) => format!("{line}; {hint}"),
+            None => line,
+        }
+    }
+
     /// What to do.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {

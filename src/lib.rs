@@ -5,16 +5,21 @@
 //! extension module. `ARCHITECTURE.md` shows the rooms and which may call which.
 
 pub mod cells;
+pub mod client;
+pub mod config;
 pub mod contract;
 pub mod decode;
 pub mod error;
 pub mod filter;
-#[cfg(feature = "python")]
-pub mod python;
-#[cfg(feature = "sandbox")]
-pub mod sandbox;
+pub mod retry;
 pub mod secret;
 pub mod time;
+pub mod transport;
+
+#[cfg(feature = "python")]
+mod python;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 
 /// Version of the package: `Cargo.toml` is the one place that states it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, Result, excerpt};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const EXCERPT_CHARACTERS: usize = 200;
+const VALUE_BYTES: usize = 200;
 
 /// What is to be decoded.
 #[derive(Clone, Debug, Default)]
@@ -298,7 +299,7 @@ impl Decoder {
         match fault {
             Fault::Json { offset, reason } => self.invalid(self.at + offset, &reason),
             Fault::TooLong { what, limit } => too_large(what, limit as u64),
-            Fault::Value { offset, column, expected, found } => {
+            Fault::Value { offset, column, expected, found, value } => {
                 let row = self.records;
                 let place = self.passed + (self.at + offset) as u64;
                 let column = column.unwrap_or_default();
@@ -309,6 +310,7 @@ impl Decoder {
                 )
                 .with("row", row)
                 .with("column", column)
+                .with("value", start_of(&value))
                 .with("offset", place)
             }
         }
@@ -335,4 +337,10 @@ fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("the answer has a {what} of over {limit} bytes"))
         .with("what", what)
         .with("limit", limit)
+}
+
+/// At most so many bytes of a value, cut between characters.
+fn start_of(value: &str) -> &str {
+    let end = (0..=value.len().min(VALUE_BYTES)).rev().find(|end| value.is_char_boundary(*end));
+    value.get(..end.unwrap_or_default()).unwrap_or_default()
 }

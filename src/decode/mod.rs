@@ -6,10 +6,12 @@
 mod decoder;
 mod envelope;
 mod extent;
+mod members;
 mod record;
 
 pub use decoder::{Decoder, Plan};
 pub use envelope::{Envelope, Member, RecordShape};
+pub use members::{Members, Text};
 
 /// What does not fit a column: the sink says what it expected, the decoder says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,10 @@
 //! One record, complete in memory, read by `serde_json` into a sink. The plain path, which any faster one must equal.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::members::{Members, Text};
 use super::{Limits, Misfit, Sink};
 
 /// Why a record is refused. Places are bytes from the record's first.
@@ -30,6 +27,8 @@ pub(super) enum Fault {
         expected: &'static str,
         /// What JSON type was found.
         found: &'static str,
+        /// The value itself, which no text may tell.
+        value: String,
     },
     /// A value or number longer than the limit.
     TooLong {
@@ -70,9 +69,16 @@ impl Columns {
     fn fill<S: Sink>(&mut self, record: &[u8], limits: &Limits, sink: &mut S) -> Result<(), Fault> {
         if record.first() != Some(&b'{') {
             check(record, 0)?;
-            return Err(Fault::Value { offset: 0, column: None, expected: "an object", found: json_type(record) });
+            let value = String::from_utf8_lossy(record).into_owned();
+            return Err(Fault::Value {
+                offset: 0,
+                column: None,
+                expected: "an object",
+                found: json_type(record),
+                value,
+            });
         }
-        let Pairs(pairs) = serde_json::from_slice(record).map_err(|error| broken(record, &error))?;
+        let Members(pairs) = serde_json::from_slice(record).map_err(|error| broken(record, &error))?;
         let mut values: Vec<Option<&RawValue>> = vec![None; self.names.len()];
         let mut extras = Vec::new();
         for (key, value) in pairs {
@@ -84,7 +90,7 @@ impl Columns {
         }
         for (column, (value, name)) in values.iter().zip(&self.names).enumerate() {
             let Some(value) = value else {
-                sink.null(column).map_err(|misfit| misfit_at(misfit, 0, name, "nothing"))?;
+                sink.null(column).map_err(|misfit| misfit_at(misfit, 0, name, "nothing", ""))?;
                 continue;
             };
             if let Some(present) = self.present.get_mut(column) {
@@ -115,7 +121,7 @@ fn cell<S: Sink>(
     if json.len() > limits.value {
         return Err(Fault::TooLong { what: "value", limit: limits.value });
     }
-    let fault = |expected, found| Fault::Value { offset, column: Some(name.to_owned()), expected, found };
+    let fault = |expected, found| misfit_at(Misfit { expected }, offset, name, found, json);
     let fit = match json.as_bytes().first() {
         Some(b'n') => sink.null(column),
         Some(b't') => sink.bool(column, true),
@@ -138,11 +144,12 @@ fn cell<S: Sink>(
         }
         _ => sink.integer(column, json),
     };
-    fit.map_err(|misfit| misfit_at(misfit, offset, name, json_type(json.as_bytes())))
+    fit.map_err(|misfit| misfit_at(misfit, offset, name, json_type(json.as_bytes()), json))
 }
 
-fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str) -> Fault {
-    Fault::Value { offset, column: Some(name.to_owned()), expected: misfit.expected, found }
+fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str, value: &str) -> Fault {
+    let (column, value) = (Some(name.to_owned()), value.to_owned());
+    Fault::Value { offset, column, expected: misfit.expected, found, value }
 }
 
 /// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite, its brackets paired.
@@ -181,35 +188,4 @@ fn broken(json: &[u8], error: &serde_json::Error) -> Fault {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
     Fault::Json { offset, reason }
-}
-
-/// The members of an object in their order, repeated keys and all.
-struct Pairs<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-/// A text that borrows where it has no escapes.
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Pairs<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(16));
-                while let Some((Text(key), value)) = map.next_entry()? {
-                    pairs.push((key, value));
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
-    }
 }

@@ -1,0 +1,217 @@
+//! The operations, each one `async fn`: search, download, wait, call.
+//!
+//! Whoever calls them brings a runtime; nothing here blocks, spawns or knows the interpreter.
+
+mod auth;
+mod call;
+mod pace;
+mod verdict;
+mod wait;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use auth::{Grant, TokenFuture, TokenSource};
+pub use wait::Waited;
+
+use crate::cells::Block;
+use crate::config::Settings;
+use crate::contract::export::DownloadBody;
+use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
+use crate::decode::{Envelope, Limits, Plan};
+use crate::error::{Error, Kind, Result};
+use crate::filter::Search;
+use crate::retry::Policy;
+use crate::secret::Secret;
+use crate::transport::Transport;
+use auth::Auth;
+use call::Call;
+use pace::Pace;
+
+/// What a search tells while it runs.
+#[derive(Debug)]
+pub enum RowEvent {
+    /// The next rows.
+    Rows(Block),
+    /// The request is sent again: all rows so far are void.
+    Restart,
+}
+
+/// A client of one service in one process.
+#[derive(Debug)]
+pub struct Client {
+    settings: Settings,
+    policy: Policy,
+    transport: Transport,
+    auth: Auth,
+    pace: Pace,
+    closed: CancellationToken,
+}
+
+impl Client {
+    /// Prepares a client; connects to nothing. The connections of `like` are shared where the settings allow it.
+    ///
+    /// # Errors
+    /// `Config` for authorities that cannot be read.
+    pub fn try_new(settings: Settings, token: Token, like: Option<&Self>) -> Result<Self> {
+        let transport = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
+            Some(like) => like.transport.clone(),
+            None => Transport::try_new(&settings)?,
+        };
+        Ok(Self {
+            policy: Policy::new(settings.retries),
+            transport,
+            auth: Auth::new(token),
+            pace: Pace::new(settings.interval),
+            closed: CancellationToken::new(),
+            settings,
+        })
+    }
+
+    /// Searches items (sections 4.1 and 4.2). The rows go to `rows`; what is left of the answer is returned.
+    pub async fn search(
+        &self,
+        operation: &'static str,
+        search: &Search,
+        rows: mpsc::Sender<RowEvent>,
+    ) -> Result<Envelope> {
+        let plan = Plan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
+        let call = Call {
+            operation,
+            path: SEARCH_PATH,
+            body: json(&search.body)?,
+            plan,
+            rows: Some(rows),
+            idempotent: true,
+            timeout: self.settings.timeout,
+        };
+        self.run(&call).await
+    }
+
+    /// Downloads the status entries of an export (section 4.3).
+    pub async fn download(&self, export: DownloadBody) -> Result<Envelope> {
+        self.download_within("download_segment", export, self.settings.timeout).await
+    }
+
+    async fn download_within(
+        &self,
+        operation: &'static str,
+        export: DownloadBody,
+        timeout: Duration,
+    ) -> Result<Envelope> {
+        let call = Call {
+            operation,
+            path: DOWNLOAD_PATH,
+            body: json(&export)?,
+            plan: self.whole(),
+            rows: None,
+            idempotent: true,
+            timeout,
+        };
+        let envelope = self.run(&call).await?;
+        verdict::entries(&envelope)?;
+        Ok(envelope)
+    }
+
+    /// Sends what the document does not show, and returns the whole answer.
+    pub async fn call(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
+        check_path(path)?;
+        let call = Call {
+            operation: "call",
+            path,
+            body: Bytes::copy_from_slice(body.get().as_bytes()),
+            plan: self.whole(),
+            rows: None,
+            idempotent,
+            timeout: self.settings.timeout,
+        };
+        self.run(&call).await
+    }
+
+    /// Ends every call under way; later ones are refused.
+    pub fn close(&self) {
+        self.closed.cancel();
+    }
+
+    /// Whether [`Client::close`] was called.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { body: self.settings.max_response_bytes, ..Limits::default() }
+    }
+
+    fn whole(&self) -> Plan {
+        Plan { columns: None, max_records: None, limits: self.limits() }
+    }
+}
+
+/// Where the token comes from.
+#[derive(Clone, Debug)]
+pub enum Token {
+    /// A text that never changes.
+    Fixed(Secret),
+    /// Asked when needed.
+    Source(Arc<dyn TokenSource>),
+}
+
+fn json(body: &impl Serialize) -> Result<Bytes> {
+    serde_json::to_vec(body)
+        .map(Bytes::from)
+        .map_err(|error| Error::new(Kind::Internal, "the request could not be written as JSON").with_source(error))
+}
+
+/// A path stays below the base URL: it may not climb, and it carries no other address, query or fragment.
+fn check_path(path: &str) -> Result<()> {
+    let refuse = |what: &str| {
+        Err(Error::new(Kind::Config, format!("path {what}")).with_hint("write it as /access/api/…, below the base URL"))
+    };
+    if !path.starts_with('/') || path.starts_with("//") {
+        return refuse("must begin with one slash");
+    }
+    let lower = path.to_ascii_lowercase();
+    let climbs = Path::new(path).components().any(|part| part == std::path::Component::ParentDir);
+    if climbs || lower.contains("%2e") || lower.contains("%2f") || lower.contains("%5c") {
+        return refuse("may not climb with .. or hide a slash");
+    }
+    if !path.bytes().all(|byte| byte.is_ascii_graphic()) || path.contains(['?', '#', '\\']) {
+        return refuse("may hold only visible ASCII, and no ?, # or backslash");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_cannot_leave_the_base_url() {
+        for path in [
+            "",
+            "access",
+            "//evil.example.com/x",
+            "/a/../b",
+            "/a/%2e%2e/b",
+            "/a%2Fb",
+            "/a?b",
+            "/a#b",
+            "/a\\b",
+            "/a b",
+            "/ä",
+        ] {
+            assert_eq!(check_path(path).expect_err(path).kind(), Kind::Config);
+        }
+        for path in ["/access/api/item/search", "/x..y", "/a/b.c/"] {
+            assert!(check_path(path).is_ok(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Whether an answer is a result, and if not, which failure it is.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
+use crate::decode::{Envelope, Member, RecordShape};
+use crate::error::{Error, Kind, Result, excerpt};
+use crate::transport::Answer;
+
+const EXCERPT_CHARACTERS: usize = 200;
+
+/// An answer with HTTP status 200 is a result when its envelope says so, wherever it says so.
+pub(super) fn of_envelope(envelope: &Envelope, has_records: bool, strict: bool) -> Result<()> {
+    let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
+    let code = envelope.code().map_err(|found| match found {
+        None => wrong_field(field::CODE, "is absent"),
+        Some(found) => wrong_field(field::CODE, &format!("is not a whole number but {}", excerpt(found, 40))),
+    })?;
+    if code == CODE_PERMISSION {
+        return Err(permission(200, code, &message));
+    }
+    if code != CODE_SUCCESS {
+        return Err(Error::new(Kind::Api, format!("the service answered with code {code}: {message}"))
+            .with("status", 200_u16)
+            .with("code", code)
+            .with("api_message", message));
+    }
+    let status = envelope
+        .status()
+        .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
+    if status == Some(false) {
+        return Err(Error::new(Kind::Api, format!("the service answered with data.status false: {message}"))
+            .with("status", 200_u16)
+            .with("code", code)
+            .with("api_message", message));
+    }
+    if !has_records {
+        return Ok(());
+    }
+    match envelope.record_shape() {
+        RecordShape::Other => Err(wrong_field("data.data", "is neither a list of records nor empty")),
+        RecordShape::Empty(shape) if strict && shape != "data.data []" => {
+            Err(wrong_field("data.data", &format!("is not [] but {shape}, which strict=True refuses")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A download has a list of entries, each an object.
+pub(super) fn entries(envelope: &Envelope) -> Result<()> {
+    let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
+        return Err(wrong_field("data.entries", "is absent"));
+    };
+    let is_list = serde_json::from_str::<Vec<&RawValue>>(entries.get())
+        .is_ok_and(|entries| entries.iter().all(|entry| entry.get().starts_with('{')));
+    if is_list { Ok(()) } else { Err(wrong_field("data.entries", "is not a list of objects")) }
+}
+
+/// An answer with another HTTP status.
+pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
+    #[derive(Deserialize)]
+    struct Told {
+        code: Option<i64>,
+        message: Option<String>,
+    }
+    let status = answer.status;
+    let told = serde_json::from_slice::<Told>(body).ok();
+    let code = told.as_ref().and_then(|told| told.code);
+    let message = told.and_then(|told| told.message).map(|message| excerpt(&message, EXCERPT_CHARACTERS));
+    if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
+        return permission(status, code.unwrap_or_default(), message.as_deref().unwrap_or_default());
+    }
+    let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
+    let said = message.as_deref().unwrap_or(&text);
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let error = match status {
+        300..=399 => {
+            let host = answer.location_host.clone().unwrap_or_default();
+            Error::new(
+                Kind::RedirectRefused,
+                format!("the service redirects (HTTP {status}) to {host}, which is not followed"),
+            )
+            .with("location_host", host)
+            .with_hint("base_url= is probably not the service's own address")
+        }
+        429 | 503 => {
+            let error =
+                Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}")).retryable();
+            match answer.retry_after {
+                Some(wait) => error.with("retry_after", wait),
+                None => error,
+            }
+        }
+        408 | 500 | 502 | 504 => {
+            Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
+        }
+        500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
+        204 => {
+            Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)").with("received", 0_u16).retryable()
+        }
+        413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
+            .with_hint("split the list of values over several requests"),
+        400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),
+        _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
+    };
+    let error = if error.kind() == Kind::TruncatedResponse { error } else { error.with("status", status) };
+    let error = match (code, message) {
+        (Some(code), message) => error.with("code", code).with("api_message", message.unwrap_or_default()),
+        _ => error,
+    };
+    if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
+}
+
+/// A body that is no JSON is best told with what it says it is.
+pub(super) fn with_content_type(error: Error, answer: &Answer) -> Error {
+    if error.kind() != Kind::NotJson {
+        return error;
+    }
+    let content_type = excerpt(answer.content_type.as_deref().unwrap_or("no content type"), 80);
+    let hint = "a login page or gateway may stand between; check base_url=";
+    let shown = error.field("body_excerpt").cloned();
+    let told = Error::new(Kind::NotJson, format!("the answer is not JSON but {content_type}"))
+        .with("content_type", content_type)
+        .with_hint(hint);
+    match shown {
+        Some(excerpt) => told.with("body_excerpt", excerpt),
+        None => told,
+    }
+}
+
+/// Section 7. The cause is one of three, which the service does not tell apart.
+fn permission(status: u16, code: i64, message: &str) -> Error {
+    Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}, code {code}): {message}"))
+        .with("status", status)
+        .with("code", code)
+        .with("api_message", message)
+        .with_hint(
+            "the token is invalid, expired or without the scope of this operation \
+             (a promotion code search needs the scope item)",
+        )
+}
+
+fn wrong_field(name: &'static str, what: &str) -> Error {
+    Error::new(Kind::Envelope, format!("the answer is not the document's: {name} {what}")).with("field", name)
+}

@@ -1,0 +1,194 @@
+//! The settings of a client: checked once, each with the place it came from. Reads no environment by itself.
+
+mod base_url;
+pub mod environment;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::error::{Error, Kind, Result};
+use crate::time::Zone;
+
+/// Where a setting came from, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An argument of the client.
+    Argument(&'static str),
+    /// An environment variable.
+    Environment(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(name) => write!(formatter, "{name}="),
+            Self::Environment(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// The arguments of a client as given; numbers are checked here, so that the messages name them.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    /// Address of the service; else `DATAACCESS_BASE_URL`.
+    pub base_url: Option<String>,
+    /// IANA name of the zone in which naive times are read.
+    pub timezone: String,
+    /// Seconds for a collected call, over all its attempts.
+    pub timeout: f64,
+    /// Requests sent after the first.
+    pub retries: i64,
+    /// Requests of one scan at a time.
+    pub concurrency: i64,
+    /// Requests a second.
+    pub rate: Option<f64>,
+    /// Bytes of one answer.
+    pub max_response_bytes: i64,
+    /// PEM file of the authorities to trust instead of the system's; else `DATAACCESS_CA_BUNDLE`.
+    pub ca_bundle: Option<PathBuf>,
+    /// Proxy address.
+    pub proxy: Option<String>,
+    /// Whether plain HTTP may leave this machine.
+    pub allow_http: bool,
+    /// More headers for each request.
+    pub headers: Vec<(String, String)>,
+    /// Whether only `[]` is an empty answer.
+    pub strict: bool,
+}
+
+/// Checked settings.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Ends without a slash; has no user, query or fragment.
+    pub base_url: Url,
+    /// Where naive times are read.
+    pub zone: Zone,
+    /// For a collected call.
+    pub timeout: Duration,
+    /// Requests sent after the first.
+    pub retries: u32,
+    /// Requests of one scan at a time.
+    pub concurrency: u32,
+    /// Least time between the starts of two requests.
+    pub interval: Option<Duration>,
+    /// Bytes of one answer.
+    pub max_response_bytes: u64,
+    /// Authorities to trust, with where the path came from.
+    pub ca_bundle: Option<(PathBuf, Origin)>,
+    /// Explicit proxy.
+    pub proxy: Option<Url>,
+    /// More headers for each request.
+    pub headers: Vec<(String, String)>,
+    /// Whether only `[]` is an empty answer.
+    pub strict: bool,
+}
+
+/// Headers that belong to the client itself.
+const RESERVED_HEADERS: [&str; 10] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "proxy-authorization",
+    "transfer-encoding",
+    "x-request-id",
+];
+
+impl Settings {
+    /// Checks the arguments; `lookup` reads the environment.
+    ///
+    /// # Errors
+    /// `Config`, naming the setting and where it came from.
+    pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let base_url = base_url::resolve(arguments.base_url, arguments.allow_http, &lookup)?;
+        let timeout = seconds("timeout", arguments.timeout)?;
+        let interval = arguments.rate.map(|rate| seconds("rate", rate).map(|_| Duration::from_secs_f64(1.0 / rate)));
+        let ca_bundle = match arguments.ca_bundle {
+            Some(path) => Some((path, Origin::Argument("ca_bundle"))),
+            None => lookup(environment::CA_BUNDLE)
+                .map(|path| (PathBuf::from(path), Origin::Environment(environment::CA_BUNDLE))),
+        };
+        Ok(Self {
+            base_url,
+            zone: Zone::try_new(&arguments.timezone)?,
+            timeout,
+            retries: whole("retries", arguments.retries, 0)?,
+            concurrency: whole("concurrency", arguments.concurrency, 1)?,
+            interval: interval.transpose()?,
+            max_response_bytes: u64::try_from(arguments.max_response_bytes)
+                .ok()
+                .filter(|bytes| *bytes > 0)
+                .ok_or_else(|| refused("max_response_bytes", arguments.max_response_bytes, "at least 1"))?,
+            ca_bundle,
+            proxy: arguments.proxy.map(|proxy| proxy_url(&proxy)).transpose()?,
+            headers: headers(arguments.headers)?,
+            strict: arguments.strict,
+        })
+    }
+
+    /// Whether the service is on this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        base_url::is_loopback(&self.base_url)
+    }
+}
+
+fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
+    Error::new(Kind::Config, format!("{name}= must be {expected}, not {value}"))
+}
+
+/// A time that is more than nothing and not beyond a year.
+fn seconds(name: &'static str, value: f64) -> Result<Duration> {
+    const YEAR: f64 = 366.0 * 86_400.0;
+    match Duration::try_from_secs_f64(value) {
+        Ok(duration) if !duration.is_zero() && value <= YEAR => Ok(duration),
+        _ => Err(refused(name, value, "more than 0 and at most a year's seconds")),
+    }
+}
+
+fn whole(name: &'static str, value: i64, least: u32) -> Result<u32> {
+    u32::try_from(value)
+        .ok()
+        .filter(|number| (least..=10_000).contains(number))
+        .ok_or_else(|| refused(name, value, &format!("a whole number from {least} to 10000")))
+}
+
+fn proxy_url(text: &str) -> Result<Url> {
+    // The address may hold a password: it is never quoted.
+    let error = || Error::new(Kind::Config, "proxy= must be an http:// or https:// address, as http://proxy:3128");
+    let url = Url::parse(text).map_err(|_| error())?;
+    if matches!(url.scheme(), "http" | "https") && url.host_str().is_some() { Ok(url) } else { Err(error()) }
+}
+
+fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
+    for (name, value) in &headers {
+        let is_token = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
+        if !is_token {
+            return Err(Error::new(Kind::Config, format!("headers= has a name that HTTP does not allow: {name:?}")));
+        }
+        if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+            let hint = if name.eq_ignore_ascii_case("authorization") { "; give the token as token=" } else { "" };
+            return Err(Error::new(
+                Kind::Config,
+                format!("headers= may not set {name}, which the client sets itself{hint}"),
+            ));
+        }
+        if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {
+            return Err(Error::new(
+                Kind::Config,
+                format!("headers= has a value for {name} that is not printable ASCII"),
+            ));
+        }
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! One HTTP exchange: pool, TLS, proxy, time-outs. The only room that names the HTTP library.
+//!
+//! It sends once and never follows, retries or decompresses behind our back; failures are told by type.
+
+mod failure;
+mod tls;
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect;
+use url::Url;
+
+use crate::config::Settings;
+use crate::error::{Error, Kind, Result};
+use crate::retry::retry_after;
+use crate::secret::Secret;
+
+/// TCP and TLS together.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// From the request's last byte to the end of the answer's headers.
+const HEADERS_TIMEOUT: Duration = Duration::from_secs(60);
+/// Without a single byte of the body.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Shorter than the idle time-outs of usual servers, so that we let go first.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+/// What is read of an answer that is an error.
+const ERROR_BODY_BYTES: usize = 64 << 10;
+
+/// The connections to one service; a clone shares them.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    client: reqwest::Client,
+    base_url: Url,
+    uses_proxy: bool,
+}
+
+/// One request.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Path below the base URL.
+    pub path: &'a str,
+    /// JSON.
+    pub body: Bytes,
+    /// The bearer token.
+    pub token: &'a Secret,
+    /// Value of `X-Request-Id`.
+    pub request_id: &'a str,
+}
+
+/// An answer whose body is still to come.
+#[derive(Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// `Content-Type`, as one line.
+    pub content_type: Option<String>,
+    /// What `Retry-After` asks for.
+    pub retry_after: Option<Duration>,
+    /// Host of `Location`.
+    pub location_host: Option<String>,
+    response: reqwest::Response,
+    received: u64,
+}
+
+impl Transport {
+    /// Prepares the pool; connects to nothing.
+    ///
+    /// # Errors
+    /// `Config` for authorities that cannot be read.
+    pub fn try_new(settings: &Settings) -> Result<Self> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
+            .default_headers(default_headers(settings)?)
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .http1_only()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT);
+        builder = tls::configure(builder, settings)?;
+        if let Some(proxy) = &settings.proxy {
+            let proxy = reqwest::Proxy::all(proxy.clone()).map_err(|error| failure::setup(error, "proxy="))?;
+            builder = builder.no_proxy().proxy(proxy);
+        } else if settings.is_loopback() {
+            // A proxy of the environment must not see what is meant for this machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| failure::setup(error, "the HTTP client"))?;
+        Ok(Self { client, base_url: settings.base_url.clone(), uses_proxy: settings.proxy.is_some() })
+    }
+
+    /// Whether two settings connect in the same way.
+    #[must_use]
+    pub fn is_same(one: &Settings, other: &Settings) -> bool {
+        let parts = |settings: &Settings| {
+            let Settings { base_url, ca_bundle, proxy, headers, .. } = settings.clone();
+            (base_url, ca_bundle, proxy, headers)
+        };
+        parts(one) == parts(other)
+    }
+
+    /// Sends a request and waits for the answer's headers.
+    pub async fn post(&self, request: Request<'_>) -> Result<Answer> {
+        let url = format!("{}{}", self.base_url.as_str().trim_end_matches('/'), request.path);
+        let mut authorization = HeaderValue::from_str(&format!("Bearer {}", request.token.expose()))
+            .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
+        authorization.set_sensitive(true);
+        let sending = self
+            .client
+            .post(url)
+            .header(header::AUTHORIZATION, authorization)
+            .header("x-request-id", request.request_id)
+            .body(request.body)
+            .send();
+        let response = tokio::time::timeout(HEADERS_TIMEOUT, sending)
+            .await
+            .map_err(|_| failure::timed_out("headers", "no answer", HEADERS_TIMEOUT))?
+            .map_err(|error| failure::sending(error, self.uses_proxy, &self.authority()))?;
+        Answer::try_new(response)
+    }
+
+    /// Host and port, for messages.
+    fn authority(&self) -> String {
+        let host = self.base_url.host_str().unwrap_or_default();
+        self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+}
+
+impl Answer {
+    fn try_new(response: reqwest::Response) -> Result<Self> {
+        let headers = response.headers();
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
+            let encoding = String::from_utf8_lossy(encoding.as_bytes());
+            return Err(Error::new(
+                Kind::MalformedHttp,
+                format!("the answer is compressed ({encoding}), though no compression was asked for"),
+            ));
+        }
+        let date = text(header::DATE);
+        let retry_after =
+            text(header::RETRY_AFTER).and_then(|asked| retry_after(&asked, date.as_deref(), SystemTime::now()));
+        let location_host = text(header::LOCATION)
+            .and_then(|location| response.url().join(&location).ok())
+            .and_then(|location| location.host_str().map(str::to_owned));
+        Ok(Self {
+            status: response.status().as_u16(),
+            content_type: text(header::CONTENT_TYPE),
+            retry_after,
+            location_host,
+            response,
+            received: 0,
+        })
+    }
+
+    /// The next bytes of the body; nothing at its proper end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>> {
+        let chunk = tokio::time::timeout(IDLE_TIMEOUT, self.response.chunk())
+            .await
+            .map_err(|_| failure::timed_out("body", "no byte of the answer", IDLE_TIMEOUT))?
+            .map_err(|error| failure::receiving(error, self.received))?;
+        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        Ok(chunk)
+    }
+
+    /// The beginning of a body that is told as an error; what cannot be read does not matter.
+    pub async fn error_body(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        while let Ok(Some(chunk)) = self.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() >= ERROR_BODY_BYTES {
+                body.truncate(ERROR_BODY_BYTES);
+                break;
+            }
+        }
+        body
+    }
+}
+
+fn default_headers(settings: &Settings) -> Result<HeaderMap> {
+    let mut map = HeaderMap::new();
+    for (name, value) in &settings.headers {
+        let refuse = || Error::new(Kind::Config, format!("headers= cannot be sent: {name}"));
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| refuse())?;
+        map.append(name, HeaderValue::from_str(value).map_err(|_| refuse())?);
+    }
+    map.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+    map.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    map.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(map)
+}
