@@ -102,6 +102,18 @@ wheel: .venv/.tools ## the wheel for this platform, into dist
 	$(call say,'Building the wheel')
 	$(BIN)/maturin build --release --out dist
 
+.PHONY: sdist
+sdist: .venv/.tools ## the source distribution, into dist
+	$(call say,'Building the source distribution')
+	$(BIN)/maturin sdist --out dist
+
+.PHONY: test-wheel
+test-wheel: .venv/.tools ## the Python tests on the wheel in dist
+	$(call say,'Installing the wheel and running the Python tests on it')
+	@rm -f .venv/.built
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps --no-index --find-links dist dataaccess
+	$(BIN)/python -m pytest
+
 .PHONY: clean
 clean: ## remove all that was built in this folder
 	$(call say,'Removing what was built')
