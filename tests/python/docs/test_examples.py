@@ -1,0 +1,32 @@
+"""Every file in `examples` runs; a new one is a test without being registered."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def environment() -> dict[str, str]:
+    """Return this environment without the settings of a real platform."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_example_runs_and_prints(example: Path, tmp_path: Path) -> None:
+    run = subprocess.run(  # noqa: S603 - our own file
+        [sys.executable, example],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=50,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip()
+    assert "Traceback" not in run.stderr

@@ -1,0 +1,226 @@
+//! Which room of `src` may call which, and which external crate has one room alone.
+//!
+//! The rooms are those of `ARCHITECTURE.md`. Reads the sources as text: it knows paths that begin at the crate,
+//! and nothing of what they mean.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Each room with the rooms it may name, lower floors first. The bindings (`python`) may name every room.
+const ROOMS: [(&str, &[&str]); 15] = [
+    ("error", &[]),
+    ("secret", &["error"]),
+    ("time", &["error"]),
+    ("contract", &[]),
+    ("filter", &["error", "time", "contract"]),
+    ("decode", &["error", "contract"]),
+    ("columns", &["error", "time", "contract", "decode"]),
+    ("cells", &["error", "decode"]),
+    ("retry", &["error"]),
+    ("config", &["error", "secret", "time"]),
+    ("transport", &["error", "secret", "config"]),
+    ("client", &["error", "secret", "time", "contract", "filter", "decode", "cells", "retry", "config", "transport"]),
+    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "retry", "config", "client"]),
+    // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
+    ("sandbox", &["error", "contract"]),
+    (
+        "python",
+        &[
+            "error",
+            "secret",
+            "time",
+            "contract",
+            "filter",
+            "decode",
+            "columns",
+            "cells",
+            "retry",
+            "config",
+            "transport",
+            "client",
+            "scan",
+            "sandbox",
+        ],
+    ),
+];
+
+/// External crates that only some rooms may name.
+const ALONE: [(&str, &[&str]); 20] = [
+    ("arrow", &["columns"]),
+    ("axum", &["sandbox"]),
+    ("flate2", &["transport"]),
+    ("http_body_util", &["sandbox"]),
+    ("hyper", &["transport", "sandbox"]),
+    ("hyper_util", &["sandbox"]),
+    ("jiff", &["time", "sandbox"]),
+    ("parquet", &["scan"]),
+    ("pyo3", &["python"]),
+    ("pyo3_async_runtimes", &["python"]),
+    ("pythonize", &["python"]),
+    ("reqwest", &["transport"]),
+    ("rusqlite", &["sandbox"]),
+    ("rustls", &["transport"]),
+    ("sha2", &["sandbox"]),
+    ("subtle", &["sandbox"]),
+    ("tokio", &["transport", "client", "scan", "sandbox", "python"]),
+    ("tower", &["sandbox"]),
+    ("url", &["config", "transport"]),
+    ("zeroize", &["secret"]),
+];
+
+/// Every forbidden name in the source of a room, as sentences.
+fn offences(room: &str, source: &str) -> Vec<String> {
+    let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
+        return vec![format!("the room `{room}` has no line in the table of layers")];
+    };
+    let code = without_comments(source);
+    let mut found = Vec::new();
+    for name in rooms_named(&code) {
+        let is_room = ROOMS.iter().any(|(other, _)| *other == name);
+        if is_room && name != room && !allowed.contains(&name) {
+            found.push(format!("`{room}` may not name `crate::{name}`"));
+        }
+    }
+    for (external, rooms) in ALONE {
+        if names_crate(&code, external) && !rooms.contains(&room) {
+            found.push(format!("`{room}` may not name the crate `{external}`: it belongs to {}", rooms.join(", ")));
+        }
+    }
+    if code.contains("super::super::") {
+        found.push(format!("`{room}` climbs by `super::super::`: write the path from `crate::`"));
+    }
+    found
+}
+
+/// The text without line comments, documentation among them.
+fn without_comments(source: &str) -> String {
+    let is_comment = |line: &str| line.trim_start().starts_with("//");
+    source.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// What follows each `crate::`, the members of `crate::{…}` each for itself.
+fn rooms_named(code: &str) -> Vec<&str> {
+    code.split("crate::")
+        .skip(1)
+        .flat_map(|path| path.strip_prefix('{').map_or_else(|| vec![word(path)], members))
+        .collect()
+}
+
+/// First words of the members of a group whose opening brace was read.
+fn members(group: &str) -> Vec<&str> {
+    let mut depth = 1_usize;
+    let mut start = 0;
+    let mut found = Vec::new();
+    for (place, character) in group.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || (depth == 1 && character == ',') {
+            found.push(word(group.get(start..place).unwrap_or_default()));
+            start = place + 1;
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+/// The identifier at the start of a text.
+fn word(text: &str) -> &str {
+    let text = text.trim_start();
+    let end = text.find(|character| !is_identifier(character)).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// Whether a path of the code begins with this crate.
+fn names_crate(code: &str, external: &str) -> bool {
+    code.match_indices(external).any(|(place, _)| {
+        let before = code.get(..place).unwrap_or_default();
+        let after = code.get(place + external.len()..).unwrap_or_default();
+        let begins = !before.ends_with(|character| is_identifier(character) || character == ':');
+        let imported = before.ends_with("use ") && !after.starts_with(is_identifier);
+        begins && (after.starts_with("::") || imported)
+    })
+}
+
+/// Whether a character can stand in an identifier.
+fn is_identifier(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Offences of all files below a folder of `src`; `room` is known once the first folder is entered.
+fn walk(folder: &Path, room: Option<&str>, found: &mut Vec<String>) -> io::Result<usize> {
+    let mut files = 0;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let room = room.unwrap_or(stem);
+        if path.is_dir() {
+            files += walk(&path, Some(room), found)?;
+        } else if room != "lib" && path.extension().is_some_and(|extension| extension == "rs") {
+            let source = fs::read_to_string(&path)?;
+            found.extend(offences(room, &source).into_iter().map(|offence| format!("{}: {offence}", path.display())));
+            files += 1;
+        }
+    }
+    Ok(files)
+}
+
+#[test]
+fn no_room_names_what_it_may_not() {
+    let mut found = Vec::new();
+    let files = walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut found).unwrap();
+    assert!(files > 5, "the sources were not found");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn rooms_are_listed_lower_floors_first() {
+    for (place, (room, allowed)) in ROOMS.iter().enumerate() {
+        for lower in *allowed {
+            let below = ROOMS[..place].iter().any(|(name, _)| name == lower);
+            assert!(below, "`{room}` may name `{lower}`, which is not below it");
+        }
+    }
+}
+
+#[test]
+fn a_forbidden_edge_is_found_however_it_is_written() {
+    let cases = [
+        ("contract", "use crate::error::Error;", "`contract` may not name `crate::error`"),
+        ("filter", "let verdict = crate::retry::Verdict::Stop;", "`filter` may not name `crate::retry`"),
+        ("sandbox", "use crate::{contract::codes::{ID, NAME}, filter};", "`sandbox` may not name `crate::filter`"),
+        (
+            "decode",
+            "use crate::{\n    error::{Error, Kind},\n    cells::Block,\n};",
+            "`decode` may not name `crate::cells`",
+        ),
+        ("retry", "#[tokio::test]", "`retry` may not name the crate `tokio`"),
+        ("filter", "use jiff;", "`filter` may not name the crate `jiff`"),
+        ("client", "fn body() -> Result<reqwest::Body> {", "`client` may not name the crate `reqwest`"),
+        ("client", "use super::super::python;", "`client` climbs"),
+        ("attic", "", "the room `attic` has no line"),
+    ];
+    for (room, source, expected) in cases {
+        let found = offences(room, source);
+        assert!(matches!(&found[..], [only] if only.starts_with(expected)), "{source}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_allowed_is_not_found() {
+    let cases = [
+        ("client", "use crate::transport::Transport;\nuse crate::{config::Settings, error::{Error, Kind}};"),
+        ("filter", "/// As [`crate::scan`] does with `reqwest::Client`.\nuse crate::time::Zone;"),
+        ("error", "use crate::error::Kind;\nuse super::hyper_like::Url;\nlet pyo3_like = my_pyo3::x();"),
+        ("time", "use jiff::Timestamp;"),
+    ];
+    for (room, source) in cases {
+        assert_eq!(offences(room, source), Vec::<String>::new(), "{source}");
+    }
+}
