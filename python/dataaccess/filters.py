@@ -1,0 +1,391 @@
+"""Conditions of a search, written as Python reads them (sections 2.4, 4.1 and 4.2 of the document).
+
+Values are kept as given. They are checked when a request is made, where all problems are told at once,
+so nothing here judges a value, and nothing here imports the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias
+
+__all__ = ["Column", "Comparison", "Days", "Expression", "after", "before", "col", "days", "on", "op"]
+
+_MOST_VALUES = 1_000_000
+
+
+class _Scalar(Protocol):
+    """A scalar of numpy, `datetime64` among them."""
+
+    def item(self) -> Any: ...
+
+
+Time: TypeAlias = date | str | int | _Scalar
+"""A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds."""
+
+Value: TypeAlias = str | int | float | date | _Scalar
+"""One value to compare with."""
+
+Values: TypeAlias = Value | Iterable[object]
+"""One value or several: a list, a set, a Series, an array, any iterable."""
+
+_Method: TypeAlias = Literal["matches", "equals", "after", "before", "on", "op"]
+
+
+class _NotCompared:
+    """What Python would evaluate at once, refused with what to write instead."""
+
+    __slots__ = ()
+
+    def _refuse(self, sign: str) -> NoReturn:
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        self._refuse("and, or, not, if")
+
+    def __invert__(self) -> NoReturn:
+        self._refuse("~")
+
+
+class _NotOrdered(_NotCompared):
+    """The same for the signs of comparison, of which `==` would otherwise silently be false."""
+
+    __slots__ = ()
+
+    # Equality being refused, identity is what tells two of these apart in a set or dict.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> NoReturn:
+        self._refuse("==")
+
+    def __ne__(self, other: object) -> NoReturn:
+        self._refuse("!=")
+
+    def __lt__(self, other: object) -> NoReturn:
+        self._refuse("<")
+
+    def __le__(self, other: object) -> NoReturn:
+        self._refuse("<=")
+
+    def __gt__(self, other: object) -> NoReturn:
+        self._refuse(">")
+
+    def __ge__(self, other: object) -> NoReturn:
+        self._refuse(">=")
+
+    def __contains__(self, value: object) -> NoReturn:
+        self._refuse("in")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(_NotCompared):
+    """What to compare with, and how: made by `after`, `before`, `on` and `op`."""
+
+    _method: _Method
+    _value: object
+    _operator: str | None = None
+    _unit: str | None = None
+    _data_type: str | None = None
+
+    def __repr__(self) -> str:
+        arguments = [repr(self._value)]
+        if self._method == "op":
+            arguments.insert(0, repr(self._operator))
+        if self._data_type is not None:
+            arguments.append(f"data_type={self._data_type!r}")
+        if self._unit not in (None, "DAY"):
+            arguments.append(f"unit={self._unit!r}")
+        return f"{self._method}({', '.join(arguments)})"
+
+    def _given(self) -> tuple[object, ...]:
+        return (self._method, self._value, self._operator, self._unit, self._data_type)
+
+    def _refuse(self, sign: str) -> NoReturn:
+        raise TypeError(
+            f"{sign} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
+            "for a range of days write client.scan_codes(allocated_time=days(start, stop))"
+        )
+
+    def __and__(self, other: object) -> NoReturn:
+        self._refuse("&")
+
+    def __or__(self, other: object) -> NoReturn:
+        self._refuse("|")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Days:
+    """A range of days, `stop` excluded: made by `days`."""
+
+    _start: Time
+    _stop: Time
+
+    def __repr__(self) -> str:
+        return f"days({self._start!r}, {self._stop!r})"
+
+    def _given(self) -> tuple[object, ...]:
+        return (self._start, self._stop)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Expression(_NotOrdered):
+    """Conditions joined by `&` and `|`, to any depth: what `where=` takes.
+
+    Examples:
+        >>> col("age").op("greater_than", 17) & (col("name").equals("Ada") | col("name").equals("Bob"))
+        col('age').op('greater_than', 17) & (col('name').equals('Ada') | col('name').equals('Bob'))
+    """
+
+    _kind: Literal["condition", "all", "any"]
+    _parts: tuple[object, ...]
+
+    def __and__(self, other: Expression) -> Expression:
+        return self._joined("all", "&", other)
+
+    def __or__(self, other: Expression) -> Expression:
+        return self._joined("any", "|", other)
+
+    def __rand__(self, other: object) -> NoReturn:
+        _refuse_to_join(other, "&")
+
+    def __ror__(self, other: object) -> NoReturn:
+        _refuse_to_join(other, "|")
+
+    def __repr__(self) -> str:
+        if self._kind == "condition":
+            return ".".join(repr(part) for part in self._parts)
+        sign = " & " if self._kind == "all" else " | "
+        return sign.join(_enclosed(part) for part in self._parts)
+
+    def _given(self) -> tuple[object, ...]:
+        return (self._kind, *self._parts)
+
+    def _joined(self, kind: Literal["all", "any"], sign: str, other: object) -> Expression:
+        if not isinstance(other, Expression):
+            _refuse_to_join(other, sign)
+        # One level for a long chain of the same sign, so that its length is not depth.
+        parts = [part for side in (self, other) for part in (side._parts if side._kind == kind else (side,))]
+        return Expression(kind, tuple(parts))
+
+    def _refuse(self, sign: str) -> NoReturn:
+        if sign == "~":
+            raise TypeError(
+                "~ cannot negate a condition, as the document has no NOT: write col(name).op(operator, values)"
+            )
+        raise TypeError(f"{sign} does not work on conditions: join them as (...) & (...) or (...) | (...)")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Column(_NotOrdered):
+    """An attribute to filter on: made by `col`."""
+
+    _name: str
+
+    def matches(self, values: Values) -> Expression:
+        """Holds for records whose value is among `values` (operator `matches`, section 2.4).
+
+        Args:
+            values: One value or several, all texts or all numbers.
+
+        Examples:
+            >>> col("customer_id").matches(["17", "42"])
+            col('customer_id').matches(['17', '42'])
+        """
+        return self._condition(Comparison("matches", _kept(values)))
+
+    def equals(self, value: Value) -> Expression:
+        """Holds for records with exactly this value (operator `equals`, section 2.4).
+
+        Examples:
+            >>> col("name").equals("Ada")
+            col('name').equals('Ada')
+        """
+        return self._condition(Comparison("equals", value))
+
+    def after(self, time: Time, unit: str = "DAY") -> Expression:
+        """Holds for times after `time` (operator `after_date`, section 2.4).
+
+        Args:
+            time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+            unit: The `time_unit`; DAY is the one the document shows.
+
+        Examples:
+            >>> col("allocated_time").after("2024-01-31")
+            col('allocated_time').after('2024-01-31')
+        """
+        return self._condition(after(time, unit=unit))
+
+    def before(self, time: Time, unit: str = "DAY") -> Expression:
+        """Holds for times before `time` (operator `before_date`, section 2.4).
+
+        Args:
+            time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+            unit: The `time_unit`; DAY is the one the document shows.
+
+        Examples:
+            >>> col("allocated_time").before("2024-01-31")
+            col('allocated_time').before('2024-01-31')
+        """
+        return self._condition(before(time, unit=unit))
+
+    def on(self, day: Time, unit: str = "DAY") -> Expression:
+        """Holds for times of the day that holds `day` (operator `equals` on a time, section 2.4).
+
+        Args:
+            day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+            unit: The `time_unit`; DAY is the one the document shows.
+
+        Examples:
+            >>> col("allocated_time").on("2024-01-31")
+            col('allocated_time').on('2024-01-31')
+        """
+        return self._condition(on(day, unit=unit))
+
+    def op(self, name: str, values: Values, data_type: str | None = None, unit: str | None = None) -> Expression:
+        """Compares by an operator that is sent as given: the document lists only those it has seen (section 2.4).
+
+        Args:
+            name: The operator.
+            values: One value or several.
+            data_type: `string`, `number`, `datetime` or one the service knows; by default it follows the values.
+            unit: The `time_unit` of a time.
+
+        Examples:
+            >>> col("age").op("greater_than", 17, data_type="number")
+            col('age').op('greater_than', 17, data_type='number')
+        """
+        return self._condition(Comparison("op", _kept(values), name, unit, data_type))
+
+    def __and__(self, other: object) -> NoReturn:
+        _refuse_to_join(self, "&")
+
+    def __or__(self, other: object) -> NoReturn:
+        _refuse_to_join(self, "|")
+
+    def __repr__(self) -> str:
+        return f"col({self._name!r})"
+
+    def _condition(self, comparison: Comparison) -> Expression:
+        return Expression("condition", (self, comparison))
+
+    def _given(self) -> tuple[object, ...]:
+        return (self._name,)
+
+    def _refuse(self, sign: str) -> NoReturn:
+        instead = {
+            "==": ".equals(value), or .matches([...]) for one of several",
+            "<": ".before(time), or .op(operator, value) for a number",
+            "<=": ".before(time), or .op(operator, value) for a number",
+            ">": ".after(time), or .op(operator, value) for a number",
+            ">=": ".after(time), or .op(operator, value) for a number",
+            "!=": ".op(operator, value), as the document shows no operator for it",
+            "~": ".op(operator, value), as the document has no NOT",
+            "in": ".matches([...])",
+        }
+        raise TypeError(f"{sign} does not work on a column: write {self!r}{instead.get(sign, '.matches([...])')}")
+
+
+def col(name: str) -> Column:
+    """An attribute to filter on (`column` in section 2.4).
+
+    Examples:
+        >>> col("customer_id").matches("17") & col("created").after("2024-01-31")
+        col('customer_id').matches('17') & col('created').after('2024-01-31')
+    """
+    return Column(name)
+
+
+def after(time: Time, *, unit: str = "DAY") -> Comparison:
+    """Later than `time` (operator `after_date`, sections 2.4 and 4.2).
+
+    Args:
+        time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+        unit: The `time_unit`; DAY is the one the document shows.
+
+    Examples:
+        >>> after("2024-01-31")
+        after('2024-01-31')
+    """
+    return Comparison("after", time, None, unit)
+
+
+def before(time: Time, *, unit: str = "DAY") -> Comparison:
+    """Earlier than `time` (operator `before_date`, sections 2.4 and 4.2).
+
+    Args:
+        time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+        unit: The `time_unit`; DAY is the one the document shows.
+
+    Examples:
+        >>> before("2024-01-31", unit="HOUR")
+        before('2024-01-31', unit='HOUR')
+    """
+    return Comparison("before", time, None, unit)
+
+
+def on(day: Time, *, unit: str = "DAY") -> Comparison:
+    """Of the day that holds `day` (operator `equals`, sections 2.4 and 4.2).
+
+    Args:
+        day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+        unit: The `time_unit`; DAY is the one the document shows.
+
+    Examples:
+        >>> on("2024-01-31")
+        on('2024-01-31')
+    """
+    return Comparison("on", day, None, unit)
+
+
+def op(operator: str, values: Values, *, unit: str | None = None) -> Comparison:
+    """An operator that is sent as given, with its values (section 4.2, rule 5).
+
+    Args:
+        operator: The operator.
+        values: One value or several, as they are on the wire.
+        unit: The `time_unit` of a time.
+
+    Examples:
+        >>> op("not_matches", [3, 4])
+        op('not_matches', [3, 4])
+    """
+    return Comparison("op", _kept(values), operator, unit)
+
+
+def days(start: Time, stop: Time) -> Days:
+    """Each day from `start` up to, and without, `stop`: a scan asks for one day a request (section 4.2).
+
+    Examples:
+        >>> days("2024-01-01", "2024-04-01")
+        days('2024-01-01', '2024-04-01')
+    """
+    return Days(start, stop)
+
+
+def _kept(values: object) -> object:
+    """The values as they are now: an iterator could be read only once, and a list could change."""
+    if isinstance(values, list):
+        return values.copy()
+    if isinstance(values, Iterator):
+        kept = list(islice(values, _MOST_VALUES + 1))
+        if len(kept) > _MOST_VALUES:
+            raise ValueError(f"more than {_MOST_VALUES:,} values: send them in several requests")
+        return kept
+    return values
+
+
+def _enclosed(part: object) -> str:
+    return f"({part!r})" if isinstance(part, Expression) and part._kind != "condition" else repr(part)
+
+
+def _refuse_to_join(other: object, sign: str) -> NoReturn:
+    if isinstance(other, Column):
+        raise TypeError(f"{sign} joins conditions, and {other!r} is a column: write {other!r}.matches([...])")
+    if isinstance(other, Comparison):
+        raise TypeError(f"{sign} joins conditions, and {other!r} names no column: write col(name).{other!r}")
+    raise TypeError(
+        f"{sign} joins conditions, not {type(other).__name__}: write each as col(name).matches(values), in parentheses"
+    )
