@@ -40,14 +40,15 @@ class _NotCompared:
 
     __slots__ = ()
 
-    def _refuse(self, sign: str) -> NoReturn:
+    def _instead_of(self, sign: str) -> str:
+        """Says what to write instead of a sign; each class has its own advice."""
         raise NotImplementedError
 
-    def __bool__(self) -> bool:
-        self._refuse("and, or, not, if")
+    def __bool__(self) -> NoReturn:
+        raise TypeError(self._instead_of("and, or, not, if"))
 
     def __invert__(self) -> NoReturn:
-        self._refuse("~")
+        raise TypeError(self._instead_of("~"))
 
 
 class _NotOrdered(_NotCompared):
@@ -59,25 +60,25 @@ class _NotOrdered(_NotCompared):
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> NoReturn:
-        self._refuse("==")
+        raise TypeError(self._instead_of("=="))
 
     def __ne__(self, other: object) -> NoReturn:
-        self._refuse("!=")
+        raise TypeError(self._instead_of("!="))
 
     def __lt__(self, other: object) -> NoReturn:
-        self._refuse("<")
+        raise TypeError(self._instead_of("<"))
 
     def __le__(self, other: object) -> NoReturn:
-        self._refuse("<=")
+        raise TypeError(self._instead_of("<="))
 
     def __gt__(self, other: object) -> NoReturn:
-        self._refuse(">")
+        raise TypeError(self._instead_of(">"))
 
     def __ge__(self, other: object) -> NoReturn:
-        self._refuse(">=")
+        raise TypeError(self._instead_of(">="))
 
     def __contains__(self, value: object) -> NoReturn:
-        self._refuse("in")
+        raise TypeError(self._instead_of("in"))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,17 +104,17 @@ class Comparison(_NotCompared):
     def _given(self) -> tuple[object, ...]:
         return (self._method, self._value, self._operator, self._unit, self._data_type)
 
-    def _refuse(self, sign: str) -> NoReturn:
-        raise TypeError(
+    def _instead_of(self, sign: str) -> str:
+        return (
             f"{sign} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
             "for a range of days write client.scan_codes(allocated_time=days(start, stop))"
         )
 
     def __and__(self, other: object) -> NoReturn:
-        self._refuse("&")
+        raise TypeError(self._instead_of("&"))
 
     def __or__(self, other: object) -> NoReturn:
-        self._refuse("|")
+        raise TypeError(self._instead_of("|"))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -170,12 +171,10 @@ class Expression(_NotOrdered):
         parts = [part for side in (self, other) for part in (side._parts if side._kind == kind else (side,))]
         return Expression(kind, tuple(parts))
 
-    def _refuse(self, sign: str) -> NoReturn:
+    def _instead_of(self, sign: str) -> str:
         if sign == "~":
-            raise TypeError(
-                "~ cannot negate a condition, as the document has no NOT: write col(name).op(operator, values)"
-            )
-        raise TypeError(f"{sign} does not work on conditions: join them as (...) & (...) or (...) | (...)")
+            return "~ cannot negate a condition, as the document has no NOT: write col(name).op(operator, values)"
+        return f"{sign} does not work on conditions: join them as (...) & (...) or (...) | (...)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -274,7 +273,7 @@ class Column(_NotOrdered):
     def _given(self) -> tuple[object, ...]:
         return (self._name,)
 
-    def _refuse(self, sign: str) -> NoReturn:
+    def _instead_of(self, sign: str) -> str:
         instead = {
             "==": ".equals(value), or .matches([...]) for one of several",
             "<": ".before(time), or .op(operator, value) for a number",
@@ -285,7 +284,7 @@ class Column(_NotOrdered):
             "~": ".op(operator, value), as the document has no NOT",
             "in": ".matches([...])",
         }
-        raise TypeError(f"{sign} does not work on a column: write {self!r}{instead.get(sign, '.matches([...])')}")
+        return f"{sign} does not work on a column: write {self!r}{instead.get(sign, '.matches([...])')}"
 
 
 def col(name: str) -> Column:
