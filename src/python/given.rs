@@ -165,9 +165,10 @@ impl Reader {
     }
 
     fn iterable(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Given> {
-        // A table iterates over its column names, which is not what its giver means.
+        let class = object.get_type();
         let is_one_value = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
-        if is_one_value || object.is_instance_of::<PyType>() || object.hasattr("columns")? {
+        // A table would be read as the names of its columns. Its class is asked, as a lazy table works to tell them.
+        if is_one_value || object.is_instance_of::<PyType>() || class.hasattr("columns")? {
             return Ok(shown(object));
         }
         let Ok(values) = object.try_iter() else {
@@ -215,11 +216,12 @@ fn plain(object: &Bound<'_, PyAny>) -> PyResult<Option<Given>> {
 }
 
 fn integer(number: &Bound<'_, PyInt>) -> Given {
-    number.extract::<i64>().map(Given::Integer).unwrap_or_else(|_| {
-        // Python itself refuses to write numbers of thousands of digits.
-        let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
-        digits.and_then(|digits| digits.extract()).map_or_else(|_| shown(number), Given::BigInteger)
-    })
+    if let Ok(number) = number.extract() {
+        return Given::Integer(number);
+    }
+    // Python itself refuses to write numbers of thousands of digits.
+    let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
+    digits.and_then(|digits| digits.extract()).map_or_else(|_| shown(number), Given::BigInteger)
 }
 
 /// A date or datetime of any library, all of which are `datetime.date`; `NaT` is one too, and no time.

@@ -110,6 +110,10 @@ fn a_date_object_makes_a_datetime_and_a_text_does_not() {
     };
     let date = body(customers(leaf(Given::Moment("2024-01-01".to_owned()))));
     assert_eq!(date["filters"]["OR"][0]["AND"][0]["value"], 1_704_067_200_000_i64);
+    let several = Comparison::new(Method::Matches, Given::List(vec![Given::Moment("2024-01-01".to_owned())]));
+    let condition = ColumnCondition { column: Given::text("birthday"), comparison: several };
+    let told = problem(checked(customers(expression(Tree::Leaf(condition)))));
+    assert!(told.message.contains("join .on(day) conditions with |"), "{told}");
     let text = body(customers(leaf(Given::text("2024-01-01"))));
     assert_eq!(text["filters"]["OR"][0]["AND"][0]["value"], json!(["2024-01-01"]));
 }
