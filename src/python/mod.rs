@@ -1,3 +1,42 @@
-//! The extension module.
+//! The extension module `dataaccess._native`: thin bindings around the core.
 
-pub mod given;
+mod client;
+mod doors;
+mod gate;
+mod given;
+mod held_token;
+mod json;
+mod process;
+mod raise;
+mod request;
+mod rows;
+mod sandbox;
+mod token;
+mod updates;
+
+/// The native half of `dataaccess`; its names are private to that package.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    use crate::error::Kind;
+
+    #[pymodule_export]
+    use super::client::RawClient;
+    #[pymodule_export]
+    use super::held_token::RawToken;
+    #[pymodule_export]
+    use super::request::{validate_codes, validate_items};
+    #[pymodule_export]
+    use super::sandbox::RawSandbox;
+    #[pymodule_export]
+    const VERSION: &str = crate::VERSION;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("ERROR_CLASSES", Kind::ALL.map(Kind::class_name))?;
+        let py = module.py();
+        py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::gate::close_gate, py)?,))?;
+        Ok(())
+    }
+}

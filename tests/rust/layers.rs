@@ -19,7 +19,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("cells", &["error", "decode"]),
     ("retry", &["error"]),
     ("config", &["error", "secret", "time"]),
-    ("transport", &["error", "secret", "config"]),
+    ("transport", &["error", "secret", "config", "retry"]),
     ("client", &["error", "secret", "time", "contract", "filter", "decode", "cells", "retry", "config", "transport"]),
     ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "retry", "config", "client"]),
     // The service shares the document and nothing else, so that a misreading cannot pass on both sides.

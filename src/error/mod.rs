@@ -2,132 +2,16 @@
 //!
 //! Nothing here knows Python or HTTP libraries. A decision is made by `Kind`, never by reading a text.
 
+mod kind;
+mod text;
+
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// What went wrong, in the terms of the public exception tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A setting cannot be used.
-    Config,
-    /// A request breaks the document's rules; nothing was sent.
-    Validation,
-    /// No connection could be made.
-    Connect,
-    /// The TLS handshake was refused.
-    Tls,
-    /// The proxy refused or failed.
-    Proxy,
-    /// A time-out, of the phase named in the fields.
-    RequestTimeout,
-    /// The connection ended before the answer did.
-    ConnectionLost,
-    /// The answer ended before it was complete.
-    TruncatedResponse,
-    /// The answer is not HTTP as agreed.
-    MalformedHttp,
-    /// The service answered with a code that is not success.
-    Api,
-    /// The token was refused.
-    PermissionDenied,
-    /// The service asks to slow down.
-    Throttled,
-    /// The service or a gateway failed.
-    Server,
-    /// The request was refused by something that is not the service's own check.
-    RequestRejected,
-    /// A redirect, which is never followed.
-    RedirectRefused,
-    /// The body is not JSON at all.
-    NotJson,
-    /// The body is broken JSON.
-    InvalidJson,
-    /// The envelope is not the document's.
-    Envelope,
-    /// A record holds what it may not.
-    Record,
-    /// A limit on size was reached.
-    ResponseTooLarge,
-    /// A stream broke after rows were handed out.
-    StreamInterrupted,
-    /// The time to wait for an export was over.
-    WaitTimeout,
-    /// The embedded service could not do it.
-    Sandbox,
-    /// The client was closed.
-    ClientClosed,
-    /// A handle made before a fork cannot be used after it.
-    ForkedHandle,
-    /// A defect of this package.
-    Internal,
-}
-
-impl Kind {
-    /// Every kind, for the tests that hold the exception tree and this list equal.
-    pub const ALL: [Self; 26] = [
-        Self::Config,
-        Self::Validation,
-        Self::Connect,
-        Self::Tls,
-        Self::Proxy,
-        Self::RequestTimeout,
-        Self::ConnectionLost,
-        Self::TruncatedResponse,
-        Self::MalformedHttp,
-        Self::Api,
-        Self::PermissionDenied,
-        Self::Throttled,
-        Self::Server,
-        Self::RequestRejected,
-        Self::RedirectRefused,
-        Self::NotJson,
-        Self::InvalidJson,
-        Self::Envelope,
-        Self::Record,
-        Self::ResponseTooLarge,
-        Self::StreamInterrupted,
-        Self::WaitTimeout,
-        Self::Sandbox,
-        Self::ClientClosed,
-        Self::ForkedHandle,
-        Self::Internal,
-    ];
-
-    /// Name of the exception class this kind is raised as.
-    #[must_use]
-    pub const fn class_name(self) -> &'static str {
-        match self {
-            Self::Config => "ConfigError",
-            Self::Validation => "ValidationError",
-            Self::Connect => "ConnectError",
-            Self::Tls => "TlsError",
-            Self::Proxy => "ProxyError",
-            Self::RequestTimeout => "RequestTimeoutError",
-            Self::ConnectionLost => "ConnectionLostError",
-            Self::TruncatedResponse => "TruncatedResponseError",
-            Self::MalformedHttp => "MalformedHttpError",
-            Self::Api => "ApiError",
-            Self::PermissionDenied => "PermissionDeniedError",
-            Self::Throttled => "ThrottledError",
-            Self::Server => "ServerError",
-            Self::RequestRejected => "RequestRejectedError",
-            Self::RedirectRefused => "RedirectRefusedError",
-            Self::NotJson => "NotJsonError",
-            Self::InvalidJson => "InvalidJsonError",
-            Self::Envelope => "EnvelopeError",
-            Self::Record => "RecordError",
-            Self::ResponseTooLarge => "ResponseTooLargeError",
-            Self::StreamInterrupted => "StreamInterruptedError",
-            Self::WaitTimeout => "WaitTimeoutError",
-            Self::Sandbox => "SandboxError",
-            Self::ClientClosed => "ClientClosedError",
-            Self::ForkedHandle => "ForkedHandleError",
-            Self::Internal => "InternalError",
-        }
-    }
-}
+pub use kind::Kind;
+pub use text::{excerpt, one_line};
 
 /// A value of a field: plain data that any language can hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -379,30 +263,6 @@ impl std::error::Error for Error {
     }
 }
 
-/// Text from outside as one harmless line: control characters (terminal escapes among them) are escaped.
-#[must_use]
-pub fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
-/// The first `limit` characters of a text from outside, as one line.
-#[must_use]
-pub fn excerpt(text: &str, limit: usize) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -424,11 +284,5 @@ mod tests {
         let error = Error::validation((0..12).map(problem).collect());
         assert!(error.message().contains("code_status[9]: is not a status; and 2 more"));
         assert_eq!(error.problems().len(), 12);
-    }
-
-    #[test]
-    fn texts_from_outside_cannot_break_the_line_or_paint_the_terminal() {
-        assert_eq!(one_line("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
-        assert_eq!(excerpt("ééééé", 3), "ééé…");
     }
 }

@@ -1,0 +1,244 @@
+"""What both clients share: settings, the native client, pickling, and what is said of results.
+
+It knows nothing of waiting: `client` calls the native client's synchronous half, `aio` the other.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+from dataaccess._arguments import code_arguments, item_arguments, seconds
+from dataaccess._native import RawClient, RawToken, validate_codes, validate_items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+
+    from dataaccess._types import Attributes, TimeCondition, TokenArgument, ValuesOrOperator, Where
+
+_SANDBOX = "sandbox:"
+
+
+class Connection:
+    """A client's settings and its native half. `Client` and `AsyncClient` add the calls."""
+
+    _settings: dict[str, Any]
+    _token: RawToken
+    _raw: RawClient
+    _address: str | None
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        token: TokenArgument = None,
+        timezone: str = "UTC",
+        timeout: float | timedelta = 300,
+        retries: int = 3,
+        concurrency: int = 8,
+        rate: float | None = None,
+        max_response_bytes: int = 8 * 2**30,
+        ca_bundle: str | os.PathLike[str] | None = None,
+        proxy: str | None = None,
+        allow_http: bool = False,
+        headers: Mapping[str, str] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """Checks the settings; connects to nothing. `Client` describes them."""
+        settings = {
+            "base_url": base_url,
+            "timezone": timezone,
+            "timeout": seconds(timeout),
+            "retries": retries,
+            "concurrency": concurrency,
+            "rate": rate,
+            "max_response_bytes": max_response_bytes,
+            "ca_bundle": ca_bundle,
+            "proxy": proxy,
+            "allow_http": allow_http,
+            "headers": None if headers is None else list(headers.items()),
+            "strict": strict,
+        }
+        try:
+            address = _sandbox_address(base_url)
+            held = RawToken(token) if address is None else None
+        finally:
+            # From here on no frame holds the text: a traceback with locals cannot show it.
+            token = None
+        self._start(settings, held, address, like=None)
+
+    def _start(
+        self,
+        settings: dict[str, Any],
+        token: RawToken | None,
+        address: str | None,
+        like: RawClient | None,
+    ) -> None:
+        self._settings = settings
+        self._address = address
+        if address is not None:
+            from dataaccess.sandbox import shared_sandbox
+
+            sandbox = shared_sandbox(address)
+            settings = {**settings, "base_url": sandbox.base_url}
+            if token is None:
+                token = RawToken(sandbox.issue_token())
+        elif token is None:
+            token = RawToken(None)
+        self._token = token
+        self._raw = RawClient(token, settings, like)
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service."""
+        return self._raw.base_url
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether the service is the embedded one, whose data is made up."""
+        from dataaccess.sandbox import is_sandbox_address
+
+        return self._address is not None or is_sandbox_address(self._raw.base_url)
+
+    @property
+    def timezone(self) -> str:
+        """IANA name of the zone in which times without a zone are read."""
+        zone: str = self._settings["timezone"]
+        return zone
+
+    def validate_codes(
+        self,
+        attrs: Attributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: ValuesOrOperator | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: ValuesOrOperator | None = None,
+        limit: int | None = None,
+    ) -> dict[str, Any]:
+        """Checks the arguments of `search_codes` and sends nothing.
+
+        Args:
+            attrs: As for `search_codes`.
+            allocated_time: As for `search_codes`.
+            audience_type: As for `search_codes`.
+            allocated_audience: As for `search_codes`.
+            code_status: As for `search_codes`.
+            limit: As for `search_codes`.
+
+        Returns:
+            The body that would be sent, as a dict (section 4.2).
+
+        Raises:
+            ValidationError: As for `search_codes`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> body = da.Client("sandbox:demo").validate_codes(allocated_time=da.on("2024-01-15"))
+            >>> body["filters"]["OR"][0]["AND"][0]["value"]
+            1705276800000
+        """
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return validate_codes(arguments, self.timezone)
+
+    def validate_items(
+        self,
+        item_type_name: str,
+        attrs: Attributes,
+        where: Where,
+        *,
+        item_type_id: int | None = None,
+        attrs_as: str = "array",
+        limit: int | None = None,
+    ) -> dict[str, Any]:
+        """Checks the arguments of `search_items` and sends nothing.
+
+        Args:
+            item_type_name: As for `search_items`.
+            attrs: As for `search_items`.
+            where: As for `search_items`.
+            item_type_id: As for `search_items`.
+            attrs_as: As for `search_items`.
+            limit: As for `search_items`.
+
+        Returns:
+            The body that would be sent, as a dict (section 4.1).
+
+        Raises:
+            ValidationError: As for `search_items`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> body = client.validate_items("customer", ["name"], da.col("name").equals("x"))
+            >>> body["itemTypeId"]
+            -1003
+        """
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
+        return validate_items(arguments, self.timezone)
+
+    def with_options(self, **options: Any) -> Self:
+        """A copy with some settings changed; connections are shared where the settings allow it.
+
+        Args:
+            **options: Any argument of the client but `token`, which a new client takes.
+
+        Returns:
+            A new client. Closing one does not close the other.
+
+        Raises:
+            TypeError: For a name that is no setting.
+            ConfigError: For a value that cannot be used.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> patient = client.with_options(timeout=900, retries=8)
+        """
+        unknown = options.keys() - self._settings.keys()
+        if unknown:
+            name = min(unknown)
+            raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
+        changes = dict(options)
+        if "timeout" in changes:
+            changes["timeout"] = seconds(changes["timeout"])
+        if changes.get("headers") is not None:
+            changes["headers"] = list(changes["headers"].items())
+        copy = object.__new__(type(self))
+        moved = "base_url" in changes
+        address = _sandbox_address(changes["base_url"]) if moved else self._address
+        copy._start(self._settings | changes, self._token, address, like=self._raw)
+        return copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles settings and where the token comes from, never the token."""
+        if self._address is not None or self._token.source == "environment":
+            token = None
+        elif self._token.source == "callable":
+            token = self._token.callable
+        else:
+            raise TypeError(
+                f"a {type(self).__name__} with a literal token does not pickle, or the token would travel along: "
+                "set DATAACCESS_TOKEN where it runs, or give a callable of a module, as dataaccess.token_file(path)"
+            )
+        return _rebuild, (type(self), self._settings, token)
+
+    def __repr__(self) -> str:
+        """The address and where the token comes from."""
+        if not hasattr(self, "_raw"):
+            # A traceback may show a client whose settings were refused.
+            return f"{type(self).__name__}(unfinished)"
+        where = repr(self._address or self.base_url)
+        return f"{type(self).__name__}({where}, token from {self._token.source})"
+
+
+def _rebuild(cls: type[Connection], settings: dict[str, Any], token: Callable[[], Any] | None) -> Connection:
+    headers = settings["headers"]
+    return cls(**{**settings, "headers": None if headers is None else dict(headers)}, token=token)
+
+
+def _sandbox_address(base_url: object) -> str | None:
+    """`sandbox:…`, given or from the environment; None for any other address."""
+    address = base_url if base_url is not None else os.environ.get("DATAACCESS_BASE_URL", "")
+    return address if isinstance(address, str) and address.startswith(_SANDBOX) else None

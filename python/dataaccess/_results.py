@@ -1,0 +1,54 @@
+"""Results as they are handed over, and what is said of those that may not be what they seem."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from dataaccess.errors import AbsentAttributeWarning, IncompleteWarning, WaitTimeoutError
+
+
+def checked_rows(result: tuple[list[dict[str, Any]], list[int]]) -> list[dict[str, Any]]:
+    """The rows of a search; warns of attributes that no record has."""
+    rows, present = result
+    if rows and 0 in present:
+        absent = [name for name, count in zip(rows[0], present, strict=False) if not count]
+        warnings.warn(
+            f"no record has {', '.join(map(repr, absent))}: absent, not null, so probably a typing error in attrs",
+            AbsentAttributeWarning,
+            stacklevel=3,
+        )
+    return rows
+
+
+def checked_entries(answer: dict[str, Any]) -> dict[str, Any]:
+    """A download; warns when it tells another number of entries than it has."""
+    data = answer["data"]
+    meta = data.get("meta")
+    total = meta.get("total") if isinstance(meta, dict) else None
+    result = {"entries": data["entries"], "meta": meta}
+    result.update((name, value) for name, value in data.items() if name not in result)
+    result.update((name, value) for name, value in answer.items() if name != "data")
+    if total is not None and total != len(data["entries"]):
+        warnings.warn(
+            f"the answer tells of {total} entries and has {len(data['entries'])}",
+            IncompleteWarning,
+            stacklevel=3,
+        )
+    return result
+
+
+def ended(export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None]) -> dict[str, Any]:
+    """The answer of a wait that ended well."""
+    finished, last = outcome
+    answer = None if last is None else checked_entries(last)
+    if finished and answer is not None:
+        return answer
+    raise WaitTimeoutError(
+        f"wait_for_segment: export {export_id} has not ended within {timeout:g} s; "
+        "wait longer with timeout=, the last answer is in .last",
+        operation="wait_for_segment",
+        hint="wait longer with timeout=",
+        retryable=True,
+        last=answer,
+    )

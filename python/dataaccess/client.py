@@ -1,0 +1,239 @@
+"""`Client`: the calls of the document, each waiting for its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from dataaccess._arguments import code_arguments, item_arguments, seconds
+from dataaccess._connection import Connection
+from dataaccess._results import checked_entries, checked_rows, ended
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from types import TracebackType
+
+    from dataaccess._types import Attributes, OnUpdate, Row, TimeCondition, ValuesOrOperator, Where
+
+
+class Client(Connection):
+    """A client of the Data Access API. Threads may share it, and it works on after a fork.
+
+    Args:
+        base_url: Address of the service, as `https://cdp.example.com`; else `DATAACCESS_BASE_URL`.
+            `sandbox:demo` is the embedded service with demo data: no account, no network.
+        token: A text, or a callable that gives a text or `(text, expires_at)`; else
+            `DATAACCESS_TOKEN`. A text is kept until it is refused, an expiring one is renewed five
+            minutes early. `da.token_file(path)` is such a callable.
+        timezone: IANA name of the zone in which times without a zone are read.
+        timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between.
+        retries: Requests that may follow the first; 0 sends one.
+        concurrency: Requests of one scan at a time. Single calls are not bounded by it.
+        rate: Requests a second, at most, over all callers of this client.
+        max_response_bytes: The largest answer that is read.
+        ca_bundle: PEM file of the authorities to trust instead of the system's; else
+            `DATAACCESS_CA_BUNDLE`.
+        proxy: Address of a proxy; else the environment's, but never for this machine.
+        allow_http: Whether plain http may leave this machine.
+        headers: More headers for each request.
+        strict: Whether an empty answer must be `[]`; otherwise `{}`, null and absent are empty too.
+
+    Raises:
+        ConfigError: For a setting that cannot be used, or a missing address or token.
+
+    Example:
+        >>> import dataaccess as da
+        >>> with da.Client("sandbox:demo") as client:
+        ...     rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+        >>> len(rows)
+        2
+    """
+
+    def search_codes(
+        self,
+        attrs: Attributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: ValuesOrOperator | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: ValuesOrOperator | None = None,
+        limit: int | None = None,
+    ) -> list[Row]:
+        """Searches promotion codes (section 4.2). The token needs the scope `item`.
+
+        Args:
+            attrs: Names of attributes of section 2.2; None is all but `channel_id`.
+            allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)` or `da.op(operator, t)`.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs
+                `allocated_audience`, or the service would silently answer nothing.
+            allocated_audience: One id of a customer or visitor, or several.
+            code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+            limit: The most records to return; the rest is not transferred where that is safe.
+
+        Returns:
+            A list of dicts with the attributes as keys in the order of `attrs`, and the values as they
+            are on the wire; an unset one is None. `pandas.DataFrame(rows)` takes it.
+
+        Raises:
+            ValidationError: The request breaks a rule of the document; all problems at once.
+            PermissionDeniedError: The token was refused (section 7).
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> rows = client.search_codes(
+            ...     ["id", "code_status"],
+            ...     allocated_time=da.after("2024-01-31"),
+            ...     code_status=["sent", "used"],
+            ... )
+            >>> sorted({row["code_status"] for row in rows})
+            [3, 4]
+        """
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return checked_rows(self._raw.search_codes(arguments))
+
+    def search_items(
+        self,
+        item_type_name: str,
+        attrs: Attributes,
+        where: Where,
+        *,
+        item_type_id: int | None = None,
+        attrs_as: str = "array",
+        limit: int | None = None,
+    ) -> list[Row]:
+        """Searches the items of any business object (section 4.1).
+
+        Args:
+            item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
+            attrs: Names of the attributes to return.
+            where: An expression of `da.col(name)`, or the document's `{"OR": [{"AND": […]}]}`.
+            item_type_id: Identifier of the object; customers and promotion codes need none.
+            attrs_as: "array" sends the names as an array, "text" as one text with commas: section 4.1
+                calls the field both.
+            limit: The most records to return.
+
+        Returns:
+            A list of dicts, as `search_codes`.
+
+        Raises:
+            ValidationError: The request breaks a rule of the document; all problems at once. Promotion
+                codes keep the rules of section 4.2 here too.
+            PermissionDeniedError: The token was refused (section 7).
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> who = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
+            >>> [row["customer_id"] for row in client.search_items("customer", ["customer_id"], who)]
+            ['demo-customer-0001', 'demo-customer-0002']
+        """
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
+        return checked_rows(self._raw.search_items(arguments))
+
+    def download_segment(self, export_id: int) -> dict[str, Any]:
+        """Downloads the status entries of a segment export (section 4.3).
+
+        Args:
+            export_id: Identifier of the export.
+
+        Returns:
+            A dict with `entries` (list of dicts of section 2.5), `meta`, and the envelope's `code`,
+            `message`, `codeMessage` and `duration` (a text as `12ms`).
+
+        Raises:
+            ValidationError: `export_id` is not a whole number.
+            PermissionDeniedError: The token was refused (section 7).
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> status = da.Client("sandbox:demo").download_segment(5637051)
+            >>> status["meta"]["total"] == len(status["entries"])
+            True
+        """
+        return checked_entries(self._raw.download_segment(export_id))
+
+    def wait_for_segment(
+        self,
+        export_id: int,
+        *,
+        timeout: float | timedelta,
+        poll: float | timedelta | None = None,
+        on_update: OnUpdate | None = None,
+    ) -> dict[str, Any]:
+        """Waits until an export has entries and each has an `endTime` (sections 2.5 and 3.2).
+
+        Args:
+            export_id: Identifier of the export.
+            timeout: Seconds, or a timedelta, to wait at most.
+            poll: Seconds between two looks; None begins at half a second and slows down to 15.
+            on_update: Called with each answer that is not the last, in the thread that waits.
+
+        Returns:
+            The last answer, as `download_segment`.
+
+        Raises:
+            WaitTimeoutError: The export has not ended in time; `.last` is the last answer.
+            PermissionDeniedError: The token was refused (section 7).
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> status = da.Client("sandbox:demo").wait_for_segment(5637051, timeout=60)
+            >>> all(entry["endTime"] for entry in status["entries"])
+            True
+        """
+        limit, pause = seconds(timeout), None if poll is None else seconds(poll)
+        outcome = self._raw.wait_for_segment(export_id, limit, pause, on_update)
+        return ended(export_id, limit, outcome)
+
+    def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
+        """Sends what the document does not show: the way out.
+
+        Args:
+            path: Below the base URL, as `/access/api/item/search`.
+            body: Anything `json.dumps` takes.
+            idempotent: Whether the request may be sent twice. If not, it is sent again only when
+                nothing can have left this machine.
+
+        Returns:
+            The whole envelope as a dict.
+
+        Raises:
+            ConfigError: The path does not stay below the base URL.
+            PermissionDeniedError: The token was refused (section 7).
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> body = {"scope": "download", "exportId": 5637051}
+            >>> answer = da.Client("sandbox:demo").call("/access/api/segment/download", body)
+            >>> answer["message"]
+            'Success'
+        """
+        return self._raw.call(path, body, idempotent)
+
+    def close(self) -> None:
+        """Ends the calls under way and refuses later ones. Closing twice is closing once.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> client.close()
+        """
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        """The client itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes the client."""
+        self.close()

@@ -1,0 +1,289 @@
+//! The native client: arguments in, one call of the core through a door, plain Python values out.
+//!
+//! Each operation is a pair of methods, one for each door; what they share stands in one function.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tokio::sync::mpsc;
+
+use super::given::given;
+use super::held_token::RawToken;
+use super::process::PerProcess;
+use super::raise::raise;
+use super::rows::Rows;
+use super::updates::Updates;
+use super::{doors, json, request};
+use crate::client::{Client, RowEvent, Token, Waited};
+use crate::config::{Arguments, Settings, environment};
+use crate::contract::export::DownloadBody;
+use crate::decode::Envelope;
+use crate::error::{Error, Kind, Result};
+use crate::filter::{Search, export};
+
+/// Blocks of rows that may wait to become dicts; then the socket waits.
+const BLOCKS_AHEAD: usize = 4;
+
+/// A client of one service. It may be shared by threads, and used after a fork.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawClient {
+    settings: Settings,
+    token: Token,
+    core: PerProcess<Client>,
+    closed: AtomicBool,
+}
+
+#[pymethods]
+impl RawClient {
+    /// Checks the settings. `like` is a client whose connections are shared where the settings allow it.
+    #[new]
+    fn new(py: Python<'_>, token: &RawToken, settings: &Bound<'_, PyDict>, like: Option<&Self>) -> PyResult<Self> {
+        let settings = Settings::resolve(arguments(settings)?, environment::read).map_err(|error| raise(py, error))?;
+        let token = token.token();
+        let like = like.map(|like| like.core(py)).transpose()?;
+        let core =
+            Client::try_new(settings.clone(), token.clone(), like.as_deref()).map_err(|error| raise(py, error))?;
+        Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
+    }
+
+    /// The address of the service, as it is used.
+    #[getter]
+    fn base_url(&self) -> &str {
+        self.settings.base_url.as_str().trim_end_matches('/')
+    }
+
+    /// A promotion code search: rows, and in how many of them each attribute was present.
+    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<(Py<PyList>, Vec<u64>)> {
+        self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
+    }
+
+    /// As `search_codes`, awaited.
+    fn search_codes_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        self.search_async(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
+    }
+
+    /// A search of any business object: as `search_codes`.
+    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<(Py<PyList>, Vec<u64>)> {
+        self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
+    }
+
+    /// As `search_items`, awaited.
+    fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        self.search_async(py, "search_items", request::items(arguments, &self.settings.zone)?)
+    }
+
+    /// The status entries of an export: the whole answer.
+    fn download_segment(&self, py: Python<'_>, export_id: &Bound<'_, PyAny>) -> PyResult<Py<PyDict>> {
+        let download = self.download(py, export_id)?;
+        whole(py, &doors::block(py, download, no_events(), |_, ()| Ok(()))?)
+    }
+
+    /// As `download_segment`, awaited.
+    fn download_segment_async<'py>(
+        &self,
+        py: Python<'py>,
+        export_id: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let download = self.download(py, export_id)?;
+        doors::spawn(py, async move {
+            let envelope = doors::raised(download.await).await?;
+            doors::attached(move |py| whole(py, &envelope)).await
+        })
+    }
+
+    /// Waits for an export: whether it has ended, and the last answer.
+    fn wait_for_segment(
+        &self,
+        py: Python<'_>,
+        export_id: &Bound<'_, PyAny>,
+        timeout: f64,
+        poll: Option<f64>,
+        on_update: Option<Py<PyAny>>,
+    ) -> PyResult<(bool, Option<Py<PyDict>>)> {
+        let (sender, events) = mpsc::channel(1);
+        let wait = self.wait(py, export_id, timeout, poll, sender)?;
+        let mut updates = Updates::new(on_update);
+        let waited = doors::block(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
+        updates.outcome(py, waited)
+    }
+
+    /// As `wait_for_segment`, awaited; `on_update` is called in the loop's own thread.
+    fn wait_for_segment_async<'py>(
+        &self,
+        py: Python<'py>,
+        export_id: &Bound<'py, PyAny>,
+        timeout: f64,
+        poll: Option<f64>,
+        on_update: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (sender, events) = mpsc::channel(1);
+        let wait = self.wait(py, export_id, timeout, poll, sender)?;
+        let updates = Updates::in_running_loop(py, on_update)?;
+        doors::spawn(py, async move {
+            let wait = async { doors::raised(wait.await).await };
+            let (waited, updates) = tokio::try_join!(wait, updates.relay(events))?;
+            doors::attached(move |py| updates.outcome(py, waited)).await
+        })
+    }
+
+    /// Any other call: the whole answer.
+    fn call(&self, py: Python<'_>, path: &str, body: &Bound<'_, PyAny>, idempotent: bool) -> PyResult<Py<PyDict>> {
+        let call = self.free(py, path, body, idempotent)?;
+        whole(py, &doors::block(py, call, no_events(), |_, ()| Ok(()))?)
+    }
+
+    /// As `call`, awaited.
+    fn call_async<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        body: &Bound<'py, PyAny>,
+        idempotent: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let call = self.free(py, path, body, idempotent)?;
+        doors::spawn(py, async move {
+            let envelope = doors::raised(call.await).await?;
+            doors::attached(move |py| whole(py, &envelope)).await
+        })
+    }
+
+    /// Ends the calls under way; later ones are refused. Twice is once.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.closed.load(Ordering::SeqCst) {
+            self.core(py)?.close();
+            self.closed.store(true, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+impl RawClient {
+    /// This process's client. After a fork a new one is made, with connections of its own.
+    fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(raise(py, Error::new(Kind::ClientClosed, "the client is closed")));
+        }
+        self.core
+            .get_or_try_make(|| Client::try_new(self.settings.clone(), self.token.clone(), None))
+            .map_err(|error| raise(py, error))
+    }
+
+    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<(Py<PyList>, Vec<u64>)> {
+        let core = self.core(py)?;
+        let mut rows = Rows::new(py, &search.attributes)?;
+        let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+        let searching = async move { core.search(name, &search, sender).await };
+        let envelope = doors::block(py, searching, events, |py, event| rows.take(py, event))?;
+        Ok((rows.into_list(), envelope.present))
+    }
+
+    fn search_async<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Bound<'py, PyAny>> {
+        let core = self.core(py)?;
+        let rows = Rows::new(py, &search.attributes)?;
+        let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+        doors::spawn(py, async move {
+            let searching = async { doors::raised(core.search(name, &search, sender).await).await };
+            let (envelope, rows) = tokio::try_join!(searching, collect(rows, events))?;
+            Ok((rows.into_list(), envelope.present))
+        })
+    }
+
+    fn download(
+        &self,
+        py: Python<'_>,
+        export_id: &Bound<'_, PyAny>,
+    ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
+        let (core, export) = (self.core(py)?, export_body(export_id)?);
+        Ok(async move { core.download(export).await })
+    }
+
+    fn wait(
+        &self,
+        py: Python<'_>,
+        export_id: &Bound<'_, PyAny>,
+        timeout: f64,
+        poll: Option<f64>,
+        updates: mpsc::Sender<Envelope>,
+    ) -> PyResult<impl Future<Output = Result<Waited>> + Send + use<>> {
+        let (core, export) = (self.core(py)?, export_body(export_id)?);
+        let timeout = seconds(py, "timeout", timeout)?;
+        let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;
+        Ok(async move { core.wait(export, timeout, poll, updates).await })
+    }
+
+    fn free(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        body: &Bound<'_, PyAny>,
+        idempotent: bool,
+    ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
+        let (core, path, body) = (self.core(py)?, path.to_owned(), json::text(py, body)?);
+        Ok(async move { core.call(&path, &body, idempotent).await })
+    }
+}
+
+/// Turns blocks into dicts while the next are decoded.
+async fn collect(mut rows: Rows, mut events: mpsc::Receiver<RowEvent>) -> PyResult<Rows> {
+    while let Some(event) = events.recv().await {
+        rows = doors::attached(move |py| {
+            rows.take(py, event)?;
+            Ok(rows)
+        })
+        .await?;
+    }
+    Ok(rows)
+}
+
+fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
+    export::check(&given(export_id)?).map_err(|error| raise(export_id.py(), error))
+}
+
+fn whole(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
+    json::envelope(py, envelope).map(Bound::unbind)
+}
+
+fn no_events() -> mpsc::Receiver<()> {
+    mpsc::channel(1).1
+}
+
+fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(value)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| raise(py, Error::new(Kind::Config, format!("{name}= must be more than 0 seconds, not {value}"))))
+}
+
+/// The settings by their names; Python's front always gives all of them.
+fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
+    fn take<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let value = settings.as_any().get_item(name)?;
+        value.extract::<T>().map_err(|error| {
+            let class = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            let told = pyo3::exceptions::PyTypeError::new_err(format!("{name}= cannot be a {class}"));
+            told.set_cause(settings.py(), Some(error.into()));
+            told
+        })
+    }
+    Ok(Arguments {
+        base_url: take(settings, "base_url")?,
+        timezone: take(settings, "timezone")?,
+        timeout: take(settings, "timeout")?,
+        retries: take(settings, "retries")?,
+        concurrency: take(settings, "concurrency")?,
+        rate: take(settings, "rate")?,
+        max_response_bytes: take(settings, "max_response_bytes")?,
+        ca_bundle: take(settings, "ca_bundle")?,
+        proxy: take(settings, "proxy")?,
+        allow_http: take(settings, "allow_http")?,
+        headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
+        strict: take(settings, "strict")?,
+    })
+}

@@ -1,0 +1,199 @@
+//! The doors between Python and the core: all blocking, spawning, attaching and detaching happens here.
+//!
+//! There is one runtime a process, made on first use and again after a fork. A synchronous call parks without
+//! the interpreter in short slices, so that signals are seen; an asynchronous one becomes an asyncio future.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3_async_runtimes::TaskLocals;
+use pyo3_async_runtimes::generic::{self, ContextExt};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle};
+
+use super::gate;
+use super::process::PerProcess;
+use super::raise::raise;
+use crate::error::{Error, Kind, Result};
+
+/// How long a parked thread does not look for signals.
+const SLICE: Duration = Duration::from_millis(50);
+const WORKERS: usize = 2;
+
+static RUNTIME: PerProcess<Runtime> = PerProcess::empty();
+
+fn runtime() -> Result<Arc<Runtime>> {
+    RUNTIME.get_or_try_make(|| {
+        Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .thread_name("dataaccess")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| {
+                Error::new(Kind::Internal, format!("no thread could be started: {error}")).with_source(error)
+            })
+    })
+}
+
+/// Ends a task whose caller has gone.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What a parked thread wakes up for.
+enum Wake<E, T> {
+    Event(E),
+    Done(Result<T, JoinError>),
+    Slice,
+}
+
+/// Runs a future to its end from a synchronous call, handing its events to `handle` with the interpreter held.
+///
+/// Ctrl-C, or an error of `handle`, drops the future and so its connection.
+pub(super) fn block<E, T>(
+    py: Python<'_>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    mut events: mpsc::Receiver<E>,
+    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+) -> PyResult<T>
+where
+    E: Send + 'static,
+    T: Send + 'static,
+{
+    if Handle::try_current().is_ok() {
+        return Err(PyRuntimeError::new_err("a synchronous call of dataaccess was made from inside its own runtime"));
+    }
+    let runtime = runtime().map_err(|error| raise(py, error))?;
+    let mut task = AbortOnDrop(runtime.spawn(future));
+    loop {
+        let (events, task) = (&mut events, &mut task.0);
+        let wake = py.detach(|| {
+            runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    Some(event) = events.recv() => Wake::Event(event),
+                    done = task => Wake::Done(done),
+                    () = tokio::time::sleep(SLICE) => Wake::Slice,
+                }
+            })
+        });
+        match wake {
+            Wake::Event(event) => handle(py, event)?,
+            Wake::Slice => py.check_signals()?,
+            Wake::Done(done) => {
+                while let Ok(event) = events.try_recv() {
+                    handle(py, event)?;
+                }
+                return done.unwrap_or_else(|error| Err(panicked(error))).map_err(|error| raise(py, error));
+            }
+        }
+    }
+}
+
+/// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
+pub(super) fn spawn<T>(
+    py: Python<'_>,
+    future: impl Future<Output = PyResult<T>> + Send + 'static,
+) -> PyResult<Bound<'_, PyAny>>
+where
+    T: for<'py> IntoPyObject<'py> + Send + 'static,
+{
+    runtime().map_err(|error| raise(py, error))?;
+    generic::future_into_py::<Door, _, T>(py, future)
+}
+
+/// Runs something that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.
+pub(super) async fn attached<T: Send + 'static>(
+    work: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
+) -> PyResult<T> {
+    let done = tokio::task::spawn_blocking(move || {
+        gate::enter(work).unwrap_or_else(|| Err(PyRuntimeError::new_err("the interpreter is shutting down")))
+    });
+    done.await.unwrap_or_else(|_| Err(PyRuntimeError::new_err("a defect of dataaccess ended the call")))
+}
+
+/// Turns an error of the core into an exception from inside a future.
+pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(error) => Err(attached(move |py| Ok(raise(py, error))).await.unwrap_or_else(|failure| failure)),
+    }
+}
+
+fn panicked(error: JoinError) -> Error {
+    let told = Error::new(Kind::Internal, "a defect of dataaccess ended the call")
+        .with_hint("please report it with the steps that led here; the client stays usable");
+    told.with_source(error)
+}
+
+/// Our runtime, as the bridge to asyncio wants to see it.
+struct Door;
+
+/// A task that is gone, or a panic in it.
+struct Lost(Option<JoinError>);
+
+impl generic::JoinError for Lost {
+    fn is_panic(&self) -> bool {
+        self.0.as_ref().is_some_and(JoinError::is_panic)
+    }
+
+    fn into_panic(self) -> Box<dyn std::any::Any + Send + 'static> {
+        match self.0.map(JoinError::try_into_panic) {
+            Some(Ok(panic)) => panic,
+            _ => Box::new("the task was cancelled"),
+        }
+    }
+}
+
+type Joined = Pin<Box<dyn Future<Output = Result<(), Lost>> + Send>>;
+
+fn joined(handle: Result<JoinHandle<()>>) -> Joined {
+    Box::pin(async move {
+        match handle {
+            Ok(handle) => handle.await.map_err(|error| Lost(Some(error))),
+            Err(_) => Err(Lost(None)),
+        }
+    })
+}
+
+impl generic::Runtime for Door {
+    type JoinError = Lost;
+    type JoinHandle = Joined;
+
+    fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
+        joined(runtime().map(|runtime| runtime.spawn(future)))
+    }
+
+    fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
+        // The bridge attaches inside this work, and would panic in an interpreter that is gone.
+        joined(runtime().map(|runtime| {
+            runtime.spawn_blocking(|| {
+                gate::while_open(work);
+            })
+        }))
+    }
+}
+
+impl ContextExt for Door {
+    fn scope<F, R>(_locals: TaskLocals, future: F) -> Pin<Box<dyn Future<Output = R> + Send>>
+    where
+        F: Future<Output = R> + Send + 'static,
+    {
+        // No future of ours calls back into asyncio, so none needs to know its loop.
+        Box::pin(future)
+    }
+
+    fn get_task_locals() -> Option<TaskLocals> {
+        None
+    }
+}

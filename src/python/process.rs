@@ -1,0 +1,69 @@
+//! State that belongs to one process: stamped with its id, made anew after a fork. Knows nothing of what it holds.
+
+use std::convert::Infallible;
+use std::mem;
+use std::process;
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+
+/// A value and the process that made it.
+#[derive(Debug)]
+struct Stamped<T> {
+    process: u32,
+    value: Arc<T>,
+}
+
+/// Holds a value for the process that asks.
+///
+/// A forked child must neither wait for a lock that a thread of its parent held, nor drop what its parent still
+/// uses: it would close sockets it shares. So there is no lock, and what was inherited is leaked.
+#[derive(Debug)]
+pub(super) struct PerProcess<T> {
+    slot: ArcSwapOption<Stamped<T>>,
+}
+
+impl<T> PerProcess<T> {
+    /// Holds nothing yet.
+    pub(super) const fn empty() -> Self {
+        Self { slot: ArcSwapOption::const_empty() }
+    }
+
+    /// Holds a value that this process made.
+    pub(super) fn holding(value: T) -> Self {
+        let this = Self::empty();
+        this.slot.store(Some(Arc::new(Stamped { process: process::id(), value: Arc::new(value) })));
+        this
+    }
+
+    /// This process's value, made now if there is none.
+    pub(super) fn get_or_make(&self, produce: impl FnOnce() -> T) -> Arc<T> {
+        let made: Result<_, Infallible> = self.get_or_try_make(|| Ok(produce()));
+        let Ok(value) = made;
+        value
+    }
+
+    /// This process's value, made now if there is none, which may fail.
+    pub(super) fn get_or_try_make<E>(&self, produce: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+        let current = self.slot.load_full();
+        if let Some(stamped) = current.as_ref().filter(|stamped| stamped.process == process::id()) {
+            return Ok(Arc::clone(&stamped.value));
+        }
+        let made = Arc::new(Stamped { process: process::id(), value: Arc::new(produce()?) });
+        let previous = self.slot.compare_and_swap(&current, Some(Arc::clone(&made)));
+        mem::forget(current);
+        match previous.as_ref().filter(|stamped| stamped.process == process::id()) {
+            // Another thread was quicker.
+            Some(stamped) => Ok(Arc::clone(&stamped.value)),
+            None => Ok(Arc::clone(&made.value)),
+        }
+    }
+}
+
+impl<T> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        if let Some(inherited) = self.slot.swap(None).filter(|stamped| stamped.process != process::id()) {
+            mem::forget(inherited);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Errors of the core as exceptions: one table from kind to class, the fields as keywords.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use pythonize::pythonize;
+
+use crate::error::Error;
+
+/// The exception for an error. The classes are Python's own, so that they pickle and hold their fields.
+#[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err hands it over")]
+pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    build(py, &error).unwrap_or_else(|failure| failure)
+}
+
+fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let errors = py.import("dataaccess.errors")?;
+    let class = errors.getattr(error.kind().class_name())?;
+    let keywords = pythonize(py, error.context())?.cast_into::<PyDict>()?;
+    for (name, value) in error.fields() {
+        keywords.set_item(PyString::intern(py, name), pythonize(py, value)?)?;
+    }
+    if !error.problems().is_empty() {
+        let problem = errors.getattr("Problem")?;
+        let problems = error
+            .problems()
+            .iter()
+            .map(|told| problem.call((), Some(&pythonize(py, told)?.cast_into::<PyDict>()?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        keywords.set_item("problems", problems)?;
+    }
+    keywords.set_item("hint", error.hint())?;
+    keywords.set_item("retryable", error.is_retryable())?;
+    let raised = PyErr::from_value(class.call((error.line(),), Some(&keywords))?);
+    if let Some(cause) = std::error::Error::source(error) {
+        let cause = match cause.downcast_ref::<PyErr>() {
+            // What a callable of the user raised.
+            Some(theirs) => theirs.clone_ref(py),
+            None => pyo3::exceptions::PyException::new_err(chain(cause)),
+        };
+        raised.set_cause(py, Some(cause));
+    }
+    Ok(raised)
+}
+
+/// All causes in one line.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut texts = vec![error.to_string()];
+    let mut next = error.source();
+    while let Some(error) = next {
+        texts.push(error.to_string());
+        next = error.source();
+    }
+    crate::error::one_line(&texts.join(": "))
+}

@@ -1,0 +1,62 @@
+//! Arguments of Python into requests that were checked: nothing is sent from here.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pythonize::pythonize;
+
+use super::given::given;
+use super::raise::raise;
+use crate::filter::codes::{self, CodesArguments};
+use crate::filter::items::{self, ItemsArguments};
+use crate::filter::{Given, Search};
+use crate::time::Zone;
+
+fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<Given> {
+    arguments.get_item(name)?.map_or(Ok(Given::Null), |value| given(&value))
+}
+
+/// A promotion code search.
+pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
+    let given = CodesArguments {
+        attrs: argument(arguments, "attrs")?,
+        allocated_time: argument(arguments, "allocated_time")?,
+        audience_type: argument(arguments, "audience_type")?,
+        allocated_audience: argument(arguments, "allocated_audience")?,
+        code_status: argument(arguments, "code_status")?,
+        limit: argument(arguments, "limit")?,
+    };
+    codes::check(given, zone).map_err(|error| raise(arguments.py(), error))
+}
+
+/// A search of any business object.
+pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
+    let given = ItemsArguments {
+        item_type_name: argument(arguments, "item_type_name")?,
+        attrs: argument(arguments, "attrs")?,
+        clause: argument(arguments, "where")?,
+        item_type_id: argument(arguments, "item_type_id")?,
+        attrs_as: argument(arguments, "attrs_as")?,
+        limit: argument(arguments, "limit")?,
+    };
+    items::check(given, zone).map_err(|error| raise(arguments.py(), error))
+}
+
+/// The checked body of a promotion code search, as a dict.
+#[pyfunction]
+pub(super) fn validate_codes<'py>(arguments: &Bound<'py, PyDict>, timezone: &str) -> PyResult<Bound<'py, PyAny>> {
+    body(arguments.py(), &codes(arguments, &zone(arguments.py(), timezone)?)?)
+}
+
+/// The checked body of an item search, as a dict.
+#[pyfunction]
+pub(super) fn validate_items<'py>(arguments: &Bound<'py, PyDict>, timezone: &str) -> PyResult<Bound<'py, PyAny>> {
+    body(arguments.py(), &items(arguments, &zone(arguments.py(), timezone)?)?)
+}
+
+fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
+    Zone::try_new(name).map_err(|error| raise(py, error))
+}
+
+fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {
+    Ok(pythonize(py, &search.body)?)
+}

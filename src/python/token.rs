@@ -1,0 +1,93 @@
+//! `token=` as a callable: called on a thread of its own, so that no future of the core needs the interpreter.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDateTime, PyString, PyTuple};
+use tokio::sync::oneshot;
+
+use super::gate;
+use crate::client::{Grant, TokenFuture, TokenSource};
+use crate::error::{Error, Kind, Result};
+use crate::secret::Secret;
+
+/// A Python callable that gives a text or `(text, expires_at)`.
+/// It is shared, so that a future can hand it to a thread without the interpreter.
+pub(super) struct Callable(Arc<Py<PyAny>>);
+
+impl Callable {
+    pub(super) fn new(callable: Py<PyAny>) -> Self {
+        Self(Arc::new(callable))
+    }
+}
+
+impl fmt::Debug for Callable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Callable(…)")
+    }
+}
+
+impl TokenSource for Callable {
+    fn fetch(&self) -> TokenFuture {
+        let (sender, receiver) = oneshot::channel();
+        let callable = Arc::clone(&self.0);
+        Box::pin(async move {
+            let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
+                let grant = gate::enter(|py| ask(py, callable.bind(py)));
+                // Nobody waits any more when the call was cancelled.
+                drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
+            });
+            started.map_err(|error| Error::new(Kind::Internal, format!("no thread could be started: {error}")))?;
+            receiver.await.unwrap_or_else(|_| Err(shutting_down()))
+        })
+    }
+}
+
+fn shutting_down() -> Error {
+    Error::new(Kind::Internal, "no token: the interpreter is shutting down")
+}
+
+fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
+    let answer = callable.call0().map_err(|raised| {
+        let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
+        Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised)
+    })?;
+    if let Ok(text) = answer.cast::<PyString>() {
+        return grant(text, None);
+    }
+    if let Ok(pair) = answer.cast::<PyTuple>()
+        && let Ok((text, end)) = pair.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()
+    {
+        return grant(&text, Some(expiry(&end)?));
+    }
+    let class = answer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    let hint = if class == "coroutine" { "; an async function cannot serve here" } else { "" };
+    Err(Error::new(Kind::Config, format!("the token callable gave a {class}, not a text or (text, expires_at){hint}")))
+}
+
+fn grant(text: &Bound<'_, PyString>, expires_at: Option<SystemTime>) -> Result<Grant> {
+    let text = text.to_str().map_err(|raised| {
+        Error::new(Kind::Config, "the token callable gave a text that is not UTF-8").with_source(raised)
+    })?;
+    Ok(Grant { token: Secret::try_new(text.to_owned())?, expires_at })
+}
+
+/// A time with a zone, or Unix seconds.
+fn expiry(end: &Bound<'_, PyAny>) -> Result<SystemTime> {
+    let wrong = |what: &str| Error::new(Kind::Config, format!("the token callable gave an expires_at that {what}"));
+    if let Ok(moment) = end.cast::<PyDateTime>() {
+        if moment.getattr("tzinfo").is_ok_and(|zone| zone.is_none()) {
+            return Err(wrong("has no zone; write datetime.now(timezone.utc) + …"));
+        }
+        let seconds = moment.call_method0("timestamp").and_then(|seconds| seconds.extract::<f64>());
+        return unix(seconds.map_err(|raised| wrong("is out of range").with_source(raised))?)
+            .ok_or_else(|| wrong("is out of range"));
+    }
+    end.extract::<f64>().ok().and_then(unix).ok_or_else(|| wrong("is neither a datetime nor Unix seconds"))
+}
+
+fn unix(seconds: f64) -> Option<SystemTime> {
+    Duration::try_from_secs_f64(seconds).ok().and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after))
+}

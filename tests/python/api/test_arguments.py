@@ -1,0 +1,171 @@
+"""What may be given as an argument, and what it becomes: nothing is converted in silence, nothing hangs."""
+
+from __future__ import annotations
+
+import collections
+import datetime as dt
+import decimal
+import enum
+import itertools
+import types
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dataaccess as da
+
+MIDNIGHT = 1704067200000
+Colour = enum.Enum("Colour", {"RED": "red", "ONE": 1})
+Number = enum.IntEnum("Number", {"THREE": 3})
+
+
+def body_of(value: Any) -> Any:
+    where = da.col("a").matches(value)
+    body = da.validate_items("voucher", ["a"], where, item_type_id=5)
+    return body["filters"]["OR"][0]["AND"][0]
+
+
+def problem_with(value: Any) -> str:
+    with pytest.raises(da.ValidationError) as caught:
+        body_of(value)
+    return caught.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        ("text", ["text"]),
+        (3, [3]),
+        (3.5, [3.5]),
+        (-(2**63), [-(2**63)]),
+        (2**63, [2**63]),
+        (Colour.RED, ["red"]),
+        (Colour.ONE, [1]),
+        (Number.THREE, [3]),
+        (np.int32(7), [7]),
+        (np.float64(0.5), [0.5]),
+        (np.str_("x"), ["x"]),
+        (["a", "b"], ["a", "b"]),
+        (("a", "b"), ["a", "b"]),
+        ({"a": 1, "b": 2}.keys(), ["a", "b"]),
+        (collections.deque("ab"), ["a", "b"]),
+        (np.array([1, 2]), [1, 2]),
+        (np.array(["a", "b"]), ["a", "b"]),
+        (pd.Series([1, 2], dtype="Int64"), [1, 2]),
+        (pd.Series(["a", "b"]), ["a", "b"]),
+        (pd.Index(["a", "b"]), ["a", "b"]),
+        (pd.Categorical(["a", "b"]), ["a", "b"]),
+        (range(2), [0, 1]),
+        ((letter for letter in "ab"), ["a", "b"]),
+    ],
+    ids=repr,
+)
+def test_values_are_sent_as_they_are(value: Any, sent: list[Any]) -> None:
+    assert body_of(value)["value"] == sent
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        dt.date(2024, 1, 1),
+        dt.datetime(2024, 1, 1, tzinfo=dt.UTC),
+        dt.datetime(2024, 1, 1, 7, tzinfo=dt.timezone(dt.timedelta(hours=7))),
+        pd.Timestamp("2024-01-01"),
+        pd.Timestamp("2024-01-01 07:00", tz="Asia/Bangkok"),
+        np.datetime64("2024-01-01"),
+        np.datetime64("2024-01-01T00:00:00.000000000"),
+        np.datetime64("2024"),
+        np.datetime64("2024-01"),
+        "2024-01-01",
+        "2024-01-01T00:00:00Z",
+        MIDNIGHT,
+        np.int64(MIDNIGHT),
+    ],
+    ids=repr,
+)
+def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
+    body = da.validate_codes(["id"], allocated_time=da.after(time))
+    assert body["filters"]["OR"][0]["AND"][0]["value"] == MIDNIGHT
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        *(MIDNIGHT // 1000, MIDNIGHT * 1000, MIDNIGHT * 10**6, True, 1.5, "tomorrow", "", None, pd.NaT),
+        *(np.datetime64("NaT"), np.timedelta64(5, "D"), dt.time(9, 30), [MIDNIGHT], b"2024-01-01", dt.timedelta(1)),
+    ],
+    ids=repr,
+)
+def test_what_is_no_time_is_refused(time: Any) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        da.validate_codes(["id"], allocated_time=da.after(time))
+    assert caught.value.problems[0].argument == "allocated_time"
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(decimal.Decimal(3), b"abc", float("nan"), float("inf"), None, [None], ["a", 1], {"a": 1}, pd.NA, "\ud800"),
+        *(pd.DataFrame({"a": [1]}), int, Mute(), da.col("x"), da.after("2024-01-01"), [], pd.Series([1.0, None])),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_no_request_can_hold_is_refused(value: Any) -> None:
+    assert problem_with(value)
+
+
+def test_reading_ends_whatever_is_given() -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    twice: list[Any] = []
+    twice.extend([twice, twice])
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    for value in (itself, twice, deep):
+        assert problem_with(value)
+    with pytest.raises(ValueError, match="1,000,000"):
+        da.col("a").matches(itertools.count())
+    expression = da.col("a").equals(1)
+    for _ in range(300):
+        expression = (expression & da.col("b").equals(2)) | da.col("c").equals(3)
+    with pytest.raises(da.ValidationError):
+        da.validate_items("voucher", ["a"], expression, item_type_id=5)
+
+
+def test_an_error_of_the_callers_own_iterable_is_the_callers() -> None:
+    class Failing:
+        def __iter__(self) -> Any:
+            yield 1
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        body_of(Failing())
+
+
+def test_a_mapping_of_any_kind_is_a_filter() -> None:
+    condition = {"column": "a", "data_type": "string", "operator": "matches", "value": ["x"]}
+    frozen = types.MappingProxyType({"OR": [types.MappingProxyType({"AND": [condition]})]})
+    body = da.validate_items("voucher", ["a"], frozen, item_type_id=5)
+    assert body["filters"]["OR"][0]["AND"][0] == {**condition, "value_type": "normal", "condition_type": "comp_attr"}
+
+
+def test_a_lookalike_is_not_taken_for_a_filter() -> None:
+    fake = type("Comparison", (), {"_given": lambda _self: ("after", 1, None, None, None)})()
+    with pytest.raises(da.ValidationError):
+        da.validate_codes(["id"], allocated_time=fake)
+
+
+def test_many_problems_are_told_in_one_line_and_kept_in_full() -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
+    assert len(caught.value.problems) == 30
+    assert "and 20 more" in str(caught.value)
+    assert "\n" not in str(caught.value)

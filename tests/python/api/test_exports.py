@@ -1,0 +1,100 @@
+"""Segment exports: download and wait (sections 2.5, 3.2 and 4.3)."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
+
+import dataaccess as da
+
+FINISHED = 5637051
+
+
+def export(*ends: str | None, total: int | None = None) -> dict[str, Any]:
+    entries = [{**ENTRY, "endTime": end} for end in ends]
+    meta = {"total": len(entries) if total is None else total}
+    return {**EXPORT, "data": {"entries": entries, "meta": meta}}
+
+
+def test_a_finished_export_has_all_the_document_names(client: Any) -> None:
+    answer = client.download_segment(FINISHED)
+    assert list(answer) == ["entries", "meta", "code", "message", "codeMessage", "duration"]
+    assert (answer["code"], answer["message"], answer["codeMessage"]) == (200, "Success", None)
+    assert answer["duration"].endswith("ms")
+    assert answer["meta"] == {"total": len(answer["entries"])}
+    assert all(set(entry) == set(ENTRY) for entry in answer["entries"])
+    assert all(entry["endTime"] for entry in answer["entries"])
+    assert json.loads(json.dumps(answer)) == answer
+
+
+def test_waiting_for_a_finished_export_asks_once(client: Any) -> None:
+    updates: list[Any] = []
+    answer = client.wait_for_segment(FINISHED, timeout=5, on_update=updates.append)
+    assert answer["entries"] == client.download_segment(FINISHED)["entries"]
+    assert updates == []
+
+
+def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
+    end = "2024-01-15T08:05:00.000Z"
+    answers = [export(), export(None, None), export(end, None), export(end, end)]
+    updates: list[dict[str, Any]] = []
+    with serving(in_turn(*map(http, answers))) as server:
+        answer = connect(server.base_url).wait_for_segment(
+            7, timeout=timedelta(seconds=20), poll=0.01, on_update=updates.append
+        )
+        assert len(server.requests) == 4
+    assert [entry["endTime"] for entry in answer["entries"]] == [end, end]
+    assert [len(update["data"]["entries"]) for update in updates] == [0, 2, 2]
+
+
+def test_a_wait_in_vain_tells_the_last_answer(connect: Any) -> None:
+    with serving(always(http(export(None)))) as server:
+        started = time.monotonic()
+        with pytest.raises(da.WaitTimeoutError) as caught:
+            connect(server.base_url).wait_for_segment(7, timeout=0.3, poll=0.05)
+    assert time.monotonic() - started < 5
+    assert isinstance(caught.value, TimeoutError)
+    assert caught.value.last is not None
+    assert caught.value.last["entries"][0]["endTime"] is None
+
+
+def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
+    def refuse(_answer: object) -> None:
+        raise LookupError("enough")
+
+    with serving(always(http(export(None)))) as server, pytest.raises(LookupError, match="enough"):
+        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=refuse)
+
+
+def test_a_total_unlike_the_entries_is_told(connect: Any) -> None:
+    with (
+        serving(always(http(export(None, total=3)))) as server,
+        pytest.warns(da.IncompleteWarning, match="3 entries and has 1"),
+    ):
+        answer = connect(server.base_url).download_segment(7)
+    assert len(answer["entries"]) == 1
+
+
+@pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [1]}, {"entries": {}}, []])
+def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> None:
+    with serving(always(http({**EXPORT, "data": data}))) as server, pytest.raises(da.EnvelopeError) as caught:
+        connect(server.base_url).download_segment(7)
+    assert caught.value.field == "data.entries"
+
+
+@pytest.mark.parametrize("export_id", ["5637051", 5637051.0, True, None, 2**70, [1]])
+def test_an_export_id_is_a_whole_number(client: Any, export_id: Any) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        client.download_segment(export_id)
+    assert caught.value.problems[0].argument == "export_id"
+
+
+def test_an_unknown_export_is_told_as_such(client: Any) -> None:
+    with pytest.raises(da.RequestRejectedError) as caught:
+        client.download_segment(1)
+    assert caught.value.status == 404

@@ -1,0 +1,112 @@
+"""The public surface: names, signatures, and what a user can hold in hand."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess import _native
+
+CALLS = ["search_codes", "search_items", "download_segment", "wait_for_segment"]
+CHECKS = ["validate_codes", "validate_items"]
+
+
+def arguments_of(call: Any) -> str:
+    """The part of a docstring on arguments, results and errors."""
+    text = inspect.getdoc(call) or ""
+    return text[text.index("Args:") : text.index("Example:")].replace(
+        "in the loop's thread", "in the thread that waits"
+    )
+
+
+@pytest.mark.parametrize("name", [*CALLS, "call"])
+def test_both_clients_have_the_same_call(name: str) -> None:
+    one, other = getattr(da.Client, name), getattr(da.AsyncClient, name)
+    assert inspect.signature(one) == inspect.signature(other)
+    assert arguments_of(one) == arguments_of(other)
+    assert inspect.iscoroutinefunction(other)
+    assert not inspect.iscoroutinefunction(one)
+
+
+def test_the_clients_have_no_other_names() -> None:
+    def names(kind: type) -> set[str]:
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    assert names(da.Client) == names(da.AsyncClient)
+    assert inspect.signature(da.Client) == inspect.signature(da.AsyncClient)
+
+
+@pytest.mark.parametrize("name", [*CALLS, *CHECKS])
+def test_the_functions_of_the_module_take_the_same_and_a_client(name: str) -> None:
+    method = list(inspect.signature(getattr(da.Client, name)).parameters.values())[1:]
+    *rest, client = inspect.signature(getattr(da, name)).parameters.values()
+    assert rest == method
+    assert (client.name, client.default) == ("client", None)
+
+
+def test_all_names_what_is_there() -> None:
+    assert da.__all__ == sorted(da.__all__, key=str.swapcase) or set(da.__all__) <= set(dir(da))
+    public = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert public == set(da.__all__) - {"__version__"}
+
+
+def test_the_version_is_that_of_the_manifest() -> None:
+    manifest = (Path(__file__).parents[3] / "Cargo.toml").read_text(encoding="utf-8")
+    assert f'version = "{da.__version__}"' in manifest
+
+
+def test_every_native_name_is_used() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(da.__file__).parent.glob("*.py"))
+    # ERROR_CLASSES is there for the test below.
+    names = {name for name in dir(_native) if not name.startswith("__")} - {"ERROR_CLASSES"}
+    assert {name for name in names if name not in sources} == set()
+
+
+def test_every_kind_of_the_core_has_a_class() -> None:
+    assert _native.ERROR_CLASSES
+    assert set(_native.ERROR_CLASSES) <= set(da.__all__)
+
+
+def test_importing_starts_nothing() -> None:
+    code = (
+        "import sys, threading, dataaccess; "
+        "heavy = {'pandas', 'numpy', 'asyncio', 'polars', 'pyarrow', 'airflow'} & set(sys.modules); "
+        "assert not heavy, heavy; assert threading.active_count() == 1; "
+        "import os; print(len(os.listdir('/proc/self/task')) if os.path.isdir('/proc/self/task') else 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
+    assert done.stdout.strip() == "1"
+
+
+def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    assert repr(client) == f"Client('{sandbox.base_url}', token from text)"
+    assert repr(sandbox) == f"Sandbox('{sandbox.base_url}')"
+    with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
+        pickle.dumps(client)
+    with pytest.raises(TypeError, match="base_url"):
+        pickle.dumps(sandbox)
+
+
+def test_made_up_data_is_told_once_a_process() -> None:
+    code = (
+        "import warnings, dataaccess as da\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    one = da.Client('sandbox:demo'); two = da.AsyncClient('sandbox:demo')\n"
+        "assert [w.category for w in caught] == [da.SandboxWarning], caught\n"
+        "assert caught[0].filename == '<string>', caught[0].filename\n"
+        "assert one.is_sandbox and two.is_sandbox and one.base_url == two.base_url\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603
+
+
+def test_a_real_address_is_no_sandbox() -> None:
+    assert not da.Client("https://cdp.example.com", token="tok").is_sandbox

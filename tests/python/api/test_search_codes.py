@@ -1,0 +1,156 @@
+"""Promotion codes: what comes back for what was asked (section 4.2)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dataaccess as da
+
+ALL = ["id", "name", "pool_id", "date_created", "allocated_time", "allocated_audience"]
+ALL += ["audience_type", "code_status", "last_used_source", "last_used_time"]
+
+
+def test_every_attribute_but_channel_id_comes_by_default(client: Any) -> None:
+    rows = client.search_codes(allocated_time=da.on("2024-01-15"))
+    assert rows
+    assert all(list(row) == ALL for row in rows)
+
+
+def test_attributes_come_in_the_order_asked(client: Any) -> None:
+    rows = client.search_codes(["code_status", "id", "channel_id"], allocated_time=da.on("2024-01-15"))
+    assert all(list(row) == ["code_status", "id", "channel_id"] for row in rows)
+
+
+def test_values_are_those_of_the_wire(client: Any) -> None:
+    rows = client.search_codes(allocated_time=da.after("2024-01-01"))
+    used = [row for row in rows if row["code_status"] == 4]
+    sent = [row for row in rows if row["code_status"] == 3]
+    assert used
+    assert sent
+    assert all(isinstance(row["pool_id"], int) for row in rows)
+    assert all(isinstance(row["name"], str) for row in rows)
+    assert any(not row["name"].isascii() for row in rows)
+    assert all(dt.datetime.fromisoformat(row["allocated_time"]) for row in rows)
+    assert all(row["last_used_time"] is not None for row in used)
+    assert all(row["last_used_time"] is None and row["last_used_source"] is None for row in sent)
+
+
+def test_days_divide_time_without_overlap(client: Any) -> None:
+    def ids(condition: Any) -> set[str]:
+        return {row["id"] for row in client.search_codes(["id"], allocated_time=condition)}
+
+    before, on, after = (
+        ids(da.before("2024-01-31")),
+        ids(da.on("2024-01-31")),
+        ids(da.after("2024-01-31")),
+    )
+    assert before
+    assert on
+    assert after
+    assert before.isdisjoint(on)
+    assert after.isdisjoint(before | on)
+    everything = before | on | after
+    assert len(everything) >= 3_000
+    assert ids(da.after("2023-12-31")) == everything
+
+
+def test_on_gives_that_day_alone(client: Any) -> None:
+    rows = client.search_codes(["allocated_time"], allocated_time=da.on("2024-02-29"))
+    assert rows
+    assert {row["allocated_time"][:10] for row in rows} == {"2024-02-29"}
+
+
+@pytest.mark.parametrize(
+    "status",
+    ["used", 4, ["used"], (4,), {4}, np.array([4]), pd.Series([4]), np.int64(4), range(4, 5)],
+    ids=lambda status: type(status).__name__,
+)
+def test_several_is_any_iterable(client: Any, status: Any) -> None:
+    rows = client.search_codes(["code_status"], allocated_time=da.after("2024-01-31"), code_status=status)
+    assert rows
+    assert {row["code_status"] for row in rows} == {4}
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        "2024-01-15",
+        dt.date(2024, 1, 15),
+        dt.datetime(2024, 1, 15),  # noqa: DTZ001 - read in the client's zone
+        dt.datetime(2024, 1, 15, 3, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        np.datetime64("2024-01-15"),
+        pd.Timestamp("2024-01-15"),
+        1705276800000,
+    ],
+    ids=lambda day: type(day).__name__,
+)
+def test_a_day_may_be_given_in_many_ways(client: Any, day: Any) -> None:
+    rows = client.search_codes(["allocated_time"], allocated_time=da.on(day))
+    assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
+
+
+def test_an_audience_is_found_by_its_id(client: Any) -> None:
+    row = next(
+        row for row in client.search_codes(allocated_time=da.after("2024-01-01")) if row["audience_type"] == -1003
+    )
+    found = client.search_codes(
+        ["id"],
+        allocated_time=da.after("2024-01-01"),
+        audience_type="customer",
+        allocated_audience=row["allocated_audience"],
+    )
+    assert row["id"] in {row["id"] for row in found}
+
+
+def test_nothing_found_is_an_empty_list(client: Any) -> None:
+    assert client.search_codes(allocated_time=da.on("2030-01-01")) == []
+
+
+def test_limit_cuts_and_the_client_stays_usable(client: Any) -> None:
+    everything = client.search_codes(["id"], allocated_time=da.after("2024-01-01"))
+    for limit in (1, 7, len(everything), len(everything) + 1):
+        rows = client.search_codes(["id"], allocated_time=da.after("2024-01-01"), limit=limit)
+        assert rows == everything[:limit]
+
+
+def test_results_are_ready_for_pandas_and_json(client: Any) -> None:
+    rows = client.search_codes(allocated_time=da.after("2024-02-01"))
+    frame = pd.DataFrame(rows)
+    assert list(frame.columns) == ALL
+    assert len(frame) == len(rows)
+    assert json.loads(json.dumps(rows)) == rows
+
+
+def test_every_problem_is_told_before_anything_is_sent(client: Any) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        client.search_codes(
+            ["id", "nmae"],
+            allocated_time=da.on(1705276800),
+            audience_type="customer",
+            code_status=["sent", 7],
+            limit=0,
+        )
+    problems = {problem.argument: problem for problem in caught.value.problems}
+    assert set(problems) == {
+        "attrs[1]",
+        "allocated_time",
+        "audience_type",
+        "code_status[1]",
+        "limit",
+    }
+    assert "name" in problems["attrs[1]"].message
+    assert "silently" in problems["audience_type"].message
+    assert problems["code_status[1]"].path.startswith("filters.OR[0].AND[")
+    assert caught.value.attempts == 0
+    assert isinstance(caught.value, ValueError)
+
+
+def test_days_belong_to_scans(client: Any) -> None:
+    with pytest.raises(da.ValidationError, match="scan_codes"):
+        client.search_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))

@@ -1,0 +1,200 @@
+"""Settings: where they come from, what is refused, and what a copy shares."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import always, http, serving
+
+import dataaccess as da
+
+CLASSES = [da.Client, da.AsyncClient]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(da.ConfigError, match="DATAACCESS_BASE_URL"):
+        kind(token="tok")
+    with pytest.raises(da.ConfigError, match="DATAACCESS_TOKEN"):
+        kind("https://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com/")
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
+    client = kind()
+    assert client.base_url == "https://cdp.example.com"
+    assert repr(client) == f"{kind.__name__}('https://cdp.example.com', token from environment)"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"base_url": "http://cdp.example.com"}, "allow_http"),
+        ({"base_url": "cdp.example.com"}, "https://"),
+        ({"base_url": "sandbox:other"}, "sandbox:demo"),
+        ({"timezone": "Europe/Atlantis"}, "Europe/Atlantis"),
+        ({"timeout": 0}, "timeout="),
+        ({"timeout": timedelta(0)}, "timeout="),
+        ({"retries": -1}, "retries="),
+        ({"concurrency": 0}, "concurrency="),
+        ({"rate": 0}, "rate="),
+        ({"max_response_bytes": 0}, "max_response_bytes="),
+        ({"proxy": "proxy.example.com"}, "proxy="),
+        ({"headers": {"Authorization": "Bearer x"}}, "token="),
+        ({"headers": {"X-A": "a\r\nb"}}, "headers="),
+        ({"ca_bundle": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
+        ({"token": "tok\n"}, "position 3"),
+        ({"token": ""}, "empty"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, told: str) -> None:
+    with pytest.raises(da.ConfigError, match=told):
+        kind(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"retries": "3"}, "retries="), ({"timeout": "long"}, "timeout="), ({"token": 7}, "token=")],
+)
+def test_a_setting_of_another_type_is_a_type_error(options: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        da.Client(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
+
+
+def test_a_ca_file_without_certificates_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = tmp_path / "ca.pem"
+    empty.write_text("nothing")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", str(empty))
+    with pytest.raises(da.ConfigError, match="DATAACCESS_CA_BUNDLE"):
+        da.Client("https://cdp.example.com", token="tok")
+
+
+def test_options_make_a_copy_that_shares_connections() -> None:
+    with serving(always(http())) as server:
+        client = da.Client(server.base_url, token="tok-1", timezone="Asia/Tokyo")
+        copy = client.with_options(timeout=timedelta(seconds=9), retries=0)
+        for one in (client, copy, client):
+            one.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert server.connections == 1
+        assert copy.timezone == "Asia/Tokyo"
+        copy.close()
+        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        with pytest.raises(da.ClientClosedError):
+            copy.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def test_options_may_move_to_another_address() -> None:
+    with serving(always(http())) as one, serving(always(http())) as other:
+        client = da.Client(one.base_url, token="tok-1")
+        client.with_options(base_url=other.base_url, headers={"X-A": "b"}).search_codes(
+            ["id"], allocated_time=da.on("2024-01-15")
+        )
+        assert (len(one.requests), len(other.requests)) == (0, 1)
+        assert other.requests[0].headers["x-a"] == "b"
+
+
+def test_options_refuse_what_they_do_not_know() -> None:
+    client = da.Client("https://cdp.example.com", token="tok")
+    with pytest.raises(TypeError, match="tmeout"):
+        client.with_options(tmeout=3)
+    with pytest.raises(TypeError, match="token"):
+        client.with_options(token="other")
+    with pytest.raises(da.ConfigError):
+        client.with_options(retries=-2)
+
+
+def test_a_closed_client_refuses(connect: Any, sandbox: da.Sandbox) -> None:
+    client = connect(sandbox)
+    client.close()
+    client.close()
+    with pytest.raises(da.ClientClosedError):
+        client.download_segment(1)
+
+
+def test_module_functions_follow_the_environment_and_reuse_a_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(always(http())) as server:
+        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", "tok-1")
+        for _ in range(3):
+            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert server.connections == 1
+        monkeypatch.setenv("DATAACCESS_TOKEN", "tok-2")
+        da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert [request.headers["authorization"][-5:] for request in server.requests] == ["tok-1"] * 3 + ["tok-2"]
+
+
+def test_rate_spaces_requests() -> None:
+    import time
+
+    with serving(always(http())) as server:
+        client = da.Client(server.base_url, token="tok", rate=20)
+        started = time.monotonic()
+        for _ in range(5):
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert time.monotonic() - started >= 4 / 20
+
+
+def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
+    for data, plain in [
+        ({"status": True, "data": []}, True),
+        ({"status": True}, False),
+        ([], False),
+        (None, False),
+    ]:
+        with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
+            search = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
+            assert connect(server.base_url).search_codes(**search) == []
+            strict = connect(server.base_url, strict=True)
+            if plain:
+                assert strict.search_codes(**search) == []
+            else:
+                with pytest.raises(da.EnvelopeError) as caught:
+                    strict.search_codes(**search)
+                assert caught.value.field == "data.data"
+
+
+def test_an_answer_beyond_the_limit_is_refused(connect: Any) -> None:
+    with serving(always(http())) as server:
+        client = connect(server.base_url, max_response_bytes=64)
+        with pytest.raises(da.ResponseTooLargeError) as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    assert (caught.value.what, caught.value.limit) == ("body", 64)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_client_pickles_when_its_token_can_be_found_again(
+    kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("tok-secret\n")
+    secret.chmod(0o600)
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-secret")
+    for client in (
+        kind("https://cdp.example.com", timezone="Asia/Tokyo", headers={"X-A": "b"}),
+        kind("https://cdp.example.com", token=da.token_file(secret), timezone="Asia/Tokyo"),
+        kind("sandbox:demo", timezone="Asia/Tokyo"),
+    ):
+        data = pickle.dumps(client)
+        assert b"tok-secret" not in data
+        again = pickle.loads(data)
+        assert repr(again) == repr(client)
+        assert again.timezone == "Asia/Tokyo"
+
+
+def test_no_traceback_shows_the_token() -> None:
+    for options in ({"base_url": "http://cdp.example.com"}, {"base_url": "https://x", "retries": -1}):
+        with pytest.raises(da.ConfigError) as caught:
+            da.Client(token="hunter2-hunter2", **options)
+        told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        package = str(Path(da.__file__).parent)
+        ours = [frame for frame in told.stack if frame.filename.startswith(package)]
+        assert ours
+        assert "hunter2" not in repr([frame.locals for frame in ours])
+        assert "hunter2" not in str(caught.value)

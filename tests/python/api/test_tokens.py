@@ -1,0 +1,180 @@
+"""Tokens: refused alike for every reason, asked once for all, renewed in time (sections 5 and 7)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from support.raw_server import always, http, in_turn, serving
+
+import dataaccess as da
+
+DENIED = http(
+    {
+        "code": 301,
+        "message": "Permission denied",
+        "data": "You don't have permission to access this request!",
+    },
+    "403 Forbidden",
+)
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox) -> None:
+    expired = sandbox.issue_token(expires_in=0)
+    revoked = sandbox.issue_token()
+    sandbox.revoke(revoked)
+    told = set()
+    for token in ("tok-wrong", expired, revoked, sandbox.issue_token(["download"])):
+        with pytest.raises(da.PermissionDeniedError) as caught:
+            search(connect(sandbox.base_url, token=token))
+        error = caught.value
+        assert (error.status, error.code, error.attempts) == (403, 301, 1)
+        assert isinstance(error, PermissionError)
+        assert token not in str(error) + repr(error.__dict__)
+        told.add(str(error))
+    assert len(told) == 1
+
+
+def test_a_scope_is_for_its_operation(connect: Any, sandbox: da.Sandbox) -> None:
+    items, downloads = connect(sandbox, scopes=["item"]), connect(sandbox, scopes=["download"])
+    assert search(items)
+    assert downloads.download_segment(5637051)
+    with pytest.raises(da.PermissionDeniedError):
+        items.download_segment(5637051)
+    with pytest.raises(da.PermissionDeniedError):
+        search(downloads)
+
+
+def test_a_refusal_inside_a_200_is_a_refusal(connect: Any) -> None:
+    body = {"code": 301, "message": "Permission denied", "data": "no"}
+    with serving(always(http(body))) as server, pytest.raises(da.PermissionDeniedError) as caught:
+        search(connect(server.base_url))
+    assert (caught.value.status, caught.value.code) == (200, 301)
+
+
+def test_a_callable_is_asked_once_and_its_text_is_kept(connect: Any) -> None:
+    asked: list[str] = []
+
+    def token() -> str:
+        asked.append(threading.current_thread().name)
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token)
+        for _ in range(3):
+            search(client)
+    assert len(asked) == 1
+    assert asked != [threading.current_thread().name]
+
+
+def test_many_threads_ask_once() -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        time.sleep(0.2)
+        return "tok-1"
+
+    with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
+        client = da.Client(server.base_url, token=token)
+        list(pool.map(lambda _: search(client), range(16)))
+    assert asked == [1]
+
+
+def test_a_refused_token_is_renewed_once_and_the_call_goes_on(connect: Any) -> None:
+    tokens = iter(["tok-old", "tok-new"])
+    with serving(in_turn(DENIED, http())) as server:
+        rows = search(connect(server.base_url, token=lambda: next(tokens)))
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert rows == [{"id": "a"}, {"id": "b"}]
+    assert sent == ["Bearer tok-old", "Bearer tok-new"]
+
+
+def test_a_token_that_stays_the_same_is_not_sent_again(connect: Any) -> None:
+    with serving(always(DENIED)) as server:
+        with pytest.raises(da.PermissionDeniedError):
+            search(connect(server.base_url, token=lambda: "tok-1"))
+        assert len(server.requests) == 1
+
+
+def test_an_expiring_token_is_renewed_five_minutes_early(connect: Any) -> None:
+    asked: list[int] = []
+
+    def token(seconds: float) -> Any:
+        def give() -> tuple[str, datetime]:
+            asked.append(1)
+            return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=seconds)
+
+        return give
+
+    with serving(always(http())) as server:
+        for seconds, expected in ((290, 2), (400, 1)):
+            asked.clear()
+            client = connect(server.base_url, token=token(seconds))
+            search(client)
+            search(client)
+            assert len(asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda: None, "NoneType"),
+        (lambda: b"tok", "bytes"),
+        (lambda: "tok\n", "position 3"),
+        (lambda: ("tok", datetime(2030, 1, 1)), "zone"),  # noqa: DTZ001 - that is the mistake
+        (lambda: ("tok", "soon"), "neither"),
+        (lambda: os.environ["DATAACCESS_NOT_SET"], "KeyError"),
+    ],
+)
+def test_a_callable_that_gives_no_token_is_told(connect: Any, given: Any, told: str) -> None:
+    with serving(always(http())) as server:
+        with pytest.raises(da.ConfigError, match=told) as caught:
+            search(connect(server.base_url, token=given))
+        assert server.requests == []
+    if told == "KeyError":
+        assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -> None:
+    inner = sandbox.client()
+
+    def token() -> str:
+        inner.download_segment(5637051)
+        return sandbox.issue_token()
+
+    assert search(connect(sandbox.base_url, token=token))
+
+
+def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None:
+    path = tmp_path / "token"
+    path.write_text("tok-old\n")
+    path.chmod(0o600)
+
+    def answer(connection: Any, number: int) -> None:
+        path.write_text("  tok-new\n")
+        connection.sendall(DENIED if number == 0 else http())
+
+    with serving(answer) as server:
+        search(connect(server.base_url, token=da.token_file(path)))
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == ["Bearer tok-old", "Bearer tok-new"]
+
+
+def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
+    path = tmp_path / "token"
+    path.write_text("tok")
+    path.chmod(0o644)
+    with pytest.warns(da.DataAccessWarning, match="chmod 600"):
+        assert da.token_file(path)() == "tok"
+    with pytest.raises(da.ConfigError, match="cannot be read"):
+        da.token_file(tmp_path / "nothing")()

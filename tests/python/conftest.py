@@ -1,0 +1,83 @@
+"""Fixtures of all tests: the embedded service, and clients that are tested alike."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[da.Sandbox]:
+    """The service with demo data."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+class Awaited:
+    """An `AsyncClient` whose calls are run to their end, so that a test reads as for `Client`."""
+
+    def __init__(self, client: da.AsyncClient, runner: asyncio.Runner) -> None:
+        """Wraps a client."""
+        self.client = client
+        self._runner = runner
+
+    def __getattr__(self, name: str) -> Any:
+        """The client's own attribute, or a call that is awaited."""
+        attribute = getattr(self.client, name)
+        if not inspect.iscoroutinefunction(attribute):
+            return attribute
+
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            return self._runner.run(attribute(*arguments, **keywords))
+
+        return call
+
+
+Connect = Callable[..., Any]
+
+
+@pytest.fixture(params=["sync", "async"])
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes clients of either kind: `connect(address_or_sandbox, **options)`."""
+    only = "sync_only" if request.param == "async" else "async_only"
+    if request.node.get_closest_marker(only):
+        pytest.skip(f"the test is marked {only}")
+    clients: list[Any] = []
+    with asyncio.Runner() as runner:
+
+        def connect(where: str | da.Sandbox, **options: Any) -> Any:
+            if isinstance(where, da.Sandbox):
+                scopes = options.pop("scopes", ("item", "download"))
+                options["token"] = where.issue_token(scopes)
+                where = where.base_url
+            options.setdefault("token", "tok-test")
+            client: Any
+            if request.param == "sync":
+                client = da.Client(where, **options)
+            else:
+                client = Awaited(da.AsyncClient(where, **options), runner)
+            clients.append(client)
+            return client
+
+        yield connect
+        for client in clients:
+            client.close()
+
+
+@pytest.fixture
+def client(connect: Connect, sandbox: da.Sandbox) -> Any:
+    """A client of either kind for the demo data, with every scope."""
+    return connect(sandbox)

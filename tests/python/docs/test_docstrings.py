@@ -1,0 +1,63 @@
+"""Every public name has a docstring, every docstring of a call an example, and every example runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+MODULES = [
+    importlib.import_module(f"dataaccess.{module.name}")
+    for module in pkgutil.iter_modules(da.__path__)
+    if module.name != "_native"
+]
+FINDER = doctest.DocTestFinder(exclude_empty=True)
+EXAMPLES = [
+    example
+    for module in [da, *MODULES]
+    for example in FINDER.find(module, module.__name__, module=module)
+    if example.examples
+]
+
+
+def public() -> list[Any]:
+    """The public names, and the public methods of the classes among them."""
+    names: list[Any] = []
+    for name in da.__all__:
+        value = getattr(da, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            names.append(pytest.param(value, id=name))
+        if inspect.isclass(value) and not issubclass(value, Exception):
+            names += [
+                pytest.param(method, id=f"{name}.{part}")
+                for part, method in inspect.getmembers(value, callable)
+                if not part.startswith("_")
+            ]
+    return names
+
+
+@pytest.mark.parametrize("value", public())
+def test_everything_public_is_documented(value: Any) -> None:
+    text = inspect.getdoc(value)
+    assert text
+    if inspect.isfunction(value):
+        assert "Example" in text
+        if len(inspect.signature(value).parameters) > ("." in value.__qualname__):
+            assert "Args:" in text
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_example_runs(example: doctest.DocTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    outcome = runner.run(example, out=report.append)
+    assert outcome.attempted
+    assert outcome.failed == 0, "".join(report)

@@ -1,0 +1,155 @@
+"""Fork after use: the child works with connections of its own, and its parent is unharmed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no fork"),
+    # Python warns of any fork beside threads; that it is safe here is what these tests show.
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+]
+
+CHILD_SECONDS = 15
+
+
+def in_child(act: Callable[[], object]) -> str:
+    """What a forked child gets from `act`, or how it died."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        text = "nothing"
+        try:
+            signal.alarm(CHILD_SECONDS)
+            os.close(reader)
+            text = repr(act())
+        except BaseException as error:  # noqa: BLE001 - told to the parent
+            text = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writer, text.encode())
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {told!r}"
+    return told
+
+
+def count(client: da.Client) -> int:
+    return len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+
+
+def test_a_child_searches_and_downloads_with_the_client_of_its_parent(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    expected = count(client)
+    for _ in range(5):
+        assert in_child(lambda: (count(client), client.download_segment(5637051)["code"])) == repr((expected, 200))
+        assert count(client) == expected
+
+
+def test_a_child_may_fork_again(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    expected = count(client)
+    assert in_child(lambda: (count(client), in_child(lambda: count(client)))) == repr((expected, str(expected)))
+
+
+def test_a_fork_while_other_threads_are_in_calls(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    expected = count(client)
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                assert count(client) == expected
+            except BaseException as error:  # noqa: BLE001 - told below
+                failures.append(error)
+                return
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            assert in_child(lambda: count(client)) == repr(expected)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
+def _count_of(client: da.Client) -> int:
+    return count(client)
+
+
+def test_multiprocessing_with_fork_and_with_spawn(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
+    client = da.Client(sandbox.base_url)
+    expected = count(client)
+    for method in ("fork", "spawn"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            with multiprocessing.get_context(method).Pool(2) as pool:
+                assert pool.map_async(_count_of, [client] * 4).get(timeout=30) == [expected] * 4
+
+
+def test_an_async_client_works_in_a_child(sandbox: da.Sandbox) -> None:
+    import asyncio
+
+    client = sandbox.async_client()
+
+    def search() -> int:
+        return len(asyncio.run(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))))
+
+    expected = search()
+    assert in_child(search) == repr(expected)
+    assert search() == expected
+
+
+def test_a_child_cannot_use_or_stop_the_sandbox_of_its_parent() -> None:
+    with da.Sandbox.demo() as sandbox:
+        client = sandbox.client()
+        expected = count(client)
+        assert in_child(sandbox.issue_token).startswith("ForkedHandleError")
+        assert in_child(sandbox.stop) == "None"
+        assert count(client) == expected
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_a_child_starts_a_demo_service_of_its_own() -> None:
+    parent = da.Client("sandbox:demo")
+    expected = count(parent)
+
+    def other() -> Any:
+        mine = da.Client("sandbox:demo")
+        return count(mine), mine.base_url != parent.base_url
+
+    assert in_child(other) == repr((expected, True))
+    assert count(parent) == expected
+
+
+def test_a_child_is_quick(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    count(client)
+
+    def timed() -> bool:
+        started = time.monotonic()
+        count(client)
+        return time.monotonic() - started < 5
+
+    assert in_child(timed) == "True"

@@ -1,0 +1,78 @@
+"""Ctrl-C while waiting: at once, whatever is waited for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.raw_server import ENTRY, EXPORT, RawServer, always, http, serving
+
+import dataaccess as da
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+
+RUNNING = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
+
+
+def hang(_connection: Any, _number: int) -> None:
+    time.sleep(20)
+
+
+def half(connection: Any, _number: int) -> None:
+    connection.sendall(http()[:-10])
+    time.sleep(20)
+
+
+def in_back_off(client: da.Client) -> object:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+STATES: dict[str, tuple[Any, Callable[[da.Client], object]]] = {
+    "headers": (hang, in_back_off),
+    "body": (half, in_back_off),
+    "back-off": (always(http(b"", "503 Busy", headers=("Retry-After: 20",))), in_back_off),
+    "wait": (always(http(RUNNING)), lambda client: client.wait_for_segment(1, timeout=20, poll=15)),
+}
+
+
+def interrupt_when_asked(server: RawServer, sent: list[float]) -> None:
+    deadline = time.monotonic() + 10
+    while not server.requests and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.2)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
+    answer, act = STATES[state]
+    with serving(answer) as server:
+        client = da.Client(server.base_url, token="tok")
+        sent: list[float] = []
+        thread = threading.Thread(target=interrupt_when_asked, args=(server, sent))
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            act(client)
+        late = time.monotonic() - sent[0]
+        thread.join()
+    # Promised are 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    assert late < 2
+
+
+def test_the_client_is_usable_after_ctrl_c(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    with serving(hang) as server:
+        other = client.with_options(base_url=server.base_url)
+        thread = threading.Thread(target=interrupt_when_asked, args=(server, []))
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            in_back_off(other)
+        thread.join()
+    assert client.download_segment(5637051)["code"] == 200

@@ -1,0 +1,66 @@
+"""One client, many threads, then asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import dataaccess as da
+
+DAYS = [f"2024-01-{day:02}" for day in range(1, 32)]
+
+
+def test_one_client_on_sixteen_threads_and_then_under_asyncio(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+
+    def search(day: str) -> list[dict[str, Any]]:
+        return client.search_codes(["id", "allocated_time"], allocated_time=da.on(day))
+
+    expected = [search(day) for day in DAYS]
+    assert all(expected)
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(search, DAYS * 4)) == expected * 4
+
+    async def inside_a_loop() -> list[list[dict[str, Any]]]:
+        # A synchronous call inside a running loop, as a notebook makes it, and asyncio's own threads.
+        assert search(DAYS[0]) == expected[0]
+        return await asyncio.gather(*(asyncio.to_thread(search, day) for day in DAYS))
+
+    assert asyncio.run(inside_a_loop()) == expected
+
+
+def test_one_async_client_serves_many_calls_and_several_loops(sandbox: da.Sandbox) -> None:
+    client = sandbox.async_client()
+
+    async def search_all() -> list[int]:
+        searches = [client.search_codes(["id"], allocated_time=da.on(day)) for day in DAYS]
+        return [len(rows) for rows in await asyncio.gather(*searches)]
+
+    first = asyncio.run(search_all())
+    assert all(first)
+    assert asyncio.run(search_all()) == first
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda _: asyncio.run(search_all()), range(2))) == [first, first]
+
+
+def test_closing_frees_a_thread_that_waits(sandbox: da.Sandbox) -> None:
+    import threading
+    import time
+
+    import pytest
+    from support.raw_server import serving
+
+    del sandbox
+    with (
+        serving(lambda _connection, _number: time.sleep(30)) as server,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        client = da.Client(server.base_url, token="tok")
+        waiting = pool.submit(client.download_segment, 1)
+        deadline = time.monotonic() + 10
+        while not server.requests and time.monotonic() < deadline:
+            threading.Event().wait(0.01)
+        client.close()
+        with pytest.raises(da.ClientClosedError):
+            waiting.result(timeout=10)

@@ -1,0 +1,174 @@
+"""A server of raw sockets: what it answers, byte by byte, is the test's business."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+ANSWER = {
+    "code": 200,
+    "message": "Search Business Object success",
+    "data": {"status": True, "data": [{"id": "a"}, {"id": "b"}]},
+}
+ENTRY = {
+    "exportStatus": 1,
+    "exportedRows": None,
+    "startTime": "2024-01-15T08:00:00.000Z",
+    "endTime": None,
+    "durations": None,
+    "responseCode": None,
+    "responseMessage": None,
+}
+EXPORT = {
+    "code": 200,
+    "message": "Success",
+    "data": {"entries": [ENTRY], "meta": {"total": 1}},
+    "codeMessage": None,
+    "duration": "3ms",
+}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body decoded."""
+        return json.loads(self.body)
+
+
+Answer = Callable[[socket.socket, int], None]
+"""Gets the connection and the number of the request, from 0. Return to keep the connection open."""
+
+
+class Close(Exception):  # noqa: N818 - a way to say it, not an error
+    """Raised by an answer to close the connection properly."""
+
+
+@dataclass
+class RawServer:
+    """Listens on the loopback address until it is closed."""
+
+    answer: Answer
+    requests: list[Received] = field(default_factory=list)
+    connections: int = 0
+    open: int = 0
+
+    def __post_init__(self) -> None:
+        """Starts to listen."""
+        self._lock = threading.Lock()
+        self._sockets: list[socket.socket] = []
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port: int = self._listener.getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with self._lock:
+                    self.connections += 1
+                    self.open += 1
+                    self._sockets.append(connection)
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection, suppress(OSError, Close):
+                while (request := read_request(connection)) is not None:
+                    with self._lock:
+                        number = len(self.requests)
+                        self.requests.append(request)
+                    self.answer(connection, number)
+        finally:
+            with self._lock:
+                self.open -= 1
+
+    def close(self) -> None:
+        """Stops listening and drops all connections."""
+        with suppress(OSError):
+            # Closing alone would not wake the thread that accepts.
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for connection in self._sockets:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def serving(answer: Answer) -> Iterator[RawServer]:
+    """Runs a server for the time of a block."""
+    server = RawServer(answer)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def read_request(connection: socket.socket) -> Received | None:
+    """Reads one request, or None at the connection's end."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        chunk = connection.recv(65536)
+        if not chunk:
+            return None
+        data += chunk
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    while len(body) < int(headers.get("content-length", 0)):
+        chunk = connection.recv(65536)
+        if not chunk:
+            return None
+        body += chunk
+    return Received(first.split(" ")[1], headers, body)
+
+
+def http(
+    body: object = ANSWER,
+    status: str = "200 OK",
+    *,
+    content_type: str = "application/json",
+    headers: tuple[str, ...] = (),
+    length: int | None = None,
+) -> bytes:
+    """An answer in full; a body that is no bytes is written as JSON."""
+    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+    size = len(payload) if length is None else length
+    lines = [
+        f"HTTP/1.1 {status}",
+        f"Content-Type: {content_type}",
+        f"Content-Length: {size}",
+        *headers,
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + payload
+
+
+def always(answer: bytes) -> Answer:
+    """Gives the same answer each time."""
+    return lambda connection, _number: connection.sendall(answer)
+
+
+def in_turn(*answers: bytes) -> Answer:
+    """Gives each answer once, and the last one ever after."""
+    return lambda connection, number: connection.sendall(answers[min(number, len(answers) - 1)])
+
+
+def reset(connection: socket.socket) -> None:
+    """Ends a connection with RST instead of FIN."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    raise Close
