@@ -82,8 +82,7 @@ class Connection:
 
             sandbox = shared_sandbox(address)
             settings = {**settings, "base_url": sandbox.base_url}
-            if token is None:
-                token = RawToken(sandbox.issue_token())
+            token = RawToken(sandbox.issue_token())
         elif token is None:
             token = RawToken(None)
         self._token = token
