@@ -1,1 +1,156 @@
-//! The embedded service.
+//! The embedded service: both operations of the document on loopback, for development and tests.
+//!
+//! It shares `contract` and `error` with the rest and nothing else, so that a misreading of the document
+//! cannot pass on both sides. From outside to inside: `server` (sockets), `routes` and `guard` (HTTP),
+//! `service` (operations), `request` (reading and checking), `store`, `exports`, `tokens`.
+
+mod answer;
+mod days;
+pub mod demo;
+mod exports;
+mod guard;
+mod objects;
+mod options;
+mod query;
+mod request;
+mod routes;
+mod rows;
+mod server;
+mod service;
+mod store;
+pub mod switches;
+mod tokens;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use exports::PlannedEntry;
+pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
+pub use options::{Clock, Options};
+
+use self::server::Server;
+use self::service::Service;
+use crate::error::{Error, Kind, Result};
+
+/// A running service. Dropping it stops it.
+///
+/// In a process forked from the one that started it, it does nothing: it neither stops nor frees what the
+/// parent goes on using, and its methods say so.
+pub struct Sandbox {
+    running: Arc<Running>,
+    base_url: String,
+    owner: u32,
+}
+
+struct Running {
+    service: Arc<Service>,
+    server: Server,
+}
+
+impl Sandbox {
+    /// Starts a service; it answers as soon as this returns.
+    ///
+    /// # Errors
+    /// `Sandbox` when the port is taken, a switch has no meaning, or the system gives no thread.
+    pub fn start(options: Options) -> Result<Self> {
+        let service = Arc::new(Service::new(options.switches, options.clock)?);
+        service.store.declare(BusinessObject::promotion_code())?;
+        service.store.declare(BusinessObject::customer())?;
+        if let Some(demo) = options.demo {
+            demo.fill(&service.store, &service.exports, service.clock.now())?;
+        }
+        let server = Server::start(options.port, |port| routes::router(Arc::clone(&service), port))?;
+        let base_url = format!("http://{}", server.address());
+        Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
+    }
+
+    /// The address to which the paths of the document are added.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Makes an access token with these scopes, which ends after `expires_in` or when it is revoked.
+    ///
+    /// # Errors
+    /// `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
+    pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
+        let service = self.service()?;
+        service.tokens.issue(scopes, service.clock.now(), expires_in)
+    }
+
+    /// Takes a token out of force; whether it was known is the answer.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn revoke(&self, token: &str) -> Result<bool> {
+        Ok(self.service()?.tokens.revoke(token))
+    }
+
+    /// Adds a business object, which then can be loaded and searched.
+    ///
+    /// # Errors
+    /// `Sandbox` when its name or id is declared already or an attribute cannot be; else as
+    /// [`issue_token`](Self::issue_token).
+    pub fn declare(&self, object: BusinessObject) -> Result<()> {
+        self.service()?.store.declare(object)
+    }
+
+    /// Adds rows to an object, all or none: each has one cell for each declared attribute. Their number is the answer.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
+    pub fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
+        self.service()?.store.load(object, rows)
+    }
+
+    /// Plans a segment export, in place of one with the same id.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn plan_export(&self, id: i64, entries: Vec<PlannedEntry>) -> Result<()> {
+        self.service()?.exports.plan(id, entries);
+        Ok(())
+    }
+
+    /// Stops the service and closes its port within two seconds; a second call does nothing, as in a forked child.
+    pub fn stop(&self) {
+        if !self.is_forked() {
+            self.running.server.stop();
+        }
+    }
+
+    fn is_forked(&self) -> bool {
+        std::process::id() != self.owner
+    }
+
+    /// The service while it may be used. Nothing of it is touched, not even a lock, before the process is known.
+    fn service(&self) -> Result<&Service> {
+        if self.is_forked() {
+            let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
+            return Err(Error::new(Kind::ForkedHandle, problem).with_hint("start a sandbox in this process"));
+        }
+        if self.running.server.is_stopped() {
+            return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
+        }
+        Ok(&self.running.service)
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            // The child's copies of thread, runtime and connections belong to no thread here: they are left alone.
+            std::mem::forget(Arc::clone(&self.running));
+        } else {
+            self.running.server.stop();
+        }
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sandbox").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}

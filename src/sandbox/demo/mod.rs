@@ -1,0 +1,76 @@
+//! Demo data: promotion codes and customers that never change, and exports in every stage.
+//!
+//! Made by arithmetic, so that every start has the same rows; all ids begin with `demo-`.
+
+mod codes;
+mod customers;
+mod exports;
+
+use std::time::{Duration, SystemTime};
+
+use super::exports::Exports;
+use super::store::Store;
+use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_NAME};
+use crate::error::Result;
+
+/// How many promotion codes there are: `demo-code-00001` and on.
+pub const CODES: u32 = 6_000;
+/// How many customers there are: `demo-customer-0001` and on.
+pub const CUSTOMERS: u32 = 2_000;
+/// How many visitors hold codes: `demo-visitor-0001` and on.
+pub const VISITORS: u32 = 500;
+
+/// An export that ended long before the start of the service.
+pub const EXPORT_FINISHED: i64 = 5_637_051;
+/// An export that starts with the service and runs for a day.
+pub const EXPORT_RUNNING: i64 = 5_637_052;
+/// An export that starts with the service and ends [`Demo::export_takes`] later.
+pub const EXPORT_FINISHING: i64 = 5_637_053;
+/// An export of three entries: one finished, one failed, one still running.
+pub const EXPORT_MIXED: i64 = 5_637_054;
+/// An export that has no entries yet.
+pub const EXPORT_EMPTY: i64 = 5_637_055;
+
+/// Settings of the demo data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demo {
+    /// How long [`EXPORT_FINISHING`] runs.
+    pub export_takes: Duration,
+}
+
+impl Default for Demo {
+    fn default() -> Self {
+        Self { export_takes: Duration::from_secs(3) }
+    }
+}
+
+impl Demo {
+    /// Loads the rows and plans the exports of a service that starts now.
+    pub(super) fn fill(&self, store: &Store, exports: &Exports, now: SystemTime) -> Result<()> {
+        store.load(PROMOTION_CODE_NAME, (1..=CODES).map(codes::row))?;
+        store.load(CUSTOMER_NAME, (1..=CUSTOMERS).map(customers::row))?;
+        for (id, entries) in exports::plans(now, self.export_takes) {
+            exports.plan(id, entries);
+        }
+        Ok(())
+    }
+}
+
+/// A number that looks random and depends on nothing but its arguments (the finish of `SplitMix64`).
+fn mixed(number: u32, salt: u64) -> u64 {
+    let mut state = u64::from(number).wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+/// A number from 0 to `below` - 1 that looks random.
+fn below(below: u32, number: u32, salt: u64) -> u32 {
+    u32::try_from(mixed(number, salt) % u64::from(below.max(1))).unwrap_or(0)
+}
+
+/// An element of a list that looks picked at random.
+fn pick<T: Copy>(from: &[T], number: u32, salt: u64) -> Option<T> {
+    let place = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
+    from.get(usize::try_from(place).unwrap_or(0)).copied()
+}

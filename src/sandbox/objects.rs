@@ -1,0 +1,197 @@
+//! Business objects as the store knows them: id, name and typed attributes; and the cells of a row.
+//!
+//! It holds what may be stored and says why something may not; how it is stored is the store's matter.
+
+use jiff::civil::DateTime;
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use crate::contract::condition::{DATETIME, NUMBER, STRING};
+use crate::contract::{business_object, codes};
+use crate::error::{Error, Kind, Result, excerpt};
+
+/// How the document writes a time: `YYYY-MM-DD HH:MM:SS`.
+pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
+
+/// A business object that can be searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BusinessObject {
+    /// `itemTypeId`.
+    pub id: i64,
+    /// `itemTypeName`.
+    pub name: String,
+    /// The attributes; the first one identifies a record, is unique and gives the order of the answers.
+    pub attributes: Vec<Attribute>,
+}
+
+/// An attribute of a business object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name on the wire.
+    pub name: String,
+    /// What its values are.
+    pub kind: AttributeKind,
+}
+
+/// What the values of an attribute are; all but the identifying one may be null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// A text.
+    Text,
+    /// A whole number or one with a fraction.
+    Number,
+    /// A time in UTC, written `YYYY-MM-DD HH:MM:SS`.
+    Datetime,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Unset.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Number(f64),
+    /// A text or a time.
+    Text(String),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl<C: Into<Cell>> From<Option<C>> for Cell {
+    fn from(value: Option<C>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Number(number) => ValueRef::Real(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+impl AttributeKind {
+    /// `data_type` of a condition on such an attribute (section 2.4).
+    pub(super) const fn data_type(self) -> &'static str {
+        match self {
+            Self::Text => STRING,
+            Self::Number => NUMBER,
+            Self::Datetime => DATETIME,
+        }
+    }
+
+    /// Why a cell may not be stored here, if so.
+    fn objection(self, cell: &Cell) -> Option<&'static str> {
+        match (self, cell) {
+            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) => None,
+            // JSON has no infinity, and SQLite's JSON reader ends a text at a zero character.
+            (Self::Number, Cell::Number(number)) => (!number.is_finite()).then_some("is not a finite number"),
+            (Self::Text, Cell::Text(text)) => text.contains('\0').then_some("holds a zero character"),
+            (Self::Datetime, Cell::Text(text)) => {
+                let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
+                (written.ok().as_ref() != Some(text)).then_some("is not a time written YYYY-MM-DD HH:MM:SS")
+            }
+            (Self::Number, Cell::Text(_)) => Some("is a text, not a number"),
+            (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a text"),
+        }
+    }
+}
+
+impl BusinessObject {
+    /// A business object of attributes given as pairs of name and kind.
+    #[must_use]
+    pub fn new(id: i64, name: &str, attributes: &[(&str, AttributeKind)]) -> Self {
+        let attributes = attributes.iter().map(|(name, kind)| Attribute { name: (*name).to_owned(), kind: *kind });
+        Self { id, name: name.to_owned(), attributes: attributes.collect() }
+    }
+
+    /// Promotion codes with the attributes of section 2.2.
+    #[must_use]
+    pub fn promotion_code() -> Self {
+        let kind = |name: &str| match name {
+            "pool_id" | "audience_type" | "code_status" | "channel_id" => AttributeKind::Number,
+            "date_created" | "allocated_time" | "last_used_time" => AttributeKind::Datetime,
+            _ => AttributeKind::Text,
+        };
+        let attributes = codes::ATTRIBUTES.map(|name| (name, kind(name)));
+        Self::new(business_object::PROMOTION_CODE_ID, business_object::PROMOTION_CODE_NAME, &attributes)
+    }
+
+    /// Customers with the attributes that section 2.3 names.
+    #[must_use]
+    pub fn customer() -> Self {
+        let attributes = business_object::CUSTOMER_ATTRIBUTES.map(|name| (name, AttributeKind::Text));
+        Self::new(business_object::CUSTOMER_ID, business_object::CUSTOMER_NAME, &attributes)
+    }
+
+    /// Place and declaration of an attribute.
+    pub(super) fn attribute(&self, name: &str) -> Option<(usize, &Attribute)> {
+        self.attributes.iter().enumerate().find(|(_, attribute)| attribute.name == name)
+    }
+
+    /// Refuses a declaration that no search could use.
+    pub(super) fn check(&self) -> Result<()> {
+        let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
+        if self.attributes.is_empty() {
+            return problem("it has no attributes; the first one identifies a record");
+        }
+        for (place, attribute) in self.attributes.iter().enumerate() {
+            let name = &attribute.name;
+            // `attrs` may come as a text of names divided by commas (section 4.1).
+            if name.is_empty() || name.contains(',') || name.trim() != name {
+                return problem(&format!("an attribute cannot be named `{name}`: no commas, no blanks around"));
+            }
+            if self.attribute(name).is_some_and(|(first, _)| first != place) {
+                return problem(&format!("attribute `{name}` is declared twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a row that does not fit the declaration.
+    pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
+        let refused =
+            |problem: String| Error::new(Kind::Sandbox, format!("object `{}`, row {number}: {problem}", self.name));
+        if row.len() != self.attributes.len() {
+            return Err(refused(format!("{} cells for {} attributes", row.len(), self.attributes.len())));
+        }
+        if row.first() == Some(&Cell::Null) {
+            return Err(refused("the identifying attribute is null".to_owned()));
+        }
+        for (attribute, cell) in self.attributes.iter().zip(row) {
+            if let Some(objection) = attribute.kind.objection(cell) {
+                let shown = excerpt(&format!("{cell:?}"), 60);
+                return Err(refused(format!("attribute `{}`: {shown} {objection}", attribute.name)));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! The conditions of a promotion code search: the rules of section 4.2 and the limits of section 8.
+
+use jiff::tz::TimeZone;
+
+use super::condition;
+use super::node::Node;
+use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
+use crate::contract::condition::CODE_CONDITION_TYPE;
+use crate::sandbox::answer::Refusal;
+use crate::sandbox::objects::BusinessObject;
+use crate::sandbox::query::Test;
+
+/// The groups of `filters.OR`: one, or none where the document says that the response is empty.
+pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Vec<Vec<Test>>, Refusal> {
+    let [group] = or.array()? else {
+        return Err(
+            or.refusal(&format!("a promotion code search has exactly {OR_GROUPS} element, not {}", or.array()?.len()))
+        );
+    };
+    let group = or.element(0, group);
+    group.object(&["AND"])?;
+    let and = group.member("AND")?;
+    let count = and.array()?.len();
+    if count > MAX_CONDITIONS {
+        return Err(and.refusal(&format!("{count} conditions; a promotion code search has at most {MAX_CONDITIONS}")));
+    }
+    let mut tests = Vec::with_capacity(count);
+    let mut columns: Vec<&str> = Vec::with_capacity(count);
+    for condition in and.elements()? {
+        columns.push(positioned(&condition, columns.last().copied())?);
+        tests.push(read(&condition, object, zone)?);
+    }
+    if !columns.contains(&REQUIRED_COLUMN) {
+        return Err(and.refusal(&format!("the condition on `{REQUIRED_COLUMN}` is required")));
+    }
+    let [audience_type, allocated_audience, ..] = POSITIONS;
+    let empty = columns.contains(&audience_type) && !columns.contains(&allocated_audience);
+    Ok(if empty { Vec::new() } else { vec![tests] })
+}
+
+/// The column of a condition, which must come later in the order of positions than the one before it.
+fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a str, Refusal> {
+    condition.object(&["type", "column", "data_type", "operator", "value", "extendValue", "time_unit"])?;
+    let column = condition.member("column")?;
+    let name = column.text()?;
+    let position = |name: &str| POSITIONS.iter().position(|column| *column == name);
+    let Some(place) = position(name) else {
+        return Err(column.unfit(&format!("a column of a promotion code filter; these are {}", POSITIONS.join(", "))));
+    };
+    match previous {
+        Some(previous) if position(previous) >= Some(place) => Err(column.refusal(&format!(
+            "`{name}` comes after `{previous}`; each column comes at most once, in the order {}",
+            POSITIONS.join(", ")
+        ))),
+        _ => Ok(name),
+    }
+}
+
+fn read(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Test, Refusal> {
+    let kind = condition.member("type")?;
+    if kind.integer()? != CODE_CONDITION_TYPE {
+        return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
+    }
+    if let Some(extend_value) = condition.optional("extendValue") {
+        extend_value.array()?;
+    }
+    let column = condition.member("column")?.text()?;
+    if column == REQUIRED_COLUMN {
+        condition.member("time_unit")?.fixed(crate::contract::condition::TIME_UNIT)?;
+    }
+    let test = condition::test(condition, object, zone)?;
+    match column {
+        "audience_type" => limited(&condition.member("value")?, &AUDIENCE_TYPES)?,
+        "code_status" => limited(&condition.member("value")?, &STATUSES)?,
+        _ => {}
+    }
+    Ok(test)
+}
+
+/// Only the values of section 8.
+fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
+    for element in value.elements()? {
+        if !allowed.iter().any(|(_, number)| element.value.as_i64() == Some(*number)) {
+            let numbers: Vec<String> = allowed.iter().map(|(name, number)| format!("{number} ({name})")).collect();
+            return Err(element.unfit(&format!("allowed; allowed are {}", numbers.join(", "))));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The body of a search (section 4.1): which object, which attributes, which conditions.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::node::Node;
+use super::{codes, condition};
+use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::error::excerpt;
+use crate::sandbox::answer::Refusal;
+use crate::sandbox::objects::BusinessObject;
+use crate::sandbox::query::{Query, Test};
+
+/// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
+const MAX_CONDITIONS: usize = 10_000;
+
+/// The object that a search names.
+pub(in crate::sandbox) struct Target<'a> {
+    pub(in crate::sandbox) id: i64,
+    pub(in crate::sandbox) name: &'a str,
+}
+
+impl<'a> Target<'a> {
+    /// Reads `itemTypeId` and `itemTypeName`.
+    pub(in crate::sandbox) fn read(body: &'a Value) -> Result<Self, Refusal> {
+        let body = Node::body(body);
+        body.object(&["itemTypeId", "itemTypeName", "attrs", "filters"])?;
+        Ok(Self { id: body.member("itemTypeId")?.integer()?, name: body.member("itemTypeName")?.text()? })
+    }
+
+    /// Whether the rules of section 4.2 hold.
+    pub(in crate::sandbox) fn is_promotion_codes(&self) -> bool {
+        self.id == PROMOTION_CODE_ID
+    }
+
+    /// Whether this is the object meant: both must agree.
+    pub(in crate::sandbox) fn is(&self, object: &BusinessObject) -> bool {
+        self.id == object.id && self.name == object.name
+    }
+
+    /// The refusal when there is no such object.
+    pub(in crate::sandbox) fn unknown(&self) -> Refusal {
+        let name = excerpt(self.name, 60);
+        Refusal::malformed(format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id))
+    }
+}
+
+/// Reads `attrs` and `filters` of a search of this object.
+pub(in crate::sandbox) fn query(body: &Value, object: &BusinessObject, zone: &TimeZone) -> Result<Query, Refusal> {
+    let body = Node::body(body);
+    let attributes = attributes(&body.member("attrs")?, object)?;
+    let filters = body.member("filters")?;
+    filters.object(&["OR"])?;
+    let or = filters.member("OR")?;
+    let groups = match object.id {
+        PROMOTION_CODE_ID => codes::groups(&or, object, zone)?,
+        _ => groups(&or, object, zone)?,
+    };
+    Ok(Query { attributes, groups })
+}
+
+/// Section 4.1 calls `attrs` both an array of strings and a string: both are read.
+fn attributes(attrs: &Node<'_>, object: &BusinessObject) -> Result<Vec<usize>, Refusal> {
+    let names: Vec<&str> = match attrs.value {
+        Value::String(names) => names.split(',').map(str::trim).collect(),
+        Value::Array(_) => attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?,
+        _ => return Err(attrs.unfit("an array of attribute names")),
+    };
+    if names.is_empty() {
+        return Err(attrs.refusal("no attribute is named"));
+    }
+    let mut places = Vec::with_capacity(names.len());
+    for name in names {
+        let shown = excerpt(name, 60);
+        let Some((place, _)) = object.attribute(name) else {
+            return Err(attrs.refusal(&format!("`{}` has no attribute `{shown}`", object.name)));
+        };
+        if places.contains(&place) {
+            return Err(attrs.refusal(&format!("`{shown}` is named twice")));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// The groups of a generic search.
+fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Vec<Vec<Test>>, Refusal> {
+    let mut count = 0;
+    let mut groups = Vec::with_capacity(or.array()?.len().min(MAX_CONDITIONS));
+    for group in or.elements()? {
+        group.object(&["AND"])?;
+        let and = group.member("AND")?;
+        count += and.array()?.len().max(1);
+        if count > MAX_CONDITIONS {
+            return Err(or.refusal(&format!("more than {MAX_CONDITIONS} conditions")));
+        }
+        groups.push(and.elements()?.map(|each| condition::generic(&each, object, zone)).collect::<Result<_, _>>()?);
+    }
+    Ok(groups)
+}

@@ -1,0 +1,111 @@
+//! Access tokens: issued, looked up, revoked. Only their digests are kept.
+//!
+//! It knows scopes and expiry (section 5), not which operation needs which scope.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::error::{Error, Kind, Result};
+
+/// What every token of a sandbox begins with, so that one found in a file is known for what it is.
+const PREFIX: &str = "sbx_";
+
+type Fingerprint = [u8; 32];
+
+/// The tokens that are in force.
+#[derive(Default)]
+pub(super) struct Tokens(Mutex<Vec<Token>>);
+
+struct Token {
+    fingerprint: Fingerprint,
+    scopes: Vec<String>,
+    expires_at: Option<SystemTime>,
+}
+
+/// What the bearer of a valid token may do.
+pub(super) struct Grant(Vec<String>);
+
+impl Grant {
+    /// Whether the token has a scope.
+    pub(super) fn allows(&self, scope: &str) -> bool {
+        self.0.iter().any(|granted| granted == scope)
+    }
+}
+
+impl Tokens {
+    /// Makes a token of 256 random bits.
+    pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|cause| {
+            Error::new(Kind::Sandbox, format!("the system gave no random bytes for a token: {cause}"))
+        })?;
+        let digits = random.map(|byte| format!("{byte:02x}")).concat();
+        let token = format!("{PREFIX}{digits}");
+        // A lifetime beyond the end of time is no expiry.
+        let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
+        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.retain(|token| token.is_in_force(now));
+        tokens.push(Token { fingerprint: fingerprint(&token), scopes: scopes.to_vec(), expires_at });
+        Ok(token)
+    }
+
+    /// Takes a token out of force; whether it was in force is the answer.
+    pub(super) fn revoke(&self, token: &str) -> bool {
+        let fingerprint = fingerprint(token);
+        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = tokens.len();
+        tokens.retain(|token| !bool::from(token.fingerprint.ct_eq(&fingerprint)));
+        tokens.len() < before
+    }
+
+    /// The grant of a token that is in force.
+    pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
+        let fingerprint = fingerprint(token);
+        let tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Every token is compared, so that the time tells nothing about which one was near.
+        let mut found = None;
+        for token in tokens.iter() {
+            if bool::from(token.fingerprint.ct_eq(&fingerprint)) && token.is_in_force(now) {
+                found = Some(Grant(token.scopes.clone()));
+            }
+        }
+        found
+    }
+}
+
+impl Token {
+    fn is_in_force(&self, now: SystemTime) -> bool {
+        self.expires_at.is_none_or(|expiry| now < expiry)
+    }
+}
+
+fn fingerprint(token: &str) -> Fingerprint {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_unlike_any_other_and_its_text_is_not_kept() {
+        let tokens = Tokens::default();
+        let issue = || tokens.issue(&["item".to_owned()], SystemTime::UNIX_EPOCH, None).unwrap();
+        let (first, second) = (issue(), issue());
+        assert_ne!(first, second);
+        assert!(first.starts_with("sbx_") && first.len() == 68);
+        assert!(tokens.0.lock().unwrap().iter().all(|token| token.fingerprint[..] != first.as_bytes()[4..36]));
+    }
+
+    #[test]
+    fn a_token_ends_at_its_expiry_to_the_instant() {
+        let tokens = Tokens::default();
+        let token = tokens.issue(&[], SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
+        let at = |seconds: f64| tokens.grant(&token, SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds));
+        assert!(at(59.999).is_some());
+        assert!(at(60.0).is_none());
+    }
+}
