@@ -55,12 +55,10 @@ impl Service {
 
     /// A request with these header lines and no others but length and close.
     pub fn request(&self, line: &str, headers: &[&str], body: &str) -> Reply {
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let length = body.len();
-        self.exchange(
-            format!("{line} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
-                .as_bytes(),
-        )
+        let length = format!("Content-Length: {}", body.len());
+        let first = [format!("{line} HTTP/1.1"), "Connection: close".to_owned(), length].join("\r\n");
+        let head = [&[first.as_str()], headers].concat().join("\r\n");
+        self.exchange(format!("{head}\r\n\r\n{body}").as_bytes())
     }
 
     pub fn post_as(&self, authorization: &str, path: &str, body: &str) -> Reply {
