@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -72,12 +72,17 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
         let problem = "Content-Encoding: the body must be sent as it is".to_owned();
         return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
     }
+    let too_large = || {
+        let problem = format!("the body is larger than {BODY_LIMIT} bytes");
+        Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem)
+    };
+    // One that announces too much is not waited for; one that announces nothing is counted.
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
+        return Err(too_large());
+    }
     match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_LIMIT).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(cause)) if cause.is::<LengthLimitError>() => {
-            let problem = format!("the body is larger than {BODY_LIMIT} bytes");
-            Err(Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem))
-        }
+        Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Refusal::malformed("the body broke off")),
         Err(_) => {
             let problem = format!("the body did not arrive within {} seconds", BODY_TIMEOUT.as_secs());

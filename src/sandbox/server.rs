@@ -42,16 +42,15 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens on a port of 127.0.0.1 and serves the router that `routes` makes for that port.
-    pub(super) fn start(port: u16, service_at: impl FnOnce(u16) -> Router) -> Result<Self> {
-        let cannot = |what: &str| format!("the sandbox cannot {what}");
+    /// Listens on a port of 127.0.0.1 and serves the router that `serve_port` makes for that port.
+    pub(super) fn start(port: u16, serve_port: impl FnOnce(u16) -> Router) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|cause| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot listen on 127.0.0.1:{port}: {cause}"))
                 .with_hint("port 0 takes a free one")
                 .with_source(cause)
         })?;
         let failed = |what: &str, cause: std::io::Error| {
-            Error::new(Kind::Sandbox, format!("{}: {cause}", cannot(what))).with_source(cause)
+            Error::new(Kind::Sandbox, format!("the sandbox cannot {what}: {cause}")).with_source(cause)
         };
         let address = listener.local_addr().map_err(|cause| failed("tell its port", cause))?;
         listener.set_nonblocking(true).map_err(|cause| failed("prepare its socket", cause))?;
@@ -62,7 +61,7 @@ impl Server {
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
         let stopping = CancellationToken::new();
-        let (router, stop) = (service_at(address.port()), stopping.clone());
+        let (router, stop) = (serve_port(address.port()), stopping.clone());
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())
             .spawn(move || run(runtime, listener, &router, &stop))
