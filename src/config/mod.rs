@@ -31,7 +31,7 @@ impl fmt::Display for Origin {
 }
 
 /// The arguments of a client as given; numbers are checked here, so that the messages name them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Arguments {
     /// Address of the service; else `DATAACCESS_BASE_URL`.
     pub base_url: Option<String>,
@@ -60,7 +60,7 @@ pub struct Arguments {
 }
 
 /// Checked settings.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// Ends without a slash; has no user, query or fragment.
     pub base_url: Url,
@@ -99,6 +99,13 @@ const RESERVED_HEADERS: [&str; 10] = [
     "transfer-encoding",
     "x-request-id",
 ];
+
+/// Neither headers nor proxy, which may hold secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Settings").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
+    }
+}
 
 impl Settings {
     /// Checks the arguments; `lookup` reads the environment.

@@ -24,6 +24,8 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
+    use super::doors::panic_for_test;
+    #[pymodule_export]
     use super::held_token::RawToken;
     #[pymodule_export]
     use super::request::{validate_codes, validate_items};
