@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 __all__ = ["Column", "Comparison", "Days", "Expression", "after", "before", "col", "days", "on", "op"]
 
 _MOST_VALUES = 1_000_000
+_MOST_CONDITIONS = 10_000
 
 
 class _Scalar(Protocol):
@@ -169,6 +170,11 @@ class Expression(_NotOrdered):
             _refuse_to_join(other, sign)
         # One level for a long chain of the same sign, so that its length is not depth.
         parts = [part for side in (self, other) for part in (side._parts if side._kind == kind else (side,))]
+        if len(parts) > _MOST_CONDITIONS:
+            raise ValueError(
+                f"more than {_MOST_CONDITIONS:,} conditions joined by {sign}: values of one column go into one "
+                "col(name).matches([...])"
+            )
         return Expression(kind, tuple(parts))
 
     def _instead_of(self, sign: str) -> str:

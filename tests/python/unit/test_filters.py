@@ -54,6 +54,13 @@ def test_a_filter_reads_like_the_code_that_makes_it(made: object, shown: str) ->
     assert repr(eval(shown, {**vars(filters), "datetime": dt})) == shown  # noqa: S307 - that is the point
 
 
+def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
+    chain: Any = X.equals(0)
+    with pytest.raises(ValueError, match=r"10,000 conditions joined by \|: .*matches"):
+        for number in range(1, 20_000):
+            chain |= X.equals(number)
+
+
 @pytest.mark.parametrize("made", [made for made, _ in SHOWN], ids=[shown for _, shown in SHOWN])
 def test_a_filter_travels_and_cannot_be_changed(made: Any) -> None:
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
