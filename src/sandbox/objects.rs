@@ -133,7 +133,8 @@ impl AttributeKind {
             (Self::Number, Cell::Number(number)) => (!number.is_finite()).then_some("is not a finite number"),
             (Self::Datetime, Cell::Text(text)) => {
                 let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
-                (written.ok().as_ref() != Some(text)).then_some("is not a time written YYYY-MM-DD HH:MM:SS")
+                (written.ok().as_ref() != Some(text))
+                    .then_some("is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS")
             }
             (Self::Number, Cell::Text(_)) => Some("is a text, not a number"),
             (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a text"),
@@ -176,6 +177,9 @@ impl BusinessObject {
     /// Refuses a declaration that no search could use.
     pub(super) fn check(&self) -> Result<()> {
         let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
+        if self.name.is_empty() {
+            return problem("it has no name");
+        }
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
         }
@@ -192,10 +196,15 @@ impl BusinessObject {
         Ok(())
     }
 
+    /// The error of a row, told by its number; the first one is 0.
+    #[must_use]
+    pub fn refusal(&self, row: usize, problem: &str) -> Error {
+        Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
+    }
+
     /// Refuses a row that does not fit the declaration.
     pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
-        let refused =
-            |problem: String| Error::new(Kind::Sandbox, format!("object `{}`, row {number}: {problem}", self.name));
+        let refused = |problem: String| self.refusal(number, &problem);
         if row.len() != self.attributes.len() {
             return Err(refused(format!("{} cells for {} attributes", row.len(), self.attributes.len())));
         }

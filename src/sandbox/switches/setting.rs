@@ -22,6 +22,8 @@ pub enum Setting {
     Number(f64),
     /// A text.
     Text(String),
+    /// Anything else, which no switch takes, as it shows itself.
+    Other(String),
 }
 
 impl fmt::Display for Setting {
@@ -32,6 +34,7 @@ impl fmt::Display for Setting {
             Self::Integer(number) => write!(formatter, "{number}"),
             Self::Number(number) => write!(formatter, "{number}"),
             Self::Text(text) => write!(formatter, "`{text}`"),
+            Self::Other(shown) => formatter.write_str(shown),
         }
     }
 }
