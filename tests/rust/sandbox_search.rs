@@ -2,6 +2,8 @@
 //!
 //! Switches and streaming have their own files.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
 mod support;
 
 use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};

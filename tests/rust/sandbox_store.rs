@@ -1,5 +1,7 @@
 //! The embedded service's store: files that survive, files that are refused, declarations, loads, and who may meet whom.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
 mod support;
 
 use std::fs;

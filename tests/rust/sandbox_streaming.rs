@@ -1,5 +1,7 @@
 //! Large answers of the embedded service: sent as they are found, waiting for slow readers, ended for those that left.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
 mod support;
 
 use std::io::Read;
@@ -37,9 +39,7 @@ fn a_large_answer_is_sent_in_chunks_and_whole() {
 
 #[test]
 fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
-    // The search itself takes longer than this together with the waiting, and shorter without.
-    let longest_search = Duration::from_secs(20);
-    let sandbox = large(Options { longest_search, ..Options::default() });
+    let sandbox = large(Options::default());
     let slow: Vec<_> = (0..12).map(|_| send(&sandbox, SEARCH, "", &everybody().to_string())).collect();
     thread::sleep(Duration::from_millis(500));
     let since = Instant::now();
@@ -49,7 +49,7 @@ fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
     for stream in slow {
         let reply = receive(stream);
         assert!(reply.is_whole);
-        assert_eq!(reply.body.iter().filter(|byte| **byte == b'{').count(), 60_002);
+        assert_eq!(reply.text().matches("\"customer_id\":").count(), 60_000);
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! It shares nothing with the package's own client.
 
-// Each test file uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are passed")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
