@@ -14,7 +14,7 @@ fn orders() -> Service {
         ("amount", AttributeKind::Number),
         ("placed", AttributeKind::Datetime),
     ];
-    service.sandbox.declare(BusinessObject::new(7, "order", &attributes)).unwrap();
+    service.sandbox.declare(&BusinessObject::new(7, "order", &attributes)).unwrap();
     let row = |id: i64, note: Option<&str>, amount: Cell, placed: Option<&str>| {
         vec![id.into(), note.into(), amount, placed.into()]
     };
@@ -123,7 +123,7 @@ fn rows_that_do_not_fit_are_refused_and_none_is_loaded() {
     assert!(
         load(vec![good(), vec![2.into(), "n".into()]]).contains("`customer_id`: Integer(2) is a number, not a text")
     );
-    assert!(load(vec![good(), good()]).contains("row 1: its identifier is taken"));
+    assert!(load(vec![good(), good()]).contains("row 1: its identifier Text(\"1\") is taken"));
     assert!(load(vec![good(), vec![Cell::Null, "n".into()]]).contains("row 1: the identifying attribute is null"));
     assert_eq!(service.records(&customers(&[vec![]])), Vec::<Value>::new());
     assert!(service.sandbox.load("nothing", vec![]).unwrap_err().message().contains("`nothing` is not declared"));
@@ -141,11 +141,11 @@ fn an_object_that_no_search_could_use_is_not_declared() {
     let sandbox = Service::start(Options::default()).sandbox;
     let text = AttributeKind::Text;
     let refused = |id: i64, name: &str, attributes: &[(&str, AttributeKind)]| {
-        sandbox.declare(BusinessObject::new(id, name, attributes)).unwrap_err().message().to_owned()
+        sandbox.declare(&BusinessObject::new(id, name, attributes)).unwrap_err().message().to_owned()
     };
     assert!(refused(1, "a", &[]).contains("no attributes"));
     assert!(refused(1, "a", &[("x,y", text)]).contains("cannot be named `x,y`"));
     assert!(refused(1, "a", &[("x", text), ("x", text)]).contains("`x` is declared twice"));
-    assert!(refused(-1003, "a", &[("x", text)]).contains("declared already"));
-    assert!(refused(1, "customer", &[("x", text)]).contains("declared already"));
+    assert!(refused(-1003, "a", &[("x", text)]).contains("its name or its id -1003 is taken by `customer`"));
+    assert!(refused(1, "customer", &[("x", text)]).contains("is taken by `customer` with id -1003"));
 }

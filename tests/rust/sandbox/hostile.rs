@@ -72,7 +72,7 @@ fn names_of_objects_and_attributes_may_be_hostile_too() {
     use dataaccess::sandbox::{AttributeKind, BusinessObject, Options};
     let service = Service::start(Options::default());
     for (id, text) in (1..).zip(TEXTS) {
-        service.sandbox.declare(BusinessObject::new(id, text, &[(text, AttributeKind::Text)])).unwrap();
+        service.sandbox.declare(&BusinessObject::new(id, text, &[(text, AttributeKind::Text)])).unwrap();
         service.sandbox.load(text, vec![vec![text.into()]]).unwrap();
         let body = items(id, text, &json!([text]), &[vec![condition(text, "string", "equals", &json!([text]))]]);
         assert_eq!(service.records(&body), [json!({text: text})]);

@@ -97,7 +97,7 @@ fn members_have_their_types() {
     for bad in [json!([1_704_067_200_000_i64]), json!("2024-01-01"), json!(1.5e12), json!(null)] {
         refused(body(), SEARCH, &format!("{AND}/3/value"), bad, "is not a bare whole number");
     }
-    refused(body(), SEARCH, &format!("{AND}/3/value"), json!(i64::MAX), "is not a time in the years 1 to 9999");
+    refused(body(), SEARCH, &format!("{AND}/3/value"), json!(i64::MAX), "is not a time in the years 1 to 9998");
     SERVICE.post(SEARCH, &json!([])).refuses(400, "the body: [] is not an object");
 }
 
@@ -249,7 +249,7 @@ fn operators_and_units_are_those_shown() {
     refused(good_customers(), SEARCH, &format!("{AND}/0/condition_type"), json!("x"), "\"x\" is not `comp_attr`");
     let mut body = good_codes();
     body["filters"]["OR"][0]["AND"][0]["time_unit"] = json!("DAY");
-    SERVICE.post(SEARCH, &body).refuses(400, "`time_unit` is for datetime conditions");
+    SERVICE.post(SEARCH, &body).refuses(400, "time_unit: a time unit is for datetime conditions");
 }
 
 #[test]

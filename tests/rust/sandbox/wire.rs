@@ -87,8 +87,12 @@ impl Reply {
     fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
         let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
-        let reply = Self { status, head: head.to_owned(), body: body.to_owned() };
-        assert_eq!(reply.header("content-length"), Some(body.len().to_string().as_str()), "a whole body");
+        let mut reply = Self { status, head: head.to_owned(), body: body.to_owned() };
+        if reply.header("transfer-encoding") == Some("chunked") {
+            reply.body = joined(body.as_bytes());
+        } else {
+            assert_eq!(reply.header("content-length"), Some(body.len().to_string().as_str()), "a whole body");
+        }
         reply
     }
 
@@ -154,4 +158,19 @@ pub fn customers(groups: &[Vec<Value>]) -> Value {
 pub fn items(id: i64, name: &str, attrs: &Value, groups: &[Vec<Value>]) -> Value {
     let groups: Vec<Value> = groups.iter().map(|conditions| json!({"AND": conditions})).collect();
     json!({"itemTypeId": id, "itemTypeName": name, "attrs": attrs, "filters": {"OR": groups}})
+}
+
+/// The chunks of a body, whose last one must be there.
+fn joined(mut chunks: &[u8]) -> String {
+    let mut body = Vec::new();
+    loop {
+        let line = chunks.windows(2).position(|pair| pair == b"\r\n").expect("a chunk's size");
+        let size = usize::from_str_radix(str::from_utf8(&chunks[..line]).expect("text"), 16).expect("a size");
+        let start = line + 2;
+        body.extend_from_slice(&chunks[start..start + size]);
+        chunks = &chunks[start + size + 2..];
+        if size == 0 {
+            return String::from_utf8(body).expect("text");
+        }
+    }
 }
