@@ -30,7 +30,7 @@ const fn point(
 }
 
 /// Every open point that changes what client or sandbox do.
-pub const OPEN_POINTS: [OpenPoint; 17] = [
+pub const OPEN_POINTS: [OpenPoint; 18] = [
     point(
         "day_zone",
         "2.4",
@@ -97,6 +97,13 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "the answer for an unknown exportId",
         "a 404 envelope with code 404",
         "an empty success would look like an export that has not begun",
+    ),
+    point(
+        "unknown_object",
+        "7",
+        "the answer for an object that is not there",
+        "a 404 envelope with code 404 that names it",
+        "as for an unknown exportId; a deployment may have the object",
     ),
     point(
         "malformed_request",

@@ -61,12 +61,17 @@ fn read(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Resul
     if kind.integer()? != CODE_CONDITION_TYPE {
         return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
-    if let Some(extend_value) = condition.optional("extendValue") {
-        extend_value.array()?;
-    }
     let column = condition.member("column")?.text()?;
     if column == REQUIRED_COLUMN {
         condition.member("time_unit")?.fixed(crate::contract::condition::TIME_UNIT)?;
+    }
+    if let Some(extend_value) = condition.optional("extendValue") {
+        if column == REQUIRED_COLUMN {
+            return Err(extend_value.refusal("it is for string and number conditions"));
+        }
+        if !extend_value.array()?.is_empty() {
+            return Err(extend_value.unfit("an empty array, the only one shown"));
+        }
     }
     let test = condition::test(condition, object, zone)?;
     match column {
@@ -80,7 +85,7 @@ fn read(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Resul
 /// Only the values of section 8.
 fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
-        if !allowed.iter().any(|(_, number)| element.value.as_i64() == Some(*number)) {
+        if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {
             let numbers: Vec<String> = allowed.iter().map(|(name, number)| format!("{number} ({name})")).collect();
             return Err(element.unfit(&format!("allowed; allowed are {}", numbers.join(", "))));
         }

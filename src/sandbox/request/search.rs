@@ -1,5 +1,6 @@
 //! The body of a search (section 4.1): which object, which attributes, which conditions.
 
+use axum::http::StatusCode;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Query, Test};
 
 /// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
-const MAX_CONDITIONS: usize = 10_000;
+pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 
 /// The object that a search names.
 pub(in crate::sandbox) struct Target<'a> {
@@ -41,7 +42,8 @@ impl<'a> Target<'a> {
     /// The refusal when there is no such object.
     pub(in crate::sandbox) fn unknown(&self) -> Refusal {
         let name = excerpt(self.name, 60);
-        Refusal::malformed(format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id))
+        let problem = format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id);
+        Refusal::Problem(StatusCode::NOT_FOUND, problem)
     }
 }
 
@@ -62,7 +64,7 @@ pub(in crate::sandbox) fn query(body: &Value, object: &BusinessObject, zone: &Ti
 /// Section 4.1 calls `attrs` both an array of strings and a string: both are read.
 fn attributes(attrs: &Node<'_>, object: &BusinessObject) -> Result<Vec<usize>, Refusal> {
     let names: Vec<&str> = match attrs.value {
-        Value::String(names) => names.split(',').map(str::trim).collect(),
+        Value::String(names) => names.split(',').map(|name| name.trim_matches(' ')).collect(),
         Value::Array(_) => attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?,
         _ => return Err(attrs.unfit("an array of attribute names")),
     };
