@@ -20,7 +20,8 @@ const SCHEME: &str = "accessToken";
 
 const ABOUT: &str = "Searches the items of business objects and tells the state of segment exports. \
     This is the service as the sandbox of `dataaccess` gives it: what the service's own document leaves open \
-    is answered as the table in the README says, and its versions are not shown, so this one is the package's.";
+    is answered as the table in the README says, unless a switch says otherwise, and versions are not shown, so \
+    this one is the package's.";
 
 const ABOUT_SEARCH: &str = "Returns a record when it meets all conditions of at least one element of `filters.OR` \
     (sections 4.1 and 4.2). A search of promotion codes has exactly one element, with its conditions in a fixed \

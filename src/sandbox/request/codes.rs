@@ -61,17 +61,14 @@ fn read(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Resul
     if kind.integer()? != CODE_CONDITION_TYPE {
         return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
+    if let Some(extend_value) = condition.optional("extendValue")
+        && !extend_value.array()?.is_empty()
+    {
+        return Err(extend_value.unfit("an empty array, which it always is"));
+    }
     let column = condition.member("column")?.text()?;
     if column == REQUIRED_COLUMN {
         condition.member("time_unit")?.fixed(crate::contract::condition::TIME_UNIT)?;
-    }
-    if let Some(extend_value) = condition.optional("extendValue") {
-        if column == REQUIRED_COLUMN {
-            return Err(extend_value.refusal("it is for string and number conditions"));
-        }
-        if !extend_value.array()?.is_empty() {
-            return Err(extend_value.unfit("an empty array, the only one shown"));
-        }
     }
     let test = condition::test(condition, object, zone)?;
     match column {
