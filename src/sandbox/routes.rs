@@ -8,12 +8,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use super::answer::{Answer, Refusal};
+use super::answer::{Answer, Refusal, SERVER};
 use super::guard;
 use super::openapi;
 use super::service::Service;
@@ -48,8 +49,9 @@ pub(super) fn router(service: Arc<Service>, port: u16) -> Router {
 }
 
 /// What the service is; it takes no token, as it holds no data.
-async fn document() -> Answer {
-    Answer { status: StatusCode::OK, body: openapi::document().into_bytes() }
+async fn document() -> impl IntoResponse {
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
+    (headers, openapi::document())
 }
 
 async fn not_found(State(shared): State<Shared>) -> Answer {
