@@ -90,6 +90,13 @@ fmt: .venv/.tools ## format Rust and Python
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 
+# The service writes it; a test holds the two equal.
+.PHONY: openapi
+openapi: setup ## docs/openapi.json anew, from the service itself
+	$(call say,'Writing docs/openapi.json')
+	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
+		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
+
 .PHONY: lock
 lock: .venv/.tools ## resolve both lock files anew
 	$(call say,'Resolving Cargo.lock and requirements-dev.txt')

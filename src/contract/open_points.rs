@@ -33,7 +33,7 @@ const fn point(
 }
 
 /// Every open point that changes what client or sandbox do.
-pub const OPEN_POINTS: [OpenPoint; 20] = [
+pub const OPEN_POINTS: [OpenPoint; 21] = [
     point(
         "day_zone",
         "2.4",
@@ -131,6 +131,14 @@ pub const OPEN_POINTS: [OpenPoint; 20] = [
         "a 404 envelope with code 404",
         "an empty success would look like an export that has not begun",
         "\"not_found\", \"no_entries\"",
+    ),
+    point(
+        "unknown_object",
+        "7",
+        "the answer for an object that is not there",
+        "a 404 envelope with code 404 that names it",
+        "as for an unknown exportId; a deployment may have the object",
+        "",
     ),
     point(
         "malformed_request",

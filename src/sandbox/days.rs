@@ -2,10 +2,15 @@
 //!
 //! The service's own reading of `time_unit` DAY (section 2.4), apart from the client's.
 
+use std::ops::RangeInclusive;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
+
+/// The Unix milliseconds that have a day in UTC; the last days of the calendar have none after them.
+pub(super) const TIMES: RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
 
 /// A day as texts: `start` belongs to it, `end` is the first instant after it.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +25,7 @@ impl Day {
         let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zone.clone());
         // The first instant need not be midnight where a clock change skips it.
         let start = time.start_of_day().ok()?;
-        let end = time.tomorrow().ok()?.start_of_day().ok()?;
+        let end = start.tomorrow().ok()?.start_of_day().ok()?;
         Some(Self { start: written(&start)?, end: written(&end)? })
     }
 }
@@ -64,9 +69,11 @@ mod tests {
 
     #[test]
     fn times_outside_the_calendar_have_no_day() {
-        for milliseconds in [i64::MIN, i64::MAX, -62_135_596_800_001] {
+        for milliseconds in [i64::MIN, i64::MAX, TIMES.start() - 1, TIMES.end() + 1] {
             assert_eq!(Day::of(milliseconds, &TimeZone::UTC), None, "{milliseconds}");
         }
-        assert!(Day::of(-62_135_596_800_000, &TimeZone::UTC).is_some());
+        for milliseconds in [*TIMES.start(), *TIMES.end()] {
+            assert!(Day::of(milliseconds, &TimeZone::UTC).is_some(), "{milliseconds}");
+        }
     }
 }

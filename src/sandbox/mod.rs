@@ -10,6 +10,7 @@ pub mod demo;
 mod exports;
 mod guard;
 mod objects;
+mod openapi;
 mod options;
 mod outlet;
 mod query;

@@ -8,20 +8,22 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
-use axum::routing::post;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use super::answer::{Answer, Refusal};
+use super::answer::{Answer, Refusal, SERVER};
 use super::guard;
+use super::openapi;
 use super::outlet::Outlet;
 use super::service::Service;
 use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// Most bytes of a body, counted as they are read.
-const BODY_LIMIT: usize = 4 * 1024 * 1024;
+pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// Longest time for a whole body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -41,19 +43,26 @@ pub(super) fn router(service: Arc<Service>, port: u16) -> Router {
     Router::new()
         .route(SEARCH_PATH, post(|state, request| run(state, request, Service::search)))
         .route(DOWNLOAD_PATH, post(|state, request| run(state, request, Service::download)))
+        .route(openapi::PATH, get(document))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn_with_state(shared.clone(), guard::check))
         .with_state(shared)
 }
 
+/// What the service is; it takes no token, as it holds no data.
+async fn document() -> impl IntoResponse {
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
+    (headers, openapi::document())
+}
+
 async fn not_found(State(shared): State<Shared>) -> Answer {
-    let problem = format!("there is no such path; there are {SEARCH_PATH} and {DOWNLOAD_PATH}");
+    let problem = format!("there is no such path; there are {SEARCH_PATH}, {DOWNLOAD_PATH} and {}", openapi::PATH);
     Refusal::Problem(StatusCode::NOT_FOUND, problem).answer(&shared.service.switches)
 }
 
 async fn method_not_allowed(State(shared): State<Shared>) -> Answer {
-    let problem = "this path takes POST only".to_owned();
+    let problem = "the path takes another method, which the header Allow names".to_owned();
     Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(&shared.service.switches)
 }
 

@@ -81,7 +81,7 @@ fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) ->
 /// Only the values of section 8.
 fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
-        if !allowed.iter().any(|(_, number)| element.value.as_i64() == Some(*number)) {
+        if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {
             let numbers: Vec<String> = allowed.iter().map(|(name, number)| format!("{number} ({name})")).collect();
             return Err(element.unfit(&format!("allowed; allowed are {}", numbers.join(", "))));
         }

@@ -64,8 +64,9 @@ fn is_shown(unit: Option<&Node<'_>>, reading: &Reading<'_>) -> Result<bool, Refu
 /// A datetime condition compares days: whether the value's own day is before or after itself is a switch.
 fn day(operator: &Node<'_>, value: &Node<'_>, reading: &Reading<'_>) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
-    let milliseconds = value.value.as_i64().ok_or_else(|| value.unfit("a bare whole number of Unix milliseconds"))?;
-    let day = Day::of(milliseconds, reading.zone).ok_or_else(|| value.unfit("a time in the years 1 to 9998"))?;
+    let milliseconds = value.integer().map_err(|_| value.unfit("a bare whole number of Unix milliseconds"))?;
+    let day = Day::of(milliseconds, reading.zone)
+        .ok_or_else(|| value.unfit("a time of the calendar, from the year 1 to 9999-12-29"))?;
     match (operator.text()?, reading.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
         (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),

@@ -10,7 +10,7 @@ mod node;
 mod search;
 
 pub(super) use download::export_id;
-pub(super) use search::{Target, query};
+pub(super) use search::{MAX_CONDITIONS, Target, query};
 
 use jiff::tz::TimeZone;
 use serde_json::Value;

@@ -77,13 +77,32 @@ impl<'a> Node<'a> {
         self.value.as_str().ok_or_else(|| self.unfit("a text"))
     }
 
-    /// The value as a whole number.
+    /// The value as a whole number; JSON has one kind of number, so that `4.0` is one too.
     pub(super) fn integer(&self) -> Result<i64, Refusal> {
-        self.value.as_i64().ok_or_else(|| self.unfit("a whole number"))
+        let whole = |number: f64| (number.fract() == 0.0).then(|| format!("{number:.0}").parse().ok()).flatten();
+        let integer = self.value.as_i64().or_else(|| self.value.as_f64().and_then(whole));
+        integer.ok_or_else(|| self.unfit("a whole number"))
     }
 
     /// The value as the one text that is allowed here.
     pub(super) fn fixed(&self, expected: &str) -> Result<(), Refusal> {
         if self.text()? == expected { Ok(()) } else { Err(self.unfit(&format!("`{expected}`, the only one shown"))) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_point() {
+        let read = |text: &str| Node::body(&serde_json::from_str(text).unwrap()).integer().ok();
+        assert_eq!(read("-100"), Some(-100));
+        assert_eq!(read("-100.0"), Some(-100));
+        assert_eq!(read("5.637051e6"), Some(5_637_051));
+        assert_eq!(read("-9223372036854775808"), Some(i64::MIN));
+        for refused in ["0.5", "9223372036854775808", "1e300", "\"1\"", "true", "null", "[1]"] {
+            assert_eq!(read(refused), None, "{refused}");
+        }
     }
 }

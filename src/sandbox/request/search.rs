@@ -1,5 +1,6 @@
 //! The body of a search (section 4.1): which object, which attributes, which conditions.
 
+use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::node::Node;
@@ -12,7 +13,7 @@ use crate::sandbox::query::{Query, Test};
 use crate::sandbox::switches::AttrsAs;
 
 /// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
-const MAX_CONDITIONS: usize = 10_000;
+pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 
 /// The object that a search names.
 pub(in crate::sandbox) struct Target<'a> {
@@ -41,7 +42,8 @@ impl<'a> Target<'a> {
     /// The refusal when there is no such object.
     pub(in crate::sandbox) fn unknown(&self) -> Refusal {
         let name = excerpt(self.name, 60);
-        Refusal::malformed(format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id))
+        let problem = format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id);
+        Refusal::Problem(StatusCode::NOT_FOUND, problem)
     }
 }
 
@@ -66,7 +68,9 @@ pub(in crate::sandbox) fn query(
 /// Section 4.1 calls `attrs` both an array of strings and a string: both are read.
 fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Result<Vec<usize>, Refusal> {
     let names: Vec<&str> = match (attrs.value, form) {
-        (Value::String(names), AttrsAs::Both | AttrsAs::Text) => names.split(',').map(str::trim).collect(),
+        (Value::String(names), AttrsAs::Both | AttrsAs::Text) => {
+            names.split(',').map(|name| name.trim_matches(' ')).collect()
+        }
         (Value::Array(_), AttrsAs::Both | AttrsAs::Array) => {
             attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?
         }

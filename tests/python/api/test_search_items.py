@@ -57,7 +57,7 @@ def test_promotion_codes_keep_their_rules_in_the_generic_call(client: Any) -> No
 def test_an_unknown_object_is_refused_by_the_service_in_its_own_words(client: Any) -> None:
     with pytest.raises(da.RequestRejectedError) as caught:
         client.search_items("voucher", ["id"], da.col("id").equals("x"), item_type_id=-7)
-    assert caught.value.status == 400
+    assert caught.value.status == 404
     assert caught.value.api_message
 
 

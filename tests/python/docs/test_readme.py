@@ -4,11 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sybil.document import Document
 from sybil.example import Example
 from sybil.parsers.markdown import PythonCodeBlockParser
+
+pytest_plugins = ["pytester"]
 
 README = Path(__file__).parents[3] / "README.md"
 
@@ -20,14 +23,24 @@ sys.exit(0 if run.state == "success" else f"the run ended as {run.state}")
 """
 
 
-def blocks(*, airflow: bool) -> list[Example]:
-    """Return the README's Python blocks that are, or are not, an Airflow DAG."""
+# What a block is, by the first of these texts that it has.
+KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests"}
+
+
+def blocks(kind: str) -> list[Any]:
+    """Return the README's Python blocks that are an Airflow DAG, tests for pytest, or a plain script."""
     document = Document.parse(str(README), PythonCodeBlockParser())
-    return [block for block in document.examples() if ("airflow.sdk" in block.parsed) is airflow]
+    found = [
+        pytest.param(block, id=f"line-{block.line}")
+        for block in document.examples()
+        if next((name for text, name in KINDS.items() if text in block.parsed), "script") == kind
+    ]
+    assert found
+    return found
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-@pytest.mark.parametrize("block", blocks(airflow=False), ids=lambda block: f"line-{block.line}")
+@pytest.mark.parametrize("block", blocks("script"))
 def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
@@ -37,10 +50,20 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     block.evaluate()
 
 
+@pytest.mark.parametrize("block", blocks("tests"))
+def test_block_of_tests_passes(block: Example, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")
+    pytester.makepyfile(block.parsed)
+
+    outcomes = pytester.runpytest_subprocess(timeout=50).parseoutcomes()
+
+    assert outcomes == {"passed": block.parsed.count("\ndef test_")}
+
+
 @pytest.mark.airflow
 @pytest.mark.timeout(180)
 @pytest.mark.skipif(sys.platform == "win32", reason="Airflow does not run on Windows")
-@pytest.mark.parametrize("block", blocks(airflow=True), ids=lambda block: f"line-{block.line}")
+@pytest.mark.parametrize("block", blocks("dag"))
 def test_airflow_block_runs_as_a_dag(block: Example, tmp_path: Path) -> None:
     dags = tmp_path / "dags"
     dags.mkdir()

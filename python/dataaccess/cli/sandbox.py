@@ -1,0 +1,79 @@
+"""`dataaccess sandbox`: the embedded service in a process of its own, until it is told to stop.
+
+What is for the shell goes to standard output, what is for people to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from dataaccess.sandbox import Sandbox
+
+_DESCRIPTION = """\
+Serve the whole Data Access API on this machine, for development and tests. The address and a token are
+printed as lines for the shell; the service ends with Ctrl-C.
+"""
+
+_SERVED = """
+  POST {url}/access/api/item/search        promotion codes, customers
+  POST {url}/access/api/segment/download   segment exports
+  GET  {url}/openapi.json                  the description of both
+"""
+
+# A wait without an end would not notice Ctrl-C on Windows.
+_LOOK_UP = 0.5
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the subcommand."""
+    parser = commands.add_parser("sandbox", help="serve the embedded service", description=_DESCRIPTION)
+    parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; without it a free one")
+    parser.add_argument(
+        "--scopes",
+        nargs="+",
+        default=["item", "download"],
+        metavar="SCOPE",
+        help="scopes of the token; without it: item download",
+    )
+    data = parser.add_mutually_exclusive_group()
+    data.add_argument("--demo", action="store_true", help="made-up data, the same each time; the default")
+    data.add_argument("--empty", action="store_true", help="no data")
+    data.add_argument("--db", type=Path, metavar="FILE", help="the data of this file, which is made if it is not there")
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Serves until Ctrl-C or a request to terminate."""
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    with _start(given) as sandbox:
+        _tell(sandbox, given)
+        while not stopping.wait(_LOOK_UP):
+            pass
+    return 0
+
+
+def _start(given: argparse.Namespace) -> Sandbox:
+    if given.empty or given.db:
+        return Sandbox(db=given.db, port=given.port)
+    return Sandbox.demo(port=given.port)
+
+
+def _tell(sandbox: Sandbox, given: argparse.Namespace) -> None:
+    data = f"the data of {given.db}" if given.db else "no data" if given.empty else "made-up data"
+    print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
+    print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)
+    print(f"The token has the scopes {', '.join(given.scopes)}.", file=sys.stderr, flush=True)
+    print(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
+    print(f"export DATAACCESS_TOKEN={sandbox.issue_token(given.scopes)}", flush=True)
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) < 1 << 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")

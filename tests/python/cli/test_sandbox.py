@@ -1,0 +1,182 @@
+"""`dataaccess sandbox`, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import dataaccess as da
+
+SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "nt" else "dataaccess")
+MODULE = (sys.executable, "-m", "dataaccess")
+
+
+def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own command
+        [*command, *words], capture_output=True, encoding="utf-8", timeout=30, check=False
+    )
+
+
+class Served:
+    """A running `dataaccess sandbox` and what it printed for the shell."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        self.process = process
+        self.exports: dict[str, str] = {}
+        for _ in range(2):
+            export, assignment = shlex.split(process.stdout.readline())
+            name, value = assignment.split("=", 1)
+            assert export == "export"
+            self.exports[name] = value
+
+    def client(self) -> da.Client:
+        return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code and what was told to people."""
+        self.process.send_signal(number)
+        rest, told = self.process.communicate(timeout=5)
+        assert rest == ""
+        return self.process.returncode, told
+
+
+@contextmanager
+def serving(*words: str) -> Iterator[Served]:
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [*MODULE, "sandbox", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    with process:
+        try:
+            yield Served(process)
+        finally:
+            process.kill()
+
+
+def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
+    with serving() as served:
+        assert served.exports.keys() == {"DATAACCESS_BASE_URL", "DATAACCESS_TOKEN"}
+        codes = served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert codes
+        assert codes[0]["id"].startswith("demo-")
+        assert served.client().download_segment(5637051)["message"] == "Success"
+
+
+def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("--demo") as served:
+        for name, value in served.exports.items():
+            monkeypatch.setenv(name, value)
+        assert da.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+
+
+def test_empty_is_empty() -> None:
+    with serving("--empty") as served:
+        assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
+
+
+def test_a_file_keeps_its_data(tmp_path: Path) -> None:
+    file = tmp_path / "service.db"
+    with da.Sandbox(db=file) as sandbox:
+        sandbox.load("customer", [{"customer_id": "17", "name": "Ada"}])
+    for _ in range(2):
+        with serving("--db", str(file)) as served:
+            rows = served.client().search_items("customer", ["name"], da.col("customer_id").equals("17"))
+            assert rows == [{"name": "Ada"}]
+            _, told = served.stop()
+            assert str(file) in told
+
+
+def test_a_file_is_made(tmp_path: Path) -> None:
+    with serving("--db", str(tmp_path / "new.db")) as served:
+        assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
+    assert (tmp_path / "new.db").exists()
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
+    refused = run("sandbox", "--db", str(file))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("dataaccess: ")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
+    with serving("--scopes", "download") as served:
+        assert served.client().download_segment(5637051)["code"] == 200
+        with pytest.raises(da.PermissionDeniedError):
+            served.client().search_codes(allocated_time=da.on("2024-01-15"))
+
+
+def test_a_port_can_be_chosen() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        refused = run("sandbox", "--port", str(port))
+    assert refused.returncode == 1
+    assert refused.stdout == ""
+    assert re.fullmatch(rf"dataaccess: .*127\.0\.0\.1:{port}.*\n", refused.stderr)
+    with serving("--port", str(port)) as served:
+        assert served.exports["DATAACCESS_BASE_URL"] == f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
+    with serving() as served:
+        served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        code, told = served.stop(number)
+        assert code == 0
+        assert "Traceback" not in told
+        address = ("127.0.0.1", int(served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, timeout=1).close()
+
+
+def test_it_tells_people_what_it_serves_and_no_token() -> None:
+    with serving("--scopes", "item") as served:
+        url = served.exports["DATAACCESS_BASE_URL"]
+        with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own address
+            paths = re.findall(r'"(/access/[^"]*)": \{', answer.read().decode())
+        _, told = served.stop()
+    assert [path for path in paths if f"POST {url}{path} " not in told] == []
+    assert f"GET  {url}/openapi.json " in told
+    assert "made-up data" in told
+    assert "scopes item." in told
+    assert served.exports["DATAACCESS_TOKEN"] not in told
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
+def test_a_port_that_is_none_is_refused(port: str) -> None:
+    refused = run("sandbox", f"--port={port}")
+    assert refused.returncode == 2
+    assert f"a port is a number from 0 to 65535, not {port!r}" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
+def test_the_data_is_one_of(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("sandbox", *words).returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [MODULE, (str(SCRIPT),)], ids=["module", "script"])
+def test_it_helps(command: tuple[str, ...]) -> None:
+    assert run("--version", command=command).stdout == f"dataaccess {da.__version__}\n"
+    assert "sandbox" in run("--help", command=command).stdout
+    told = run("sandbox", "--help", command=command).stdout
+    assert all(option in told for option in ["--port", "--scopes", "--demo", "--empty", "--db"])
+    without = run(command=command)
+    assert (without.returncode, without.stdout) == (2, "")
+    assert "--help" in without.stderr or "usage" in without.stderr

@@ -1,0 +1,119 @@
+"""The service keeps to its OpenAPI description, which is the one in `docs`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import missing_required_header
+
+import dataaccess as da
+
+COMMITTED = Path(__file__).parents[3] / "docs" / "openapi.json"
+
+DESCRIPTION = schemathesis.openapi.from_path(COMMITTED)
+rejection = DESCRIPTION.config.checks.negative_data_rejection
+# A body that is refused for its size was refused.
+rejection.expected_statuses = [*rejection.expected_statuses, "413"]
+
+
+def ask(sandbox: da.Sandbox, method: str, **headers: str) -> tuple[int, Message, str]:
+    connection = http.client.HTTPConnection(sandbox.base_url.removeprefix("http://"), timeout=10)
+    with closing(connection):
+        connection.request(method, "/openapi.json", headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+
+
+def test_what_is_served_is_what_is_committed(sandbox: da.Sandbox) -> None:
+    status, headers, served = ask(sandbox, "GET")
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    assert served == COMMITTED.read_text(encoding="utf-8"), "`make openapi` writes docs/openapi.json anew"
+
+
+def test_it_is_open_api() -> None:
+    assert json.loads(COMMITTED.read_bytes())["openapi"].startswith("3.1.")
+    DESCRIPTION.validate()
+
+
+def test_it_is_guarded_as_the_service_is(sandbox: da.Sandbox) -> None:
+    assert ask(sandbox, "GET", Host="cdp.example.com")[0] == 403
+    assert ask(sandbox, "GET", Origin="https://example.com")[0] == 403
+    status, headers, _ = ask(sandbox, "POST")
+    assert (status, headers["Allow"]) == (405, "GET,HEAD")
+
+
+@pytest.fixture(scope="module")
+def cases() -> Iterator[Counter[tuple[str, str]]]:
+    """How many valid and invalid requests were made of each operation."""
+    cases: Counter[tuple[str, str]] = Counter()
+    yield cases
+    assert min(cases.values()) > 50
+
+
+def no_answer_without_a_token(_context: object, response: schemathesis.Response, _case: object) -> None:
+    """Stands for the check that insists on 401, where section 7 of the service's document has 403."""
+    if "Authorization" not in response.request.headers:
+        assert response.status_code == 403
+
+
+@DESCRIPTION.parametrize()
+@settings(max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.timeout(300)
+def test_every_request_is_answered_as_described(
+    case: schemathesis.Case[Any], sandbox: da.Sandbox, cases: Counter[tuple[str, str]]
+) -> None:
+    assert case.meta
+    cases[case.operation.label, case.meta.generation.mode.value] += 1
+    case.call_and_validate(
+        base_url=sandbox.base_url,
+        headers={"Authorization": f"Bearer {sandbox.issue_token(expires_in=60)}"},
+        additional_checks=[no_answer_without_a_token],
+        excluded_checks=[missing_required_header],
+    )
+
+
+def shape(name: str) -> Any:
+    components = json.loads(COMMITTED.read_bytes())["components"]
+    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", "components": components})
+
+
+def test_records_have_their_shape(sandbox: da.Sandbox) -> None:
+    client = sandbox.client()
+    code = shape("PromotionCode")
+    attributes = client.search_codes(limit=1, allocated_time=da.on("2024-01-15"))[0].keys()
+    codes = client.search_codes([*attributes, "channel_id"], allocated_time=da.after("2024-01-01"))
+    assert len(codes) > 1000
+    assert all(code.is_valid(each) for each in codes)
+    assert not code.is_valid({"allocated_time": "2024-01-15"})
+    assert not code.is_valid({"pool": 1})
+
+
+def test_requests_that_the_client_makes_have_their_shape() -> None:
+    search = shape("PromotionCodeSearch")
+    full = da.validate_codes(
+        allocated_time=da.before("2024-01-15"), audience_type="visitor", allocated_audience="v", code_status="used"
+    )
+    assert search.is_valid(full)
+    conditions = full["filters"]["OR"][0]["AND"]
+    conditions.reverse()
+    assert not search.is_valid(full), "the order of the positions is fixed"
+    customers = da.validate_items(
+        "customer", ["name"], da.col("customer_id").matches(["1", "2"]) | da.col("name").equals("x")
+    )
+    assert shape("CustomerSearch").is_valid(customers)
+    vouchers = da.validate_items(
+        "voucher", ["id"], (da.col("cost").matches([1, 2.5])) & da.col("made").on("2024-01-15"), item_type_id=-7
+    )
+    assert shape("ItemSearch").is_valid(vouchers)
+    assert not shape("CustomerSearch").is_valid(vouchers)
