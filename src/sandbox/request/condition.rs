@@ -52,8 +52,7 @@ pub(super) fn test(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZon
 fn day(operator: &Node<'_>, value: &Node<'_>, zone: &TimeZone) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.unfit("a bare whole number of Unix milliseconds"))?;
-    let day = Day::of(milliseconds, zone)
-        .ok_or_else(|| value.unfit("a time of the calendar, from the year 1 to 9999-12-29"))?;
+    let day = Day::of(milliseconds, zone).ok_or_else(|| value.unfit("a time in the years 1 to 9999"))?;
     match operator.text()? {
         BEFORE_DATE => Ok(Comparison::Before(day.start)),
         EQUALS => Ok(Comparison::Between(day.start, day.end)),
