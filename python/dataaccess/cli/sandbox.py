@@ -9,6 +9,7 @@ import argparse
 import signal
 import sys
 import threading
+from pathlib import Path
 
 from dataaccess.sandbox import Sandbox
 
@@ -41,6 +42,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     data = parser.add_mutually_exclusive_group()
     data.add_argument("--demo", action="store_true", help="made-up data, the same each time; the default")
     data.add_argument("--empty", action="store_true", help="no data")
+    data.add_argument("--db", type=Path, metavar="FILE", help="the data of this file, which is made if it is not there")
     parser.set_defaults(run=run)
 
 
@@ -57,13 +59,13 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _start(given: argparse.Namespace) -> Sandbox:
-    if given.empty:
-        return Sandbox(port=given.port)
+    if given.empty or given.db:
+        return Sandbox(db=given.db, port=given.port)
     return Sandbox.demo(port=given.port)
 
 
 def _tell(sandbox: Sandbox, given: argparse.Namespace) -> None:
-    data = "no data" if given.empty else "made-up data"
+    data = f"the data of {given.db}" if given.db else "no data" if given.empty else "made-up data"
     print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
     print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)
     print(f"The token has the scopes {', '.join(given.scopes)}.", file=sys.stderr, flush=True)

@@ -86,6 +86,33 @@ def test_empty_is_empty() -> None:
         assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
 
 
+def test_a_file_keeps_its_data(tmp_path: Path) -> None:
+    file = tmp_path / "service.db"
+    with da.Sandbox(db=file) as sandbox:
+        sandbox.load("customer", [{"customer_id": "17", "name": "Ada"}])
+    for _ in range(2):
+        with serving("--db", str(file)) as served:
+            rows = served.client().search_items("customer", ["name"], da.col("customer_id").equals("17"))
+            assert rows == [{"name": "Ada"}]
+            _, told = served.stop()
+            assert str(file) in told
+
+
+def test_a_file_is_made(tmp_path: Path) -> None:
+    with serving("--db", str(tmp_path / "new.db")) as served:
+        assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
+    assert (tmp_path / "new.db").exists()
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
+    refused = run("sandbox", "--db", str(file))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("dataaccess: ")
+    assert refused.stderr.count("\n") == 1
+
+
 def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
     with serving("--scopes", "download") as served:
         assert served.client().download_segment(5637051)["code"] == 200
@@ -137,8 +164,11 @@ def test_a_port_that_is_none_is_refused(port: str) -> None:
     assert f"a port is a number from 0 to 65535, not {port!r}" in refused.stderr
 
 
-def test_the_data_is_one_of() -> None:
-    assert run("sandbox", "--demo", "--empty").returncode == 2
+@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
+def test_the_data_is_one_of(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("sandbox", *words).returncode == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [MODULE, (str(SCRIPT),)], ids=["module", "script"])
@@ -146,7 +176,7 @@ def test_it_helps(command: tuple[str, ...]) -> None:
     assert run("--version", command=command).stdout == f"dataaccess {da.__version__}\n"
     assert "sandbox" in run("--help", command=command).stdout
     told = run("sandbox", "--help", command=command).stdout
-    assert all(option in told for option in ["--port", "--scopes", "--demo", "--empty"])
+    assert all(option in told for option in ["--port", "--scopes", "--demo", "--empty", "--db"])
     without = run(command=command)
     assert (without.returncode, without.stdout) == (2, "")
     assert "--help" in without.stderr or "usage" in without.stderr
