@@ -71,6 +71,20 @@ def test_nothing_of_one_test_reaches_another(pytester: pytest.Pytester, monkeypa
     run(pytester, source).assert_outcomes(passed=3)
 
 
+def test_no_fault_and_no_request_of_one_test_reaches_another(pytester: pytest.Pytester) -> None:
+    source = """
+        import pytest
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_each_begins_calm(turn, dataaccess_sandbox, dataaccess_client):
+            assert list(dataaccess_sandbox.requests) == []
+            dataaccess_client.download_segment(5637051)
+            assert len(dataaccess_sandbox.requests) == 1
+            dataaccess_sandbox.fault("status", status=503).__enter__()
+    """
+    run(pytester, source).assert_outcomes(passed=2)
+
+
 def test_nothing_starts_unless_a_test_asks_for_it(pytester: pytest.Pytester) -> None:
     source = """
         import dataaccess as da
