@@ -65,8 +65,7 @@ fn is_shown(unit: Option<&Node<'_>>, reading: &Reading<'_>) -> Result<bool, Refu
 fn day(operator: &Node<'_>, value: &Node<'_>, reading: &Reading<'_>) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.unfit("a bare whole number of Unix milliseconds"))?;
-    let day = Day::of(milliseconds, reading.zone)
-        .ok_or_else(|| value.unfit("a time of the calendar, from the year 1 to 9999-12-29"))?;
+    let day = Day::of(milliseconds, reading.zone).ok_or_else(|| value.unfit("a time in the years 1 to 9999"))?;
     match (operator.text()?, reading.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
         (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),
