@@ -1,4 +1,4 @@
-//! What a sandbox is started with: port, switches, the clock, and the data it begins with.
+//! What a sandbox is started with: where it listens, limits, switches, the clock, and the data it begins with.
 //!
 //! Plain settings; nothing here opens a socket or a store.
 
@@ -6,14 +6,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::access::Access;
 use super::demo::Demo;
+use super::limits::Limits;
 use super::switches::Switches;
 
 /// Settings of a [`Sandbox`](super::Sandbox).
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Where to listen and for whom.
+    pub access: Access,
+    /// Port; 0 takes a free one.
     pub port: u16,
+    /// How much and how long clients may go on.
+    pub limits: Limits,
     /// The answers to what the document leaves open.
     pub switches: Switches,
     /// Where exports and tokens take the time from.

@@ -1,47 +1,44 @@
-//! The HTTP surface: which path leads where, how much of a body is read, and what becomes of a panic.
+//! The HTTP surface: which path leads where, and what becomes of a panic.
 //!
-//! What an operation means is the service's matter.
+//! What an operation means is the service's matter, what every request meets the reception's.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::post;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::access::Access;
 use super::answer::{Answer, Refusal};
-use super::guard;
+use super::limits::Limits;
+use super::reception;
 use super::service::Service;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-
-/// Most bytes of a body, counted as they are read.
-const BODY_LIMIT: usize = 4 * 1024 * 1024;
-/// Longest time for a whole body to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What every route needs.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
-    pub(super) port: u16,
+    pub(super) access: Arc<Access>,
+    pub(super) limits: Limits,
 }
 
 /// An operation of the service.
 type Operation = fn(&Service, &HeaderMap, &[u8]) -> Result<Answer, Refusal>;
 
 /// The routes of the document; everything else is refused with an envelope.
-pub(super) fn router(service: Arc<Service>, port: u16) -> Router {
-    let shared = Shared { service, port };
+pub(super) fn router(shared: Shared) -> Router {
     Router::new()
-        .route(SEARCH_PATH, post(|state, request| run(state, request, Service::search)))
-        .route(DOWNLOAD_PATH, post(|state, request| run(state, request, Service::download)))
+        .route(SEARCH_PATH, post(|state, headers, body| run(state, headers, body, Service::search)))
+        .route(DOWNLOAD_PATH, post(|state, headers, body| run(state, headers, body, Service::download)))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .layer(from_fn_with_state(shared.clone(), guard::check))
+        // The reception has read the body, with a limit of its own.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(shared.clone(), reception::receive))
         .with_state(shared)
 }
 
@@ -55,33 +52,26 @@ async fn method_not_allowed(State(shared): State<Shared>) -> Answer {
     Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(shared.service.switches.key_order)
 }
 
-/// Reads the body, then runs the operation where it may block and where a panic ends only itself.
-async fn run(State(shared): State<Shared>, request: Request, operation: Operation) -> Answer {
+/// Runs the operation where it may block.
+async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Answer {
     let order = shared.service.switches.key_order;
-    let (parts, body) = request.into_parts();
-    let body = match read(&parts.headers, body).await {
-        Ok(body) => body,
-        Err(refusal) => return refusal.answer(order),
-    };
-    let done = tokio::task::spawn_blocking(move || operation(&shared.service, &parts.headers, &body)).await;
-    done.unwrap_or_else(|_panic| Err(Refusal::internal())).unwrap_or_else(|refusal| refusal.answer(order))
+    contained(move || operation(&shared.service, &headers, &body)).await.unwrap_or_else(|refusal| refusal.answer(order))
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
-    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
-        let problem = "Content-Encoding: the body must be sent as it is".to_owned();
-        return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
-    }
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_LIMIT).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(cause)) if cause.is::<LengthLimitError>() => {
-            let problem = format!("the body is larger than {BODY_LIMIT} bytes");
-            Err(Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem))
-        }
-        Ok(Err(_)) => Err(Refusal::malformed("the body broke off")),
-        Err(_) => {
-            let problem = format!("the body did not arrive within {} seconds", BODY_TIMEOUT.as_secs());
-            Err(Refusal::Problem(StatusCode::REQUEST_TIMEOUT, problem))
-        }
+/// Runs work on a thread for searches; a panic ends nothing but the work.
+async fn contained(work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static) -> Result<Answer, Refusal> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_panic| Err(Refusal::internal()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_becomes_an_answer_that_tells_nothing_of_it() {
+        let refusal = contained(|| panic!("/secret/path: SELECT a0 FROM item_0")).await.err().unwrap();
+        let Refusal::Problem(status, text) = refusal else { panic!("no permission failure") };
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!text.contains("secret") && !text.contains("SELECT"), "{text}");
     }
 }

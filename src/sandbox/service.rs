@@ -2,6 +2,7 @@
 //!
 //! Everything here runs synchronously on a thread of its own; a panic in it is contained by the routes.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,7 +11,9 @@ use serde_json::Value;
 
 use super::answer::{Answer, Frame, Refusal, json, object, success};
 use super::exports::{Exports, export_data};
+use super::faults::Faults;
 use super::options::Clock;
+use super::received::Log;
 use super::request::{self, Target};
 use super::store::Store;
 use super::switches::{EmptyShape, Switches, UnknownExport};
@@ -25,6 +28,8 @@ pub(super) struct Service {
     pub(super) store: Store,
     pub(super) exports: Exports,
     pub(super) tokens: Tokens,
+    pub(super) faults: Arc<Faults>,
+    pub(super) log: Arc<Log>,
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     day_zone: TimeZone,
@@ -38,8 +43,8 @@ impl Service {
                 .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
                 .with_source(cause)
         })?;
-        let (exports, tokens) = (Exports::default(), Tokens::default());
-        Ok(Self { store: Store::open()?, exports, tokens, clock, switches, day_zone })
+        let (exports, tokens, faults, log) = Default::default();
+        Ok(Self { store: Store::open()?, exports, tokens, faults, log, clock, switches, day_zone })
     }
 
     /// Sections 4.1 and 4.2.
