@@ -1,12 +1,14 @@
 """What the extension module has. Private to this package: the public names are in `dataaccess`."""
 
 from collections.abc import Awaitable, Callable
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, final
 
 __all__ = [
     "ERROR_CLASSES",
     "VERSION",
     "RawClient",
+    "RawFault",
     "RawSandbox",
     "RawToken",
     "validate_codes",
@@ -54,12 +56,32 @@ class RawClient:
     def close(self) -> None: ...
 
 @final
+class RawFault:
+    @property
+    def hits(self) -> int: ...
+    def end(self) -> None: ...
+
+@final
 class RawSandbox:
-    def __new__(cls, demo: bool, port: int, export_seconds: float | None) -> RawSandbox: ...
+    def __new__(
+        cls,
+        demo: bool,
+        port: int,
+        export_seconds: float | None,
+        access: tuple[IPv4Address | IPv6Address, bool, str | None, list[str]] | None,
+    ) -> RawSandbox: ...
     @property
     def base_url(self) -> str: ...
     def issue_token(self, scopes: list[str], expires_in: float | None) -> str: ...
     def revoke(self, token: str) -> None: ...
+    def start_export(
+        self, export_id: int | None, rows: int, entries: int, succeeds: bool, course: tuple[float, float]
+    ) -> int: ...
+    def begin_fault(self, options: dict[str, Any], path: str | None, after: int, times: int | None) -> RawFault: ...
+    def requests(
+        self,
+    ) -> list[tuple[float, str, str, list[tuple[str, str]], bytes | None, int | None]]: ...
+    def clear_requests(self) -> None: ...
     def stop(self) -> None: ...
 
 def validate_codes(arguments: dict[str, Any], timezone: str) -> dict[str, Any]: ...

@@ -2,6 +2,7 @@
 
 mod client;
 mod doors;
+mod fault;
 mod gate;
 mod given;
 mod held_token;
@@ -23,6 +24,8 @@ mod _native {
 
     #[pymodule_export]
     use super::client::RawClient;
+    #[pymodule_export]
+    use super::fault::RawFault;
     #[pymodule_export]
     use super::held_token::RawToken;
     #[pymodule_export]
