@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._arguments import code_arguments, item_arguments
 from dataaccess._native import validate_codes as _validate_codes
 from dataaccess._native import validate_items as _validate_items
+from dataaccess._process import ProcessLock
 from dataaccess.client import Client
 
 if TYPE_CHECKING:
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
 _VARIABLES = ("DATAACCESS_BASE_URL", "DATAACCESS_TOKEN", "DATAACCESS_CA_BUNDLE")
 
 # The last client of the environment, under a digest of the settings it was made of: no copy of the token.
-_shared: tuple[bytes, Client] | None = None
+_shared: dict[bytes, Client] = {}
+_lock = ProcessLock()
 
 
 def _environment_client() -> Client:
-    global _shared  # noqa: PLW0603 - one client is reused while the settings are equal
     settings = "\0".join(os.environ.get(name, "") for name in _VARIABLES)
     digest = hashlib.sha256(settings.encode("utf-8", "surrogateescape")).digest()
-    shared = _shared
-    if shared is None or shared[0] != digest:
-        shared = (digest, Client())
-        _shared = shared
-    return shared[1]
+    with _lock:
+        if digest not in _shared:
+            client = Client()
+            _shared.clear()
+            _shared[digest] = client
+        return _shared[digest]
 
 
 def search_codes(

@@ -19,11 +19,29 @@ if TYPE_CHECKING:
 
 _SANDBOX = "sandbox:"
 
+# Parts of a header's name that tell of a secret.
+_SECRET_NAMES = ("auth", "cookie", "key", "password", "secret", "token")
+
+
+class _Settings(dict[str, Any]):
+    """Arguments by their names. It shows none of the values that may be secret, as in a traceback with locals."""
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in self.items() if name not in {"headers", "proxy"}}
+        return f"{shown} and headers, proxy"
+
+    def secret(self) -> str | None:
+        """The setting that must not travel, if there is one."""
+        if "@" in (self["proxy"] or ""):
+            return "a password in proxy="
+        names = [name for name, _ in self["headers"] or () if any(part in name.lower() for part in _SECRET_NAMES)]
+        return f"the header {names[0]}" if names else None
+
 
 class Connection:
     """A client's settings and its native half. `Client` and `AsyncClient` add the calls."""
 
-    _settings: dict[str, Any]
+    _settings: _Settings
     _token: RawToken
     _raw: RawClient
     _address: str | None
@@ -46,31 +64,31 @@ class Connection:
         strict: bool = False,
     ) -> None:
         """Checks the settings; connects to nothing. `Client` describes them."""
-        settings = {
-            "base_url": base_url,
-            "timezone": timezone,
-            "timeout": seconds(timeout),
-            "retries": retries,
-            "concurrency": concurrency,
-            "rate": rate,
-            "max_response_bytes": max_response_bytes,
-            "ca_bundle": ca_bundle,
-            "proxy": proxy,
-            "allow_http": allow_http,
-            "headers": None if headers is None else list(headers.items()),
-            "strict": strict,
-        }
+        settings = _Settings(
+            base_url=base_url,
+            timezone=timezone,
+            timeout=seconds(timeout),
+            retries=retries,
+            concurrency=concurrency,
+            rate=rate,
+            max_response_bytes=max_response_bytes,
+            ca_bundle=ca_bundle,
+            proxy=proxy,
+            allow_http=allow_http,
+            headers=None if headers is None else list(headers.items()),
+            strict=strict,
+        )
         try:
             address = _sandbox_address(base_url)
             held = RawToken(token) if address is None else None
         finally:
-            # From here on no frame holds the text: a traceback with locals cannot show it.
-            token = None
+            # From here on no frame holds a secret: a traceback with locals cannot show it.
+            token = proxy = headers = None
         self._start(settings, held, address, like=None)
 
     def _start(
         self,
-        settings: dict[str, Any],
+        settings: _Settings,
         token: RawToken | None,
         address: str | None,
         like: RawClient | None,
@@ -81,9 +99,8 @@ class Connection:
             from dataaccess.sandbox import shared_sandbox
 
             sandbox = shared_sandbox(address)
-            settings = {**settings, "base_url": sandbox.base_url}
-            if token is None:
-                token = RawToken(sandbox.issue_token())
+            settings = _Settings(settings, base_url=sandbox.base_url)
+            token = RawToken(sandbox.issue_token())
         elif token is None:
             token = RawToken(None)
         self._token = token
@@ -208,11 +225,13 @@ class Connection:
         copy = object.__new__(type(self))
         moved = "base_url" in changes
         address = _sandbox_address(changes["base_url"]) if moved else self._address
-        copy._start(self._settings | changes, self._token, address, like=self._raw)
+        copy._start(_Settings(self._settings, **changes), self._token, address, like=self._raw)
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles settings and where the token comes from, never the token."""
+        if secret := self._settings.secret():
+            raise TypeError(f"a {type(self).__name__} with {secret} does not pickle, or it would travel along")
         if self._address is not None or self._token.source == "environment":
             token = None
         elif self._token.source == "callable":
@@ -222,7 +241,7 @@ class Connection:
                 f"a {type(self).__name__} with a literal token does not pickle, or the token would travel along: "
                 "set DATAACCESS_TOKEN where it runs, or give a callable of a module, as dataaccess.token_file(path)"
             )
-        return _rebuild, (type(self), self._settings, token)
+        return _rebuild, (type(self), dict(self._settings), token)
 
     def __repr__(self) -> str:
         """The address and where the token comes from."""

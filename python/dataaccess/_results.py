@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from dataaccess._warn import warn_caller
 from dataaccess.errors import AbsentAttributeWarning, IncompleteWarning, WaitTimeoutError
 
 
@@ -13,10 +13,9 @@ def checked_rows(result: tuple[list[dict[str, Any]], list[int]]) -> list[dict[st
     rows, present = result
     if rows and 0 in present:
         absent = [name for name, count in zip(rows[0], present, strict=False) if not count]
-        warnings.warn(
+        warn_caller(
             f"no record has {', '.join(map(repr, absent))}: absent, not null, so probably a typing error in attrs",
             AbsentAttributeWarning,
-            stacklevel=3,
         )
     return rows
 
@@ -30,11 +29,7 @@ def checked_entries(answer: dict[str, Any]) -> dict[str, Any]:
     result.update((name, value) for name, value in data.items() if name not in result)
     result.update((name, value) for name, value in answer.items() if name != "data")
     if total is not None and total != len(data["entries"]):
-        warnings.warn(
-            f"the answer tells of {total} entries and has {len(data['entries'])}",
-            IncompleteWarning,
-            stacklevel=3,
-        )
+        warn_caller(f"the answer tells of {total} entries and has {len(data['entries'])}", IncompleteWarning)
     return result
 
 

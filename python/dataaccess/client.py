@@ -23,7 +23,8 @@ class Client(Connection):
             `sandbox:demo` is the embedded service with demo data: no account, no network.
         token: A text, or a callable that gives a text or `(text, expires_at)`; else
             `DATAACCESS_TOKEN`. A text is kept until it is refused, an expiring one is renewed five
-            minutes early. `da.token_file(path)` is such a callable.
+            minutes early. `da.token_file(path)` is such a callable. The embedded service brings its
+            own token and ignores this one.
         timezone: IANA name of the zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between.
         retries: Requests that may follow the first; 0 sends one.

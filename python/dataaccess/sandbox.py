@@ -7,14 +7,15 @@ network.
 from __future__ import annotations
 
 import os
-import warnings
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._arguments import seconds, span, whole
 from dataaccess._fault import Fault
 from dataaccess._native import RawSandbox
+from dataaccess._process import ProcessLock
 from dataaccess._received import ReceivedRequest, received
+from dataaccess._warn import warn_caller
 from dataaccess.errors import ConfigError, SandboxWarning
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
 _SCOPES = ("item", "download")
 
-# The one server behind `sandbox:demo`, with the process that started it: a forked child starts its own.
-_shared: tuple[int, Sandbox] | None = None
+# The one server of each process behind `sandbox:demo`: a forked child starts its own, and leaves its parent's alone.
+_shared: dict[int, Sandbox] = {}
+_lock = ProcessLock()
 _addresses: set[str] = set()
 
 
@@ -394,18 +396,15 @@ def _address(host: object) -> IPv4Address | IPv6Address:
 
 def shared_sandbox(address: str) -> Sandbox:
     """The one server of this process behind `sandbox:demo`; the first use warns that the data is made up."""
-    global _shared  # noqa: PLW0603 - one server a process is the point
     if address != "sandbox:demo":
         raise ConfigError(f"there is no {address!r}; the embedded service is sandbox:demo")
-    if _shared is None or _shared[0] != os.getpid():
-        if _shared is None:
-            warnings.warn(
-                "sandbox:demo is the embedded service: its data is made up",
-                SandboxWarning,
-                stacklevel=4,
-            )
-        _shared = (os.getpid(), Sandbox.demo())
-    return _shared[1]
+    with _lock:
+        shared = _shared.get(os.getpid())
+        if shared is None:
+            if not _shared:
+                warn_caller("sandbox:demo is the embedded service: its data is made up", SandboxWarning)
+            shared = _shared[os.getpid()] = Sandbox.demo()
+        return shared
 
 
 def is_sandbox_address(base_url: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import stat
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dataaccess._warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:
@@ -32,11 +32,7 @@ class TokenFile:
             raise ConfigError(f"the token file {self.path} cannot be read: {type(error).__name__}") from error
         # On Windows modes say nothing of who may read a file.
         if mode & _OTHERS and sys.platform != "win32":
-            warnings.warn(
-                f"others may read the token file {self.path}; chmod 600 keeps it to you",
-                DataAccessWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"others may read the token file {self.path}; chmod 600 keeps it to you", DataAccessWarning)
         return text.strip()
 
 

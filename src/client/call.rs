@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::{Client, RowEvent, verdict};
+use super::verdict::{self, Shape};
+use super::{Client, RowEvent};
 use crate::cells::Cells;
 use crate::decode::{Decoder, Envelope, Plan};
 use crate::error::{Context, Error, Kind, Result};
@@ -23,6 +24,8 @@ pub(super) struct Call<'a> {
     pub(super) body: Bytes,
     /// How the answer is decoded.
     pub(super) plan: Plan,
+    /// What an answer that closed well must have besides.
+    pub(super) shape: Shape,
     /// Where records go.
     pub(super) rows: Option<mpsc::Sender<RowEvent>>,
     /// Whether sending twice does no harm.
@@ -112,8 +115,9 @@ impl Client {
             let body = answer.error_body().await;
             return Err(verdict::of_status(&answer, &body));
         }
+        answer.require_plain()?;
         let envelope = receive(call, &mut answer).await.map_err(|error| verdict::with_content_type(error, &answer))?;
-        verdict::of_envelope(&envelope, call.rows.is_some(), self.settings.strict)?;
+        verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
         Ok(envelope)
     }
 }

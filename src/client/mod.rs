@@ -34,6 +34,7 @@ use crate::transport::Transport;
 use auth::Auth;
 use call::Call;
 use pace::Pace;
+use verdict::Shape;
 
 /// What a search tells while it runs.
 #[derive(Debug)]
@@ -88,6 +89,7 @@ impl Client {
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
+            shape: Shape::Records,
             rows: Some(rows),
             idempotent: true,
             timeout: self.settings.timeout,
@@ -111,13 +113,12 @@ impl Client {
             path: DOWNLOAD_PATH,
             body: json(&export)?,
             plan: self.whole(),
+            shape: Shape::Entries,
             rows: None,
             idempotent: true,
             timeout,
         };
-        let envelope = self.run(&call).await?;
-        verdict::entries(&envelope)?;
-        Ok(envelope)
+        self.run(&call).await
     }
 
     /// Sends what the document does not show, and returns the whole answer.
@@ -128,6 +129,7 @@ impl Client {
             path,
             body: Bytes::copy_from_slice(body.get().as_bytes()),
             plan: self.whole(),
+            shape: Shape::Any,
             rows: None,
             idempotent,
             timeout: self.settings.timeout,

@@ -10,15 +10,26 @@ use crate::transport::Answer;
 
 const EXCERPT_CHARACTERS: usize = 200;
 
+/// What `data` of a result must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Records, or one of the ways to have none.
+    Records,
+    /// A list of entries.
+    Entries,
+    /// Whatever comes.
+    Any,
+}
+
 /// An answer with HTTP status 200 is a result when its envelope says so, wherever it says so.
-pub(super) fn of_envelope(envelope: &Envelope, has_records: bool, strict: bool) -> Result<()> {
+pub(super) fn of_envelope(envelope: &Envelope, shape: Shape, strict: bool) -> Result<()> {
     let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not a whole number but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission(200, code, &message));
+        return Err(permission(200, Some(code), Some(&message)));
     }
     if code != CODE_SUCCESS {
         return Err(Error::new(Kind::Api, format!("the service answered with code {code}: {message}"))
@@ -35,9 +46,14 @@ pub(super) fn of_envelope(envelope: &Envelope, has_records: bool, strict: bool) 
             .with("code", code)
             .with("api_message", message));
     }
-    if !has_records {
-        return Ok(());
+    match shape {
+        Shape::Records => records(envelope, strict),
+        Shape::Entries => entries(envelope),
+        Shape::Any => Ok(()),
     }
+}
+
+fn records(envelope: &Envelope, strict: bool) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other => Err(wrong_field("data.data", "is neither a list of records nor empty")),
         RecordShape::Empty(shape) if strict && shape != "data.data []" => {
@@ -48,7 +64,7 @@ pub(super) fn of_envelope(envelope: &Envelope, has_records: bool, strict: bool) 
 }
 
 /// A download has a list of entries, each an object.
-pub(super) fn entries(envelope: &Envelope) -> Result<()> {
+fn entries(envelope: &Envelope) -> Result<()> {
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
         return Err(wrong_field("data.entries", "is absent"));
     };
@@ -69,7 +85,7 @@ pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
     let code = told.as_ref().and_then(|told| told.code);
     let message = told.and_then(|told| told.message).map(|message| excerpt(&message, EXCERPT_CHARACTERS));
     if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
-        return permission(status, code.unwrap_or_default(), message.as_deref().unwrap_or_default());
+        return permission(status, code, message.as_deref());
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let said = message.as_deref().unwrap_or(&text);
@@ -105,10 +121,8 @@ pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
         _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
     };
     let error = if error.kind() == Kind::TruncatedResponse { error } else { error.with("status", status) };
-    let error = match (code, message) {
-        (Some(code), message) => error.with("code", code).with("api_message", message.unwrap_or_default()),
-        _ => error,
-    };
+    let error = if let Some(code) = code { error.with("code", code) } else { error };
+    let error = if let Some(message) = message { error.with("api_message", message) } else { error };
     if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
 }
 
@@ -130,15 +144,23 @@ pub(super) fn with_content_type(error: Error, answer: &Answer) -> Error {
 }
 
 /// Section 7. The cause is one of three, which the service does not tell apart.
-fn permission(status: u16, code: i64, message: &str) -> Error {
-    Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}, code {code}): {message}"))
-        .with("status", status)
-        .with("code", code)
-        .with("api_message", message)
-        .with_hint(
-            "the token is invalid, expired or without the scope of this operation \
+fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
+    let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
+    let said = message.map(|message| format!(": {message}")).unwrap_or_default();
+    let mut error =
+        Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
+            .with("status", status)
+            .with_hint(
+                "the token is invalid, expired or without the scope of this operation \
              (a promotion code search needs the scope item)",
-        )
+            );
+    if let Some(code) = code {
+        error = error.with("code", code);
+    }
+    if let Some(message) = message {
+        error = error.with("api_message", message);
+    }
+    error
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {

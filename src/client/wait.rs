@@ -10,25 +10,27 @@ use super::Client;
 use crate::contract::envelope::field;
 use crate::contract::export::DownloadBody;
 use crate::decode::{Envelope, Member};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Result};
 
 /// The first pause between two looks; each later one is half as long again,
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// Time for the last look beyond what the look before it took.
+const LAST_LOOK: Duration = Duration::from_millis(100);
 
 /// How a wait ended.
 #[derive(Debug)]
 pub enum Waited {
     /// The export has ended.
     Finished(Envelope),
-    /// The time was over; the last answer, if there was one, went to the updates.
-    TimedOut,
+    /// The time was over; the last answer went to the updates. The failure of the last look, if it failed.
+    TimedOut(Option<Error>),
 }
 
 impl Client {
-    /// Looks again and again until the export has ended or the time is over. Every answer but the last goes to
-    /// `updates`.
+    /// Looks again and again until the export has ended or the time is over, the last time just before its end.
+    /// Every answer but the last goes to `updates`. A failure that may mend itself only means to look again.
     pub async fn wait(
         &self,
         export: DownloadBody,
@@ -39,28 +41,27 @@ impl Client {
         let started = Instant::now();
         let mut pause = poll.unwrap_or(FIRST_PAUSE);
         loop {
-            let left = timeout.saturating_sub(started.elapsed());
-            let allowed = left.min(self.settings.timeout);
-            let envelope = match self.download_within("wait_for_segment", export.clone(), allowed).await {
-                Ok(envelope) => envelope,
-                // The wait's own end cut the last look short: that is no fault of the service.
-                Err(error) if error.kind() == Kind::RequestTimeout && started.elapsed() >= timeout => {
-                    return Ok(Waited::TimedOut);
+            let look = Instant::now();
+            let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
+            let failure = match self.download_within("wait_for_segment", export.clone(), allowed).await {
+                Ok(envelope) if has_ended(&envelope) => return Ok(Waited::Finished(envelope)),
+                Ok(envelope) => {
+                    // Whoever no longer takes updates no longer waits.
+                    if updates.send(envelope).await.is_err() {
+                        return Ok(Waited::TimedOut(None));
+                    }
+                    None
                 }
+                Err(error) if error.is_retryable() => Some(error),
                 Err(error) => return Err(error),
             };
-            if has_ended(&envelope) {
-                return Ok(Waited::Finished(envelope));
-            }
-            if updates.send(envelope).await.is_err() {
-                return Ok(Waited::TimedOut);
-            }
             let left = timeout.saturating_sub(started.elapsed());
-            if left <= pause {
+            let until_last_look = left.saturating_sub(look.elapsed() + LAST_LOOK);
+            if until_last_look.is_zero() {
                 tokio::time::sleep(left).await;
-                return Ok(Waited::TimedOut);
+                return Ok(Waited::TimedOut(failure));
             }
-            tokio::time::sleep(pause).await;
+            tokio::time::sleep(pause.min(until_last_look)).await;
             if poll.is_none() {
                 pause = pause.mul_f64(1.5).min(LONGEST_PAUSE);
             }

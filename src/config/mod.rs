@@ -31,7 +31,7 @@ impl fmt::Display for Origin {
 }
 
 /// The arguments of a client as given; numbers are checked here, so that the messages name them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Arguments {
     /// Address of the service; else `DATAACCESS_BASE_URL`.
     pub base_url: Option<String>,
@@ -60,7 +60,7 @@ pub struct Arguments {
 }
 
 /// Checked settings.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// Ends without a slash; has no user, query or fragment.
     pub base_url: Url,
@@ -100,6 +100,13 @@ const RESERVED_HEADERS: [&str; 10] = [
     "x-request-id",
 ];
 
+/// Neither headers nor proxy, which may hold secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Settings").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
+    }
+}
+
 impl Settings {
     /// Checks the arguments; `lookup` reads the environment.
     ///
@@ -108,7 +115,7 @@ impl Settings {
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let base_url = base_url::resolve(arguments.base_url, arguments.allow_http, &lookup)?;
         let timeout = seconds("timeout", arguments.timeout)?;
-        let interval = arguments.rate.map(|rate| seconds("rate", rate).map(|_| Duration::from_secs_f64(1.0 / rate)));
+        let interval = arguments.rate.map(interval).transpose()?;
         let ca_bundle = match arguments.ca_bundle {
             Some(path) => Some((path, Origin::Argument("ca_bundle"))),
             None => lookup(environment::CA_BUNDLE)
@@ -120,7 +127,7 @@ impl Settings {
             timeout,
             retries: whole("retries", arguments.retries, 0)?,
             concurrency: whole("concurrency", arguments.concurrency, 1)?,
-            interval: interval.transpose()?,
+            interval,
             max_response_bytes: u64::try_from(arguments.max_response_bytes)
                 .ok()
                 .filter(|bytes| *bytes > 0)
@@ -149,6 +156,14 @@ fn seconds(name: &'static str, value: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(value) {
         Ok(duration) if !duration.is_zero() && value <= YEAR => Ok(duration),
         _ => Err(refused(name, value, "more than 0 and at most a year's seconds")),
+    }
+}
+
+/// The time between two requests at so many a second.
+fn interval(rate: f64) -> Result<Duration> {
+    match Duration::try_from_secs_f64(rate.recip()) {
+        Ok(interval) if (1e-3..=1e6).contains(&rate) => Ok(interval),
+        _ => Err(refused("rate", rate, "from 0.001 to 1000000 requests a second")),
     }
 }
 

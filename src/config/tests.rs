@@ -68,13 +68,14 @@ fn plain_http_is_for_this_machine_unless_allowed() {
 #[test]
 fn numbers_out_of_range_name_their_argument() {
     type Change = fn(&mut Arguments);
-    let cases: [(&str, Change); 8] = [
+    let cases: [(&str, Change); 9] = [
         ("timeout=", |arguments| arguments.timeout = 0.0),
         ("timeout=", |arguments| arguments.timeout = f64::NAN),
         ("timeout=", |arguments| arguments.timeout = 1e12),
         ("retries=", |arguments| arguments.retries = -1),
         ("concurrency=", |arguments| arguments.concurrency = 0),
         ("rate=", |arguments| arguments.rate = Some(-2.0)),
+        ("rate=", |arguments| arguments.rate = Some(1e-320)),
         ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
         ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
     ];

@@ -31,7 +31,13 @@ const fn point(
 
 /// Every open point that changes what client or sandbox do.
 pub const OPEN_POINTS: [OpenPoint; 17] = [
-    point("day_zone", "2.4", "the zone in which DAY cuts a time into days", "UTC", "the timestamps of exports are UTC"),
+    point(
+        "day_zone",
+        "2.4",
+        "the zone in which DAY cuts a time into days",
+        "UTC; the texts of times in records are UTC whatever the zone",
+        "the timestamps of exports are UTC",
+    ),
     point(
         "day_comparison",
         "2.4",
@@ -75,8 +81,8 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "finished_status",
         "3.2",
         "exportStatus of a finished export",
-        "2; the client looks at endTime alone",
-        "the next number after 1; nothing depends on it",
+        "2, and 3 when it failed; the client looks at endTime alone",
+        "the next numbers after 1; nothing depends on them",
     ),
     point(
         "finished_types",
@@ -96,8 +102,8 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "malformed_request",
         "7",
         "the answer to a malformed request",
-        "a 400 envelope with code 400 that names the problem",
-        "the envelope is promised for every response",
+        "a 400 envelope with code 400 that names the problem; a member the document does not list is one",
+        "the envelope is promised for every response; a member nobody reads would be a silent mistake",
     ),
     point(
         "audience_without_members",

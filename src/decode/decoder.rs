@@ -263,7 +263,9 @@ impl Decoder {
     }
 
     fn take_member(&mut self) -> Result<bool> {
-        let Some(length) = self.take(self.limits.value, "value")? else { return Ok(false) };
+        // Without records the members are what was asked for: then only the body's own limit holds.
+        let limit = if self.columns.is_some() { self.limits.value } else { usize::MAX };
+        let Some(length) = self.take(limit, "value")? else { return Ok(false) };
         let json = self.pending.get(self.at..self.at + length).unwrap_or_default();
         check(json, 0).map_err(|fault| self.fault(fault))?;
         let raw: Box<RawValue> =
@@ -324,10 +326,11 @@ impl Decoder {
 
     /// The body begins with something that is no object: JSON of another type, or no JSON at all.
     fn not_an_envelope(&self, byte: u8) -> Error {
-        if matches!(byte, b'[' | b'"' | b'0'..=b'9' | b'-') {
+        let start = self.pending.get(self.at..).unwrap_or_default();
+        let is_word = [&b"null"[..], b"true", b"false"].iter().any(|word| start.starts_with(word));
+        if is_word || matches!(byte, b'[' | b'"' | b'0'..=b'9' | b'-') {
             return Error::new(Kind::Envelope, "the answer is JSON, but not an object").with("field", "");
         }
-        let start = self.pending.get(self.at..).unwrap_or_default();
         let body = excerpt(&String::from_utf8_lossy(start), EXCERPT_CHARACTERS);
         Error::new(Kind::NotJson, "the answer is not JSON").with("body_excerpt", body)
     }

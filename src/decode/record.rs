@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use super::members::{Members, Text};
+use super::members::{Checked, Members, Text};
 use super::{Limits, Misfit, Sink};
 
 /// Why a record is refused. Places are bytes from the record's first.
@@ -154,7 +154,7 @@ fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str, val
 
 /// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite, its brackets paired.
 pub(super) fn check(json: &[u8], offset: usize) -> Result<(), Fault> {
-    match serde_json::from_slice::<serde_json::Value>(json) {
+    match serde_json::from_slice::<Checked>(json) {
         Ok(_) => Ok(()),
         Err(error) => match broken(json, &error) {
             Fault::Json { offset: inner, reason } => Err(Fault::Json { offset: offset + inner, reason }),

@@ -220,7 +220,7 @@ fn bodies_that_are_no_envelope_are_told_apart() {
     let page = refusal(b"<html>\n<b>Sign in</b>");
     assert_eq!(page.kind(), Kind::NotJson);
     assert_eq!(page.field("body_excerpt"), Some(&"<html>\\n<b>Sign in</b>".into()));
-    for body in ["[]", "\"text\"", "12"] {
+    for body in ["[]", "\"text\"", "12", "null", " false"] {
         assert_eq!(refusal(body.as_bytes()).kind(), Kind::Envelope);
     }
 }

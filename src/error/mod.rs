@@ -6,6 +6,7 @@ mod kind;
 mod text;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -102,10 +103,10 @@ pub struct Context {
 }
 
 /// An error of the core.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
     message: String,
@@ -114,7 +115,7 @@ struct Inner {
     fields: Vec<(&'static str, Field)>,
     problems: Vec<Problem>,
     context: Context,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 /// Result of the core.
@@ -166,8 +167,8 @@ impl Error {
 
     /// Adds the cause.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
         self
     }
 

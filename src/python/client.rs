@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tokio::sync::mpsc;
@@ -18,7 +19,7 @@ use super::raise::raise;
 use super::rows::Rows;
 use super::updates::Updates;
 use super::{doors, json, request};
-use crate::client::{Client, RowEvent, Token, Waited};
+use crate::client::{Client, RowEvent, Waited};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
@@ -32,7 +33,7 @@ const BLOCKS_AHEAD: usize = 4;
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawClient {
     settings: Settings,
-    token: Token,
+    token: Py<RawToken>,
     core: PerProcess<Client>,
     closed: AtomicBool,
 }
@@ -41,12 +42,11 @@ pub(super) struct RawClient {
 impl RawClient {
     /// Checks the settings. `like` is a client whose connections are shared where the settings allow it.
     #[new]
-    fn new(py: Python<'_>, token: &RawToken, settings: &Bound<'_, PyDict>, like: Option<&Self>) -> PyResult<Self> {
+    fn new(py: Python<'_>, token: Py<RawToken>, settings: &Bound<'_, PyDict>, like: Option<&Self>) -> PyResult<Self> {
         let settings = Settings::resolve(arguments(settings)?, environment::read).map_err(|error| raise(py, error))?;
-        let token = token.token();
         let like = like.map(|like| like.core(py)).transpose()?;
-        let core =
-            Client::try_new(settings.clone(), token.clone(), like.as_deref()).map_err(|error| raise(py, error))?;
+        let core = Client::try_new(settings.clone(), token.get().token(), like.as_deref());
+        let core = core.map_err(|error| raise(py, error))?;
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
@@ -167,8 +167,13 @@ impl RawClient {
         if self.closed.load(Ordering::SeqCst) {
             return Err(raise(py, Error::new(Kind::ClientClosed, "the client is closed")));
         }
+        if self.token.get().is_asking() {
+            return Err(PyRuntimeError::new_err(
+                "the token callable uses the client that asks it for a token: give it a client with a token of its own",
+            ));
+        }
         self.core
-            .get_or_try_make(|| Client::try_new(self.settings.clone(), self.token.clone(), None))
+            .get_or_try_make(|| Client::try_new(self.settings.clone(), self.token.get().token(), None))
             .map_err(|error| raise(py, error))
     }
 

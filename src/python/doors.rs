@@ -4,10 +4,12 @@
 //! the interpreter in short slices, so that signals are seen; an asynchronous one becomes an asyncio future.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_async_runtimes::TaskLocals;
@@ -50,6 +52,25 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
+/// Looks for signals once a slice, however often it is asked.
+struct Signals(Instant);
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Signals {
+    fn check(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.0.elapsed() < SLICE {
+            return Ok(());
+        }
+        self.0 = Instant::now();
+        py.check_signals()
+    }
+}
+
 /// What a parked thread wakes up for.
 enum Wake<E, T> {
     Event(E),
@@ -75,6 +96,7 @@ where
     }
     let runtime = runtime().map_err(|error| raise(py, error))?;
     let mut task = AbortOnDrop(runtime.spawn(future));
+    let mut signals = Signals::default();
     loop {
         let (events, task) = (&mut events, &mut task.0);
         let wake = py.detach(|| {
@@ -88,13 +110,17 @@ where
             })
         });
         match wake {
-            Wake::Event(event) => handle(py, event)?,
-            Wake::Slice => py.check_signals()?,
+            Wake::Event(event) => {
+                handle(py, event)?;
+                signals.check(py)?;
+            }
+            Wake::Slice => signals.check(py)?,
             Wake::Done(done) => {
                 while let Ok(event) = events.try_recv() {
                     handle(py, event)?;
+                    signals.check(py)?;
                 }
-                return done.unwrap_or_else(|error| Err(panicked(error))).map_err(|error| raise(py, error));
+                return done.unwrap_or_else(|_| Err(defect())).map_err(|error| raise(py, error));
             }
         }
     }
@@ -109,7 +135,12 @@ where
     T: for<'py> IntoPyObject<'py> + Send + 'static,
 {
     runtime().map_err(|error| raise(py, error))?;
-    generic::future_into_py::<Door, _, T>(py, future)
+    generic::future_into_py::<Door, _, T>(py, async move {
+        match AssertUnwindSafe(future).catch_unwind().await {
+            Ok(result) => result,
+            Err(_) => raised(Err(defect())).await,
+        }
+    })
 }
 
 /// Runs something that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.
@@ -119,7 +150,14 @@ pub(super) async fn attached<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || {
         gate::enter(work).unwrap_or_else(|| Err(PyRuntimeError::new_err("the interpreter is shutting down")))
     });
-    done.await.unwrap_or_else(|_| Err(PyRuntimeError::new_err("a defect of dataaccess ended the call")))
+    match done.await {
+        Ok(result) => result,
+        // The panic goes on to the door, which tells it.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(PyRuntimeError::new_err("the interpreter is shutting down")),
+        },
+    }
 }
 
 /// Turns an error of the core into an exception from inside a future.
@@ -130,10 +168,23 @@ pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
     }
 }
 
-fn panicked(error: JoinError) -> Error {
-    let told = Error::new(Kind::Internal, "a defect of dataaccess ended the call")
-        .with_hint("please report it with the steps that led here; the client stays usable");
-    told.with_source(error)
+/// A panic, which has told its story on standard error. Its text may hold anything, so none of it is repeated.
+fn defect() -> Error {
+    Error::new(Kind::Internal, "a defect of dataaccess ended the call")
+        .with_hint("please report it with the steps that led here; the client stays usable")
+}
+
+/// Panics behind a door, for the test that no panic passes one.
+#[pyfunction]
+pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bound<'_, PyAny>> {
+    #[expect(clippy::panic, reason = "that is what it is for")]
+    fn panicking<T>() -> impl Future<Output = T> {
+        std::future::poll_fn(|_| panic!("asked for by a test"))
+    }
+    if asynchronous {
+        return spawn(py, panicking::<PyResult<()>>());
+    }
+    block(py, panicking::<Result<()>>(), mpsc::channel::<()>(1).1, |_, ()| Ok(())).map(|()| py.None().into_bound(py))
 }
 
 /// Our runtime, as the bridge to asyncio wants to see it.

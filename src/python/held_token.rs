@@ -73,6 +73,11 @@ impl RawToken {
 }
 
 impl RawToken {
+    /// Whether this is the token of a callable that is asking for it right now, on this thread.
+    pub(super) fn is_asking(&self) -> bool {
+        matches!(&self.source, Source::Callable(callable) if Callable::is_asking(callable))
+    }
+
     pub(super) fn token(&self) -> Token {
         self.token.clone()
     }

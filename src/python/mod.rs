@@ -25,6 +25,8 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
+    use super::doors::panic_for_test;
+    #[pymodule_export]
     use super::fault::RawFault;
     #[pymodule_export]
     use super::held_token::RawToken;

@@ -1,5 +1,6 @@
 //! Errors of the core as exceptions: one table from kind to class, the fields as keywords.
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
@@ -9,7 +10,18 @@ use crate::error::Error;
 /// The exception for an error. The classes are Python's own, so that they pickle and hold their fields.
 #[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err hands it over")]
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    if let Some(theirs) = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>())
+        && speaks_for_itself(py, theirs).unwrap_or_default()
+    {
+        return theirs.clone_ref(py);
+    }
     build(py, &error).unwrap_or_else(|failure| failure)
+}
+
+/// Our own exceptions say all there is to say, and those that are no errors (Ctrl-C, exit) are for the caller.
+fn speaks_for_itself(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
+    let ours = py.import("dataaccess.errors")?.getattr("DataAccessError")?;
+    Ok(raised.matches(py, ours)? || !raised.is_instance_of::<PyException>(py))
 }
 
 fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
@@ -35,7 +47,7 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         let cause = match cause.downcast_ref::<PyErr>() {
             // What a callable of the user raised.
             Some(theirs) => theirs.clone_ref(py),
-            None => pyo3::exceptions::PyException::new_err(chain(cause)),
+            None => PyException::new_err(chain(cause)),
         };
         raised.set_cause(py, Some(cause));
     }

@@ -1,5 +1,6 @@
 //! `token=` as a callable: called on a thread of its own, so that no future of the core needs the interpreter.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,13 +14,24 @@ use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
 
+thread_local! {
+    /// The callable that this thread runs, told by its address.
+    static RUNNING: Cell<usize> = const { Cell::new(0) };
+}
+
 /// A Python callable that gives a text or `(text, expires_at)`.
+///
 /// It is shared, so that a future can hand it to a thread without the interpreter.
 pub(super) struct Callable(Arc<Py<PyAny>>);
 
 impl Callable {
     pub(super) fn new(callable: Py<PyAny>) -> Self {
         Self(Arc::new(callable))
+    }
+
+    /// Whether it is this callable that asks: then it would wait for itself.
+    pub(super) fn is_asking(callable: &Py<PyAny>) -> bool {
+        RUNNING.get() == callable.as_ptr() as usize
     }
 }
 
@@ -35,6 +47,7 @@ impl TokenSource for Callable {
         let callable = Arc::clone(&self.0);
         Box::pin(async move {
             let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
+                RUNNING.set(callable.as_ptr() as usize);
                 let grant = gate::enter(|py| ask(py, callable.bind(py)));
                 // Nobody waits any more when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));

@@ -1,12 +1,17 @@
 //! `on_update` of a wait: called with each answer, in the thread that may call it.
 
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tokio::sync::{mpsc, oneshot};
 
+use super::raise::raise;
 use super::{doors, json};
 use crate::client::Waited;
 use crate::decode::Envelope;
+use crate::error::Error;
 
 /// The callback, and the last answer for whoever waits in vain.
 pub(super) struct Updates {
@@ -21,7 +26,7 @@ impl Updates {
         Self { callback, event_loop: None, last: None }
     }
 
-    /// For an asynchronous wait: called by the running loop.
+    /// For an asynchronous wait: called by the running loop, and awaited if it is a coroutine.
     pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
         let event_loop = py.import("asyncio")?.call_method0("get_running_loop")?.unbind();
         Ok(Self { callback, event_loop: Some(event_loop), last: None })
@@ -31,8 +36,11 @@ impl Updates {
     pub(super) fn take(&mut self, py: Python<'_>, envelope: &Envelope) -> PyResult<()> {
         let answer = json::envelope(py, envelope)?;
         self.last = Some(answer.clone().unbind());
-        if let Some(callback) = &self.callback {
-            callback.call1(py, (answer,))?;
+        let Some(callback) = &self.callback else { return Ok(()) };
+        let given = callback.bind(py).call1((answer,))?;
+        if given.hasattr("__await__")? {
+            given.call_method0("close")?;
+            return Err(PyTypeError::new_err("on_update is a coroutine function, which only AsyncClient can await"));
         }
         Ok(())
     }
@@ -55,16 +63,28 @@ impl Updates {
         self.last = Some(answer.clone_ref(py));
         let (Some(callback), Some(event_loop)) = (&self.callback, &self.event_loop) else { return Ok((self, None)) };
         let (sender, receiver) = oneshot::channel();
-        let relay = Relay { callback: callback.clone_ref(py), answer, done: Some(sender) };
+        let relay = Relay {
+            callback: callback.clone_ref(py),
+            event_loop: event_loop.clone_ref(py),
+            answer,
+            done: Mutex::new(Some(sender)),
+        };
         event_loop.call_method1(py, "call_soon_threadsafe", (relay,))?;
         Ok((self, Some(receiver)))
     }
 
-    /// How the wait ended, with the last answer.
+    /// How the wait ended, with the last answer; a wait that only failed raises its failure.
     pub(super) fn outcome(self, py: Python<'_>, waited: Waited) -> PyResult<(bool, Option<Py<PyDict>>)> {
         match waited {
             Waited::Finished(envelope) => Ok((true, Some(json::envelope(py, &envelope)?.unbind()))),
-            Waited::TimedOut => Ok((false, self.last)),
+            Waited::TimedOut(failure) => self.in_vain(py, failure),
+        }
+    }
+
+    fn in_vain(self, py: Python<'_>, failure: Option<Error>) -> PyResult<(bool, Option<Py<PyDict>>)> {
+        match failure {
+            Some(failure) if self.last.is_none() => Err(raise(py, failure)),
+            _ => Ok((false, self.last)),
         }
     }
 }
@@ -72,20 +92,43 @@ impl Updates {
 /// What a callback gave: nothing, or what it raised.
 type Done = oneshot::Receiver<PyResult<()>>;
 
-/// Calls back in the loop's thread and tells how that went.
-#[pyclass]
+/// Calls back in the loop's thread and tells how that went; for a coroutine it is called again at its end.
+#[pyclass(frozen)]
 struct Relay {
     callback: Py<PyAny>,
+    event_loop: Py<PyAny>,
     answer: Py<PyDict>,
-    done: Option<oneshot::Sender<PyResult<()>>>,
+    done: Mutex<Option<oneshot::Sender<PyResult<()>>>>,
 }
 
 #[pymethods]
 impl Relay {
-    fn __call__(&mut self, py: Python<'_>) {
-        let outcome = self.callback.call1(py, (&self.answer,)).map(drop);
-        if let Some(done) = self.done.take() {
+    #[pyo3(signature = (task = None))]
+    fn __call__(slf: &Bound<'_, Self>, task: Option<&Bound<'_, PyAny>>) {
+        let outcome = match task {
+            None => Self::begin(slf),
+            Some(task) => task.call_method0("result").map(|_| true),
+        };
+        // Not done yet: the end of the coroutine comes back here.
+        let Some(outcome) = outcome.map(|done| done.then_some(())).transpose() else { return };
+        if let Some(done) = slf.get().done.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(done.send(outcome));
         }
+    }
+}
+
+impl Relay {
+    /// Calls back; whether that is all.
+    fn begin(this: &Bound<'_, Self>) -> PyResult<bool> {
+        let (py, relay) = (this.py(), this.get());
+        let given = relay.callback.bind(py).call1((&relay.answer,))?;
+        if !given.hasattr("__await__")? {
+            return Ok(true);
+        }
+        let keywords = PyDict::new(py);
+        keywords.set_item("loop", &relay.event_loop)?;
+        let task = py.import("asyncio")?.call_method("ensure_future", (given,), Some(&keywords))?;
+        task.call_method1("add_done_callback", (this,))?;
+        Ok(false)
     }
 }

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use super::limits::Limits;
 use super::line::{Ending, Line};
@@ -90,13 +91,12 @@ impl Connections {
 /// Serves one connection.
 async fn talk(socket: TcpStream, line: Arc<Line>, router: Router, stopping: CancellationToken) {
     let wire = TokioIo::new(Wire::new(socket, Arc::clone(&line)));
-    let on_line = Arc::clone(&line);
-    let service = router.map_request(move |mut request: Request<hyper::body::Incoming>| {
+    let (router, on_line) = (TowerToHyperService::new(router), Arc::clone(&line));
+    let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Arc::clone(&on_line));
-        request
+        router.call(request)
     });
-    let connection =
-        http1::Builder::new().max_header_size(HEAD_LIMIT).serve_connection(wire, TowerToHyperService::new(service));
+    let connection = http1::Builder::new().max_header_size(HEAD_LIMIT).serve_connection(wire, service);
     tokio::pin!(connection);
     tokio::select! {
         // A client that breaks off or sends no HTTP has only itself to tell.

@@ -50,7 +50,7 @@ use self::server::Server;
 use self::service::Service;
 use crate::error::{Error, Kind, Result};
 
-/// A running service. Dropping it stops it.
+/// A running service. Dropping it begins to stop it; `stop` also waits for the end.
 ///
 /// In a process forked from the one that started it, it does nothing: it neither stops nor frees what the
 /// parent goes on using, and its methods say so.
@@ -209,7 +209,8 @@ impl Drop for Sandbox {
             // The child's copies of thread, runtime and connections belong to no thread here: they are left alone.
             std::mem::forget(Arc::clone(&self.running));
         } else {
-            self.running.server.stop();
+            // Nobody asked to wait, and whoever drops it may hold the interpreter.
+            self.running.server.cancel();
         }
     }
 }

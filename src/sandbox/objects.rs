@@ -111,10 +111,9 @@ impl AttributeKind {
     /// Why a cell may not be stored here, if so.
     fn objection(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell) {
-            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) => None,
-            // JSON has no infinity, and SQLite's JSON reader ends a text at a zero character.
+            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) | (Self::Text, Cell::Text(_)) => None,
+            // JSON has no infinity.
             (Self::Number, Cell::Number(number)) => (!number.is_finite()).then_some("is not a finite number"),
-            (Self::Text, Cell::Text(text)) => text.contains('\0').then_some("holds a zero character"),
             (Self::Datetime, Cell::Text(text)) => {
                 let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
                 (written.ok().as_ref() != Some(text)).then_some("is not a time written YYYY-MM-DD HH:MM:SS")

@@ -17,7 +17,7 @@ const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// A request as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// When its head had come, by the sandbox's clock.
+    /// When its head had come, by the system's clock.
     pub time: SystemTime,
     /// Its method.
     pub method: String,

@@ -3,6 +3,7 @@
 //! It leads a request to its route and back; what an operation means is the service's matter.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
@@ -28,7 +29,7 @@ pub(super) async fn receive(
 ) -> Response {
     line.has_head();
     let (head, body) = request.into_parts();
-    let entry = shared.service.log.open(shared.service.clock.now(), &head.method, head.uri.path(), &head.headers);
+    let entry = shared.service.log.open(SystemTime::now(), &head.method, head.uri.path(), &head.headers);
     let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
         Err(refusal) => (refusal.answer(shared.service.switches.key_order).into_response(), None),
         Ok(body) => {

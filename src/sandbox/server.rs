@@ -68,9 +68,14 @@ impl Server {
         self.stopping.is_cancelled()
     }
 
+    /// Begins to stop and waits for nothing.
+    pub(super) fn cancel(&self) {
+        self.stopping.cancel();
+    }
+
     /// Stops and waits for the end; a second call finds nothing to do.
     pub(super) fn stop(&self) {
-        self.stopping.cancel();
+        self.cancel();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take() {
             // Should the thread have panicked, it has ended all the same.

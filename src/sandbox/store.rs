@@ -161,3 +161,41 @@ fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
         if busy { error.retryable() } else { error }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_connection_can_do_nothing_but_search() {
+        let store = Store::open().unwrap();
+        store.declare(BusinessObject::customer()).unwrap();
+        store.load("customer", [vec!["1".into(), "n".into()]]).unwrap();
+        let reader = store.reader().unwrap();
+        let count = |sql: &str| reader.query_row(sql, [], |row| row.get::<_, String>(0));
+        assert_eq!(
+            count("SELECT a1 FROM item_0 WHERE a0 IN (SELECT value FROM json_each('[\"1\"]'))"),
+            Ok("n".to_owned())
+        );
+        for sql in [
+            "DELETE FROM item_0",
+            "INSERT INTO item_0 VALUES ('2', 'x')",
+            "DROP TABLE item_0",
+            "CREATE TABLE other (a0)",
+            "ATTACH ':memory:' AS other",
+            "PRAGMA query_only = 0",
+            "SELECT load_extension('x')",
+        ] {
+            assert!(reader.prepare(sql).and_then(|mut statement| statement.raw_execute()).is_err(), "{sql}");
+        }
+        assert!(count("SELECT \"nosuch\" FROM item_0").is_err(), "an unknown column is never a text");
+    }
+
+    #[test]
+    fn two_stores_know_nothing_of_each_other() {
+        let (first, second) = (Store::open().unwrap(), Store::open().unwrap());
+        first.declare(BusinessObject::customer()).unwrap();
+        assert!(second.find(|object| object.name == "customer").is_none());
+        second.declare(BusinessObject::customer()).unwrap();
+    }
+}

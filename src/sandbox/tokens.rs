@@ -44,9 +44,10 @@ impl Tokens {
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|cause| {
-            Error::new(Kind::Sandbox, "the system gave no random bytes for a token").with_hint(cause.to_string())
+            Error::new(Kind::Sandbox, format!("the system gave no random bytes for a token: {cause}"))
         })?;
-        let token = random.iter().fold(PREFIX.to_owned(), |token, byte| format!("{token}{byte:02x}"));
+        let digits = random.map(|byte| format!("{byte:02x}")).concat();
+        let token = format!("{PREFIX}{digits}");
         // A lifetime beyond the end of time is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);

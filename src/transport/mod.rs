@@ -13,7 +13,7 @@ use reqwest::redirect;
 use url::Url;
 
 use crate::config::Settings;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
@@ -58,6 +58,8 @@ pub struct Answer {
     pub content_type: Option<String>,
     /// What `Retry-After` asks for.
     pub retry_after: Option<Duration>,
+    /// `Content-Encoding`, unless it is none.
+    encoding: Option<String>,
     /// Host of `Location`.
     pub location_host: Option<String>,
     response: reqwest::Response,
@@ -116,9 +118,12 @@ impl Transport {
             .send();
         let response = tokio::time::timeout(HEADERS_TIMEOUT, sending)
             .await
-            .map_err(|_| failure::timed_out("headers", "no answer", HEADERS_TIMEOUT))?
+            .map_err(|_| {
+                failure::timed_out("headers", "the service did not begin to answer", HEADERS_TIMEOUT)
+                    .with_hint("ask for less at a time, so that it finds its answer sooner")
+            })?
             .map_err(|error| failure::sending(error, self.uses_proxy, &self.authority()))?;
-        Answer::try_new(response)
+        Ok(Answer::new(response))
     }
 
     /// Host and port, for messages.
@@ -129,30 +134,35 @@ impl Transport {
 }
 
 impl Answer {
-    fn try_new(response: reqwest::Response) -> Result<Self> {
+    fn new(response: reqwest::Response) -> Self {
         let headers = response.headers();
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
-            let encoding = String::from_utf8_lossy(encoding.as_bytes());
-            return Err(Error::new(
-                Kind::MalformedHttp,
-                format!("the answer is compressed ({encoding}), though no compression was asked for"),
-            ));
-        }
         let date = text(header::DATE);
         let retry_after =
             text(header::RETRY_AFTER).and_then(|asked| retry_after(&asked, date.as_deref(), SystemTime::now()));
         let location_host = text(header::LOCATION)
             .and_then(|location| response.url().join(&location).ok())
             .and_then(|location| location.host_str().map(str::to_owned));
-        Ok(Self {
+        Self {
             status: response.status().as_u16(),
             content_type: text(header::CONTENT_TYPE),
+            encoding: text(header::CONTENT_ENCODING).filter(|encoding| encoding != "identity"),
             retry_after,
             location_host,
             response,
             received: 0,
-        })
+        }
+    }
+
+    /// Refuses a body in an encoding that was not asked for.
+    ///
+    /// # Errors
+    /// `MalformedHttp`, which names the encoding.
+    pub fn require_plain(&self) -> Result<()> {
+        let Some(encoding) = &self.encoding else { return Ok(()) };
+        let encoding = excerpt(encoding, 40);
+        let message = format!("the answer is compressed ({encoding}), though no compression was asked for");
+        Err(Error::new(Kind::MalformedHttp, message))
     }
 
     /// The next bytes of the body; nothing at its proper end.
@@ -168,6 +178,9 @@ impl Answer {
     /// The beginning of a body that is told as an error; what cannot be read does not matter.
     pub async fn error_body(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
+        if self.encoding.is_some() {
+            return body;
+        }
         while let Ok(Some(chunk)) = self.chunk().await {
             body.extend_from_slice(&chunk);
             if body.len() >= ERROR_BODY_BYTES {

@@ -63,7 +63,7 @@ fn allocated(number: u32) -> DateTime {
         _ => (number % DAYS, below(SECONDS_OF_DAY, number, 6)),
     };
     let start = date(2024, 1, 1).at(0, 0, 0, 0);
-    start.saturating_add(SignedDuration::from_hours(24 * i64::from(day))).saturating_add(seconds(second))
+    start.saturating_add(seconds(day * SECONDS_OF_DAY + second))
 }
 
 fn created(number: u32) -> DateTime {

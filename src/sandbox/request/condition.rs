@@ -3,12 +3,11 @@
 //! The positions and limits of promotion codes are in `codes`.
 
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::node::Node;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
 use crate::error::excerpt;
-use crate::sandbox::answer::Refusal;
+use crate::sandbox::answer::{Refusal, json};
 use crate::sandbox::days::Day;
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Test};
@@ -82,8 +81,5 @@ fn among(operator: &Node<'_>, value: &Node<'_>, kind: AttributeKind) -> Result<C
         }
         _ => return Err(operator.unfit(&format!("an operator of a {}: {MATCHES} or {EQUALS}", kind.data_type()))),
     }
-    // SQLite's JSON reader ends a text at a zero character. No stored text holds one, so nothing is lost.
-    let findable = |element: &&Value| !element.as_str().is_some_and(|text| text.contains('\0'));
-    let values: Vec<&Value> = values.iter().filter(findable).collect();
-    Ok(Comparison::Among(crate::sandbox::answer::json(&values)))
+    Ok(Comparison::Among(json(&values)))
 }

@@ -11,7 +11,7 @@ use crate::sandbox::answer::Refusal;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Query, Test};
 
-/// Most conditions of one search: far more than a person writes, far less than the store's limits.
+/// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
 const MAX_CONDITIONS: usize = 10_000;
 /// Most values of all conditions of one search together.
 const MAX_VALUES: usize = 100_000;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from datetime import timedelta
@@ -63,6 +64,47 @@ def test_a_wait_in_vain_tells_the_last_answer(connect: Any) -> None:
     assert caught.value.last["entries"][0]["endTime"] is None
 
 
+def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
+    end = "2024-01-15T08:05:00.000Z"
+    with serving(in_turn(http(export(None)), http(export(end)))) as server:
+        answer = connect(server.base_url).wait_for_segment(7, timeout=1.5, poll=60)
+        assert len(server.requests) == 2
+    assert answer["entries"][0]["endTime"] == end
+
+
+def test_a_failure_that_mends_itself_does_not_end_a_wait(connect: Any) -> None:
+    end = "2024-01-15T08:05:00.000Z"
+    failures = [http(b"", "502 Bad")] * 3
+    with serving(in_turn(*failures, http(export(end)))) as server:
+        client = connect(server.base_url, retries=0)
+        assert client.wait_for_segment(7, timeout=20, poll=0.01)["entries"]
+    with serving(always(failures[0])) as server, pytest.raises(da.ServerError):
+        connect(server.base_url, retries=0).wait_for_segment(7, timeout=0.5, poll=0.1)
+
+
+@pytest.mark.async_only
+def test_an_async_on_update_is_awaited(connect: Any) -> None:
+    seen: list[int] = []
+
+    async def update(answer: dict[str, Any]) -> None:
+        await asyncio.sleep(0.01)
+        seen.append(len(answer["data"]["entries"]))
+        if len(seen) == 2:
+            raise LookupError("enough")
+
+    with serving(always(http(export(None)))) as server, pytest.raises(LookupError, match="enough"):
+        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=update)
+    assert seen == [1, 1]
+
+
+@pytest.mark.sync_only
+def test_a_coroutine_cannot_be_awaited_by_a_client_that_waits(connect: Any) -> None:
+    async def update(_answer: object) -> None: ...
+
+    with serving(always(http(export(None)))) as server, pytest.raises(TypeError, match="AsyncClient"):
+        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=update)
+
+
 def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
     def refuse(_answer: object) -> None:
         raise LookupError("enough")
@@ -85,6 +127,7 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
     with serving(always(http({**EXPORT, "data": data}))) as server, pytest.raises(da.EnvelopeError) as caught:
         connect(server.base_url).download_segment(7)
     assert caught.value.field == "data.entries"
+    assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)
 
 
 @pytest.mark.parametrize("export_id", ["5637051", 5637051.0, True, None, 2**70, [1]])

@@ -188,10 +188,20 @@ def test_a_client_pickles_when_its_token_can_be_found_again(
         assert again.timezone == "Asia/Tokyo"
 
 
-def test_no_traceback_shows_the_token() -> None:
-    for options in ({"base_url": "http://cdp.example.com"}, {"base_url": "https://x", "retries": -1}):
+def test_no_pickle_carries_a_secret_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    with pytest.raises(TypeError, match="proxy="):
+        pickle.dumps(da.Client("https://cdp.example.com", proxy="http://user:hunter2@proxy:3128"))
+    with pytest.raises(TypeError, match="X-Api-Key"):
+        pickle.dumps(da.Client("https://cdp.example.com", headers={"X-Api-Key": "hunter2"}))
+
+
+def test_no_traceback_shows_a_secret() -> None:
+    secrets: dict[str, Any] = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}}
+    refused: list[dict[str, Any]] = [{"base_url": "http://cdp.example.com"}, {"base_url": "https://x", "retries": -1}]
+    for options in refused:
         with pytest.raises(da.ConfigError) as caught:
-            da.Client(token="hunter2-hunter2", **options)
+            da.Client(token="hunter2-hunter2", **options, **secrets)
         told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         package = str(Path(da.__file__).parent)
         ours = [frame for frame in told.stack if frame.filename.startswith(package)]

@@ -61,6 +61,13 @@ def test_a_refusal_inside_a_200_is_a_refusal(connect: Any) -> None:
     assert (caught.value.status, caught.value.code) == (200, 301)
 
 
+def test_a_401_tells_only_what_was_told(connect: Any) -> None:
+    with serving(always(http(b"", "401 Unauthorized"))) as server, pytest.raises(da.PermissionDeniedError) as caught:
+        search(connect(server.base_url))
+    assert (caught.value.status, caught.value.code, caught.value.api_message) == (401, None, None)
+    assert "(HTTP 401);" in str(caught.value)
+
+
 def test_a_callable_is_asked_once_and_its_text_is_kept(connect: Any) -> None:
     asked: list[str] = []
 
@@ -106,23 +113,74 @@ def test_a_token_that_stays_the_same_is_not_sent_again(connect: Any) -> None:
         assert len(server.requests) == 1
 
 
-def test_an_expiring_token_is_renewed_five_minutes_early(connect: Any) -> None:
+def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> None:
     asked: list[int] = []
 
-    def token(seconds: float) -> Any:
-        def give() -> tuple[str, datetime]:
-            asked.append(1)
-            return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=seconds)
-
-        return give
+    def token() -> tuple[str, datetime]:
+        asked.append(1)
+        return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=0.8)
 
     with serving(always(http())) as server:
-        for seconds, expected in ((290, 2), (400, 1)):
-            asked.clear()
-            client = connect(server.base_url, token=token(seconds))
+        client = connect(server.base_url, token=token)
+        search(client)
+        search(client)
+        assert len(asked) == 1
+        time.sleep(0.5)
+        search(client)
+        assert len(asked) == 2
+
+
+def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        time.sleep(0.1)
+        return "tok-1", time.time() + 20
+
+    with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
+        client = da.Client(server.base_url, token=token)
+        list(pool.map(lambda _: search(client), range(16)))
+    assert asked == [1]
+
+
+def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
+    running: list[int] = []
+    most: list[int] = []
+
+    def token() -> str:
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.4)
+        running.pop()
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        client = da.Client(server.base_url, token=token)
+        hasty = client.with_options(timeout=0.1)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        assert most == [1]
+        assert search(client)
+
+
+def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
+    clients: list[Any] = []
+
+    def token() -> str:
+        clients[0].download_segment(1)
+        return "tok"
+
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token, timeout=20)
+        clients.append(da.Client(server.base_url, token=token, timeout=20))
+        started = time.monotonic()
+        with pytest.raises(da.ConfigError) as caught:
             search(client)
-            search(client)
-            assert len(asked) == expected
+    assert time.monotonic() - started < 10
+    assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 @pytest.mark.parametrize(
@@ -178,3 +236,8 @@ def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
         assert da.token_file(path)() == "tok"
     with pytest.raises(da.ConfigError, match="cannot be read"):
         da.token_file(tmp_path / "nothing")()
+
+
+def test_a_file_that_is_missing_is_told_by_its_name(connect: Any, tmp_path: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
+        search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from support.raw_server import ANSWER, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -190,6 +191,12 @@ def test_the_way_out_sends_what_it_is_given(connect: Any) -> None:
     assert list(result["data"]) == ["b", "a"]
 
 
+def test_the_way_out_returns_answers_of_any_size(connect: Any) -> None:
+    text = "x" * (20 << 20)
+    with serving(always(http({"code": 200, "message": "", "data": {"data": [text]}}))) as server:
+        assert connect(server.base_url).call("/access/api/other", {})["data"]["data"] == [text]
+
+
 def test_rows_keep_every_value_as_it_is_on_the_wire(connect: Any) -> None:
     records = (
         b'[{"id":18446744073709551616,"n":1.0,"t":"\\u00e9\\n","x":{"a":[1,{"b":null}]}},'
@@ -211,8 +218,6 @@ def test_rows_keep_every_value_as_it_is_on_the_wire(connect: Any) -> None:
 def test_an_attribute_no_record_has_is_told(connect: Any) -> None:
     with serving(always(http(ANSWER))) as server:
         client = connect(server.base_url)
-        import pytest
-
         with pytest.warns(da.AbsentAttributeWarning, match="'nmae'"):
             rows = client.search_items("customer", ["id", "nmae"], da.col("id").equals("x"))
     assert rows == [{"id": "a", "nmae": None}, {"id": "b", "nmae": None}]

@@ -67,6 +67,11 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), da.MalformedHttpError, False),
     "H12-a-header-of-a-megabyte": (always(http(headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
     "H16-compressed-unasked": (always(http(headers=("Content-Encoding: gzip",))), da.MalformedHttpError, False),
+    "H16-compressed-failure": (
+        always(http(b"\x1f\x8b", "503 Busy", headers=("Content-Encoding: gzip", "Retry-After: 0"))),
+        da.ThrottledError,
+        True,
+    ),
     "H18-redirect": (
         always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
         da.RedirectRefusedError,
@@ -92,6 +97,7 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H28-204": (always(b"HTTP/1.1 204 Empty\r\n\r\n"), da.TruncatedResponseError, True),
     "H28-empty-200": (always(http(b"")), da.TruncatedResponseError, True),
     "H29-data-is-text": (always(envelope(data="none")), da.EnvelopeError, False),
+    "J0-null": (always(http(b"null")), da.EnvelopeError, False),
     "J1-not-a-number": (always(http(BODY.replace(b'"a"', b"NaN"))), da.InvalidJsonError, False),
     "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), da.RecordError, False),
     "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), da.InvalidJsonError, False),

@@ -29,14 +29,23 @@ def half(connection: Any, _number: int) -> None:
     time.sleep(20)
 
 
-def in_back_off(client: da.Client) -> object:
+def rows(connection: Any, _number: int) -> None:
+    """Rows without end, faster than anyone waits."""
+    head = b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}'
+    connection.sendall(head)
+    while True:
+        connection.sendall(b',{"id":"another row of some length"}' * 2_000)
+
+
+def search(client: da.Client) -> object:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 STATES: dict[str, tuple[Any, Callable[[da.Client], object]]] = {
-    "headers": (hang, in_back_off),
-    "body": (half, in_back_off),
-    "back-off": (always(http(b"", "503 Busy", headers=("Retry-After: 20",))), in_back_off),
+    "headers": (hang, search),
+    "body": (half, search),
+    "rows": (rows, search),
+    "back-off": (always(http(b"", "503 Busy", headers=("Retry-After: 20",))), search),
     "wait": (always(http(RUNNING)), lambda client: client.wait_for_segment(1, timeout=20, poll=15)),
 }
 
@@ -73,6 +82,6 @@ def test_the_client_is_usable_after_ctrl_c(sandbox: da.Sandbox) -> None:
         thread = threading.Thread(target=interrupt_when_asked, args=(server, []))
         thread.start()
         with pytest.raises(KeyboardInterrupt):
-            in_back_off(other)
+            search(other)
         thread.join()
     assert client.download_segment(5637051)["code"] == 200

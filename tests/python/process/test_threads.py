@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import pytest
+from support.raw_server import serving
 
 import dataaccess as da
 
@@ -44,23 +49,49 @@ def test_one_async_client_serves_many_calls_and_several_loops(sandbox: da.Sandbo
         assert list(pool.map(lambda _: asyncio.run(search_all()), range(2))) == [first, first]
 
 
-def test_closing_frees_a_thread_that_waits(sandbox: da.Sandbox) -> None:
-    import threading
-    import time
-
-    import pytest
-    from support.raw_server import serving
-
-    del sandbox
-    with (
-        serving(lambda _connection, _number: time.sleep(30)) as server,
-        ThreadPoolExecutor(1) as pool,
-    ):
+def test_closing_frees_a_thread_that_waits() -> None:
+    with serving(lambda _connection, _number: time.sleep(30)) as server, ThreadPoolExecutor(1) as pool:
         client = da.Client(server.base_url, token="tok")
         waiting = pool.submit(client.download_segment, 1)
         deadline = time.monotonic() + 10
         while not server.requests and time.monotonic() < deadline:
-            threading.Event().wait(0.01)
+            time.sleep(0.01)
         client.close()
         with pytest.raises(da.ClientClosedError):
             waiting.result(timeout=10)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataaccess import _calls, sandbox
+
+    monkeypatch.setattr(sandbox, "_shared", {})
+    monkeypatch.setattr(_calls, "_shared", {})
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    barrier = threading.Barrier(8)
+
+    def begin(_number: int) -> tuple[str, int]:
+        barrier.wait()
+        client = da.Client("sandbox:demo")
+        return client.base_url, len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"), client=client))
+
+    def begin_with_functions(_number: int) -> int:
+        barrier.wait()
+        return len(da.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(begin, range(8)))) == 1
+        assert len(set(pool.map(begin_with_functions, range(8)))) == 1
+    assert len(_calls._shared) == 1
+
+
+def test_a_sandbox_that_is_dropped_keeps_nobody_waiting() -> None:
+    import socket
+
+    sandbox = da.Sandbox.demo()
+    port = int(sandbox.base_url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"POST /access/api/item/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+        started = time.monotonic()
+        del sandbox
+        assert time.monotonic() - started < 0.5

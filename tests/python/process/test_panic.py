@@ -1,0 +1,22 @@
+"""A panic in Rust: an exception like any other, and everything works on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import dataaccess as da
+from dataaccess import _native
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_panic_is_told_as_a_defect_and_harms_nothing(sandbox: da.Sandbox, *, asynchronous: bool) -> None:
+    async def awaited() -> object:
+        return await _native.panic_for_test(asynchronous=True)  # type: ignore[misc]
+
+    client = sandbox.client()
+    for _ in range(3):
+        with pytest.raises(da.InternalError, match="report"):
+            asyncio.run(awaited()) if asynchronous else _native.panic_for_test(asynchronous=False)
+        assert client.download_segment(5637051)["code"] == 200

@@ -1,0 +1,120 @@
+//! Sections 5 and 7: tokens, scopes, and the one permission failure.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use dataaccess::sandbox::switches::Switches;
+use dataaccess::sandbox::{Clock, Options};
+use serde_json::{Value, json};
+
+use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, condition, customers};
+
+const DENIED: &str =
+    r#"{"code":301,"message":"Permission denied","data":"You don't have permission to access this request!"}"#;
+
+fn export() -> Value {
+    json!({"scope": "download", "exportId": 5_637_051})
+}
+
+fn some_codes() -> Value {
+    codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")])
+}
+
+fn some_customers() -> Value {
+    customers(&[vec![condition("customer_id", "string", "matches", &json!(["demo-customer-0001"]))]])
+}
+
+#[test]
+fn every_way_to_lack_permission_gives_the_same_bytes() {
+    let seconds = Arc::new(AtomicU64::new(0));
+    let clock = {
+        let seconds = Arc::clone(&seconds);
+        let start = SystemTime::now();
+        Clock::new(move || start + Duration::from_secs(seconds.load(Ordering::SeqCst)))
+    };
+    let service = Service::start(Options { clock, ..Options::demo() });
+    let issue = |scopes: &[&str], lifetime: Option<u64>| {
+        let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+        let token = service.sandbox.issue_token(&scopes, lifetime.map(Duration::from_secs)).unwrap();
+        format!("Authorization: Bearer {token}")
+    };
+    for (path, scope, other, body) in [
+        (DOWNLOAD, "download", "item", export()),
+        (SEARCH, "item", "download", some_codes()),
+        (SEARCH, "item", "download", some_customers()),
+    ] {
+        let expiring = issue(&[scope], Some(60));
+        let revoked = issue(&[scope], None);
+        let send = |authorization: &str| service.post_as(authorization, path, &body.to_string());
+        assert_eq!(send(&expiring).status, 200);
+        assert_eq!(send(&revoked).status, 200);
+        seconds.fetch_add(60, Ordering::SeqCst);
+        assert!(service.sandbox.revoke(revoked.strip_prefix("Authorization: Bearer ").unwrap()).unwrap());
+        let bad = [
+            expiring,
+            revoked,
+            issue(&[other], None),
+            issue(&[], None),
+            "Authorization: Bearer sbx_0000".into(),
+            "Authorization: Bearer ".into(),
+            format!("Authorization: Basic {}", service.token),
+            format!("Authorization: {}", service.token),
+            format!("Authorization: Bearer  {}", service.token),
+            format!("Authorization: Bearer {0}\r\nAuthorization: Bearer {0}", service.token),
+            "X-Nothing: 1".into(),
+        ];
+        let replies: Vec<Reply> = bad.iter().map(|authorization| send(authorization)).collect();
+        for (reply, authorization) in replies.iter().zip(&bad) {
+            assert_eq!((reply.status, reply.body.as_str()), (403, DENIED), "{authorization}");
+            assert_eq!(reply.undated(), replies[0].undated(), "{authorization}");
+        }
+    }
+}
+
+#[test]
+fn a_token_without_permission_learns_nothing_of_its_mistakes() {
+    let service = Service::demo();
+    for path in [SEARCH, DOWNLOAD] {
+        assert_eq!(service.post_as("Authorization: Bearer wrong", path, "nonsense").body, DENIED);
+    }
+}
+
+#[test]
+fn each_scope_opens_its_own_operations() {
+    let service = Service::demo();
+    let statuses = |scope: &str| {
+        let token = service.sandbox.issue_token(&[scope.to_owned()], None).unwrap();
+        let send = |path: &str, body: Value| {
+            service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
+        };
+        [send(SEARCH, some_codes()), send(SEARCH, some_customers()), send(DOWNLOAD, export())]
+    };
+    assert_eq!(statuses("item"), [200, 200, 403]);
+    assert_eq!(statuses("download"), [403, 403, 200]);
+    assert_eq!(statuses("admin"), [403, 403, 403]);
+}
+
+#[test]
+fn the_open_scopes_can_be_switched() {
+    let switches = Switches { generic_scope: "read".into(), download_scope: "segment".into(), ..Switches::default() };
+    let service = Service::start(Options { switches, ..Options::demo() });
+    let statuses = |scope: &str| {
+        let token = service.sandbox.issue_token(&[scope.to_owned()], None).unwrap();
+        let send = |path: &str, body: Value| {
+            service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
+        };
+        [send(SEARCH, some_codes()), send(SEARCH, some_customers()), send(DOWNLOAD, export())]
+    };
+    assert_eq!(statuses("item"), [200, 403, 403]);
+    assert_eq!(statuses("read"), [403, 200, 403]);
+    assert_eq!(statuses("segment"), [403, 403, 200]);
+}
+
+#[test]
+fn revoking_says_whether_the_token_was_known() {
+    let sandbox = Service::demo().sandbox;
+    let token = sandbox.issue_token(&["item".into()], None).unwrap();
+    assert!(sandbox.revoke(&token).unwrap());
+    assert!(!sandbox.revoke(&token).unwrap());
+}

@@ -1,0 +1,115 @@
+//! The HTTP surface: paths, methods, sizes, and who may speak to the service at all.
+
+use std::io::{Read, Write};
+use std::sync::LazyLock;
+
+use serde_json::json;
+
+use super::wire::{DOWNLOAD, SEARCH, Service};
+
+static SERVICE: LazyLock<Service> = LazyLock::new(Service::demo);
+
+fn host() -> String {
+    format!("Host: {}", SERVICE.address())
+}
+
+#[test]
+fn unknown_paths_and_methods_get_an_envelope() {
+    for path in ["/", "/access/api/item", "/access/api/item/search/", "/openapi"] {
+        SERVICE.request(&format!("POST {path}"), &[&host()], "{}").refuses(404, "no such path");
+        SERVICE.request(&format!("GET {path}"), &[&host()], "").refuses(404, "no such path");
+    }
+    for path in [SEARCH, DOWNLOAD] {
+        for method in ["GET", "PUT", "DELETE", "OPTIONS"] {
+            let reply = SERVICE.request(&format!("{method} {path}"), &[&host()], "");
+            reply.refuses(405, "POST only");
+            assert_eq!(reply.header("allow"), Some("POST"));
+        }
+    }
+}
+
+#[test]
+fn only_local_names_are_served() {
+    let port = SERVICE.address().rsplit(':').next().unwrap();
+    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
+    let bearer = format!("Authorization: Bearer {}", SERVICE.token);
+    let send = |host: &str| SERVICE.request(&format!("POST {DOWNLOAD}"), &[host, &bearer], &body);
+    for host in ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"] {
+        assert_eq!(send(&format!("Host: {host}:{port}")).status, 200, "{host}");
+        assert_eq!(send(&format!("Host: {host}")).status, 200, "{host}");
+    }
+    for host in [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil@localhost",
+        "0.0.0.0",
+        "127.0.0.2",
+        "",
+    ] {
+        send(&format!("Host: {host}")).refuses(403, "Host: the sandbox serves");
+    }
+    send("X-Host: none").refuses(403, "Host: the sandbox serves");
+    send("Host: localhost\r\nHost: evil.example").refuses(403, "Host: the sandbox serves");
+    SERVICE.request(&format!("POST http://evil.example{DOWNLOAD}"), &[&host(), &bearer], &body).refuses(403, "Host");
+}
+
+#[test]
+fn only_its_own_origin_is_served() {
+    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
+    let bearer = format!("Authorization: Bearer {}", SERVICE.token);
+    let send = |origin: &str| {
+        SERVICE.request(&format!("POST {DOWNLOAD}"), &[&host(), &bearer, &format!("Origin: {origin}")], &body)
+    };
+    assert_eq!(send(SERVICE.sandbox.base_url()).status, 200);
+    for origin in ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost", ""] {
+        send(origin).refuses(403, "Origin: the sandbox serves no web page but its own");
+    }
+    let preflight = SERVICE.request(&format!("OPTIONS {SEARCH}"), &[&host(), "Origin: https://evil.example"], "");
+    preflight.refuses(403, "Origin");
+    assert_eq!(preflight.header("access-control-allow-origin"), None);
+}
+
+#[test]
+fn a_body_is_measured_as_it_is_read() {
+    let mut stream = SERVICE.connect();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", host()).unwrap();
+    let chunk = vec![b' '; 64 * 1024];
+    // The service may answer and close before all is sent.
+    for _ in 0..80 {
+        let sent = write!(stream, "{:x}\r\n", chunk.len())
+            .and_then(|()| stream.write_all(&chunk))
+            .and_then(|()| stream.write_all(b"\r\n"));
+        if sent.is_err() {
+            break;
+        }
+    }
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
+}
+
+#[test]
+fn a_body_of_a_declared_size_too_large_is_refused_unread() {
+    let head = format!("POST {SEARCH} HTTP/1.1\r\n{}\r\nConnection: close\r\nContent-Length: 4194305\r\n\r\n", host());
+    SERVICE.exchange(head.as_bytes()).refuses(413, "larger than 4194304 bytes");
+}
+
+#[test]
+fn an_encoded_body_is_refused() {
+    let headers = [host(), "Content-Encoding: gzip".to_owned()];
+    let reply = SERVICE.request(&format!("POST {SEARCH}"), &[&headers[0], &headers[1]], "x");
+    reply.refuses(415, "Content-Encoding");
+}
+
+#[test]
+fn a_connection_is_kept_for_the_next_request() {
+    let mut stream = SERVICE.connect();
+    for _ in 0..3 {
+        write!(stream, "GET / HTTP/1.1\r\n{}\r\n\r\n", host()).unwrap();
+        let mut answer = vec![0; 4096];
+        let read = stream.read(&mut answer).unwrap();
+        assert!(answer[..read].starts_with(b"HTTP/1.1 404"));
+        assert!(answer[..read].ends_with(b"\"data\":null}"));
+    }
+}

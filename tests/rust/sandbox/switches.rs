@@ -1,0 +1,62 @@
+//! The switches that change the shape of an answer.
+
+use dataaccess::error::Kind;
+use dataaccess::sandbox::switches::{EmptyShape, KeyOrder, Switches};
+use dataaccess::sandbox::{Options, Sandbox};
+use serde_json::json;
+
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes};
+
+fn service(switches: Switches) -> Service {
+    Service::start(Options { switches, ..Options::demo() })
+}
+
+#[test]
+fn an_empty_answer_has_the_shape_of_the_switch() {
+    let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
+    for (empty_shape, data) in [
+        (EmptyShape::Array, r#"{"status":true,"data":[]}"#),
+        (EmptyShape::Object, r#"{"status":true,"data":{}}"#),
+        (EmptyShape::Null, r#"{"status":true,"data":null}"#),
+        (EmptyShape::Absent, r#"{"status":true}"#),
+    ] {
+        let service = service(Switches { empty_shape, ..Switches::default() });
+        let expected = format!(r#"{{"code":200,"message":"Search Business Object success","data":{data}}}"#);
+        assert_eq!(service.post(SEARCH, &nothing).body, expected);
+        let some = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
+        assert!(!service.records(&some).is_empty());
+    }
+}
+
+#[test]
+fn the_verdict_may_come_last() {
+    let service = service(Switches { key_order: KeyOrder::CodeLast, ..Switches::default() });
+    let codes = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
+    let found = service.post(SEARCH, &codes).body;
+    assert!(found.starts_with(r#"{"data":{"data":[{"id":"demo-code-00001"},{"id":"#), "{found}");
+    assert!(found.ends_with(r#"}],"status":true},"message":"Search Business Object success","code":200}"#), "{found}");
+    let export = service.post(DOWNLOAD, &json!({"scope": "download", "exportId": 5_637_051})).body;
+    assert!(
+        export.starts_with(r#"{"duration":""#) && export.ends_with(r#""message":"Success","code":200}"#),
+        "{export}"
+    );
+    let denied = service.post_as("Authorization: Bearer wrong", SEARCH, "{}").body;
+    assert!(denied.ends_with(r#""message":"Permission denied","code":301}"#), "{denied}");
+}
+
+#[test]
+fn the_numbers_of_an_ended_export_can_be_switched() {
+    let service = service(Switches { finished_status: 20, failed_status: 30, ..Switches::default() });
+    let mixed = json!({"scope": "download", "exportId": dataaccess::sandbox::demo::EXPORT_MIXED});
+    let answer = service.post(DOWNLOAD, &mixed).json();
+    let status = |entry: usize| answer["data"]["entries"][entry]["exportStatus"].clone();
+    assert_eq!([status(0), status(1), status(2)], [20, 30, 1]);
+}
+
+#[test]
+fn a_zone_that_does_not_exist_is_refused_at_the_start() {
+    let switches = Switches { day_zone: "Mars/Olympus".into(), ..Switches::default() };
+    let error = Sandbox::start(Options { switches, ..Options::default() }).unwrap_err();
+    assert_eq!(error.kind(), Kind::Sandbox);
+    assert!(error.message().contains("`Mars/Olympus` is not an IANA time zone"));
+}

@@ -1,0 +1,157 @@
+//! A client as plain as can be: one request a connection, read to its end.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use dataaccess::sandbox::{Options, Sandbox};
+use serde_json::{Value, json};
+
+pub const SEARCH: &str = "/access/api/item/search";
+pub const DOWNLOAD: &str = "/access/api/segment/download";
+
+/// A sandbox with a token for both operations.
+pub struct Service {
+    pub sandbox: Sandbox,
+    pub token: String,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Service {
+    pub fn start(options: Options) -> Self {
+        let sandbox = Sandbox::start(options).expect("the sandbox starts");
+        let token = sandbox.issue_token(&["item".into(), "download".into()], None).expect("a token");
+        Self { sandbox, token }
+    }
+
+    pub fn demo() -> Self {
+        Self::start(Options::demo())
+    }
+
+    pub fn address(&self) -> &str {
+        self.sandbox.base_url().strip_prefix("http://").expect("plain http")
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address()).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+    }
+
+    /// Sends bytes and reads until the service closes the connection.
+    pub fn exchange(&self, bytes: &[u8]) -> Reply {
+        let mut stream = self.connect();
+        stream.write_all(bytes).expect("sent");
+        let mut text = Vec::new();
+        stream.read_to_end(&mut text).expect("an answer");
+        Reply::parse(&String::from_utf8(text).expect("UTF-8"))
+    }
+
+    /// A request with these header lines and no others but length and close.
+    pub fn request(&self, line: &str, headers: &[&str], body: &str) -> Reply {
+        let length = format!("Content-Length: {}", body.len());
+        let first = [format!("{line} HTTP/1.1"), "Connection: close".to_owned(), length].join("\r\n");
+        let head = [&[first.as_str()], headers].concat().join("\r\n");
+        self.exchange(format!("{head}\r\n\r\n{body}").as_bytes())
+    }
+
+    pub fn post_as(&self, authorization: &str, path: &str, body: &str) -> Reply {
+        let host = format!("Host: {}", self.address());
+        self.request(&format!("POST {path}"), &[&host, "Content-Type: application/json", authorization], body)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Reply {
+        self.post_as(&format!("Authorization: Bearer {}", self.token), path, &body.to_string())
+    }
+
+    /// The records of a search that succeeds.
+    pub fn records(&self, body: &Value) -> Vec<Value> {
+        let reply = self.post(SEARCH, body);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.json()["data"]["data"].as_array().expect("an array").clone()
+    }
+
+    /// The texts of one attribute of the records that a search finds.
+    pub fn texts(&self, body: &Value, attribute: &str) -> Vec<String> {
+        self.records(body).iter().map(|record| record[attribute].as_str().expect("a text").to_owned()).collect()
+    }
+}
+
+impl Reply {
+    fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
+        let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
+        let reply = Self { status, head: head.to_owned(), body: body.to_owned() };
+        assert_eq!(reply.header("content-length"), Some(body.len().to_string().as_str()), "a whole body");
+        reply
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        lines.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("JSON")
+    }
+
+    /// The whole answer but its date, which tells the time and nothing else.
+    pub fn undated(&self) -> (String, &str) {
+        let lines = self.head.lines().filter(|line| !line.to_ascii_lowercase().starts_with("date: "));
+        (lines.collect::<Vec<_>>().join("\r\n"), &self.body)
+    }
+
+    /// Asserts a refusal whose envelope says the same as the status and names the problem.
+    #[track_caller]
+    pub fn refuses(&self, status: u16, part: &str) {
+        assert_eq!(self.status, status, "{}", self.body);
+        let envelope = self.json();
+        let message = envelope["message"].as_str().expect("a message").to_owned();
+        assert_eq!(envelope, json!({"code": status, "message": message, "data": null}));
+        assert!(message.contains(part), "`{message}` does not say `{part}`");
+        assert_eq!(self.header("server"), Some("dataaccess-sandbox"));
+        assert_eq!(self.header("content-type"), Some("application/json"));
+    }
+}
+
+/// Milliseconds of a time in UTC.
+pub fn millis(time: &str) -> i64 {
+    time.parse::<jiff::Timestamp>().expect("a time").as_millisecond()
+}
+
+/// `allocated_time` as the document writes it.
+pub fn allocated_time(operator: &str, time: &str) -> Value {
+    json!({"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": operator,
+           "value": millis(time), "time_unit": "DAY"})
+}
+
+/// One of the first three conditions of a promotion code search.
+pub fn matches(column: &str, data_type: &str, value: &Value) -> Value {
+    json!({"type": 2, "column": column, "data_type": data_type, "operator": "matches", "value": value, "extendValue": []})
+}
+
+pub fn codes(attrs: &Value, conditions: &[Value]) -> Value {
+    json!({"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs,
+           "filters": {"OR": [{"AND": conditions}]}})
+}
+
+/// A generic condition (section 4.1).
+pub fn condition(column: &str, data_type: &str, operator: &str, value: &Value) -> Value {
+    json!({"column": column, "data_type": data_type, "operator": operator, "value_type": "normal",
+           "value": value, "condition_type": "comp_attr"})
+}
+
+pub fn customers(groups: &[Vec<Value>]) -> Value {
+    items(-1003, "customer", &json!(["customer_id"]), groups)
+}
+
+pub fn items(id: i64, name: &str, attrs: &Value, groups: &[Vec<Value>]) -> Value {
+    let groups: Vec<Value> = groups.iter().map(|conditions| json!({"AND": conditions})).collect();
+    json!({"itemTypeId": id, "itemTypeName": name, "attrs": attrs, "filters": {"OR": groups}})
+}
