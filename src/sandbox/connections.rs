@@ -40,19 +40,24 @@ struct Connections {
 /// Accepts and serves connections until the server stops.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, stopping: CancellationToken) {
     let mut connections = Connections { lines: HashMap::new(), tasks: JoinSet::new(), limits };
+    let mut guest = None;
     loop {
-        let may_accept = connections.has_room();
         tokio::select! {
             () = stopping.cancelled() => break,
             Some(ended) = connections.tasks.join_next_with_id() => {
                 connections.lines.remove(&ended.map_or_else(|failure| failure.id(), |(id, ())| id));
             }
-            accepted = listener.accept(), if may_accept => match accepted {
-                Ok((socket, _)) => connections.add(socket, &router, &stopping),
+            accepted = listener.accept(), if guest.is_none() => match accepted {
+                Ok((socket, _)) => guest = Some(socket),
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
-            // All are being answered: one of them will soon wait.
-            () = tokio::time::sleep(ACCEPT_PAUSE), if !may_accept => {}
+            // All others are being answered: one of them will soon be done.
+            () = tokio::time::sleep(ACCEPT_PAUSE), if guest.is_some() => {}
+        }
+        if connections.has_room()
+            && let Some(socket) = guest.take()
+        {
+            connections.add(socket, &router, &stopping);
         }
     }
     drop(listener);
