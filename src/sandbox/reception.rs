@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::{StatusCode, request::Parts};
+use axum::http::{HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -31,7 +31,12 @@ pub(super) async fn receive(
     let (head, body) = request.into_parts();
     let entry = shared.service.log.open(SystemTime::now(), &head.method, head.uri.path(), &head.headers);
     let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
-        Err(refusal) => (refusal.answer(shared.service.switches.key_order).into_response(), None),
+        Err(refusal) => {
+            let mut answer = refusal.answer(shared.service.switches.key_order).into_response();
+            // What was not read of the request cannot be told from a next one.
+            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            (answer, None)
+        }
         Ok(body) => {
             let fault = shared.service.faults.meet(head.uri.path());
             let request = Request::from_parts(head, body.into());
