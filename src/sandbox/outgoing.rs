@@ -80,9 +80,9 @@ impl Mishap {
         }
     }
 
-    /// Parts what may be sent from what is held back.
-    fn part(&mut self, mut bytes: Bytes, allowed: usize) -> Bytes {
-        self.held = bytes.split_off(allowed.min(bytes.len()));
+    /// Takes what may be sent from what is held back.
+    fn part(&mut self, allowed: usize) -> Bytes {
+        let bytes = self.held.split_to(allowed.min(self.held.len()));
         match &mut self.event {
             Event::End { left, .. } | Event::Stall { left } => *left = left.saturating_sub(bytes.len()),
             Event::Drip { pause, until, .. } => *until = Some(Box::pin(sleep(*pause))),
@@ -116,19 +116,18 @@ impl HttpBody for Outgoing {
         let this = self.get_mut();
         let body = Pin::new(&mut this.body);
         let Some(mishap) = &mut this.mishap else { return body.poll_frame(context) };
-        let allowed = ready!(mishap.poll_allowance(context, &this.line));
-        let bytes = if mishap.held.is_empty() {
+        // Only who has more to send can be kept from it: a body that ends here has passed whole.
+        if mishap.held.is_empty() {
             match ready!(body.poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => bytes,
+                    Ok(bytes) => mishap.held = bytes,
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
                 end => return Poll::Ready(end),
             }
-        } else {
-            std::mem::take(&mut mishap.held)
-        };
-        Poll::Ready(Some(Ok(Frame::data(mishap.part(bytes, allowed)))))
+        }
+        let allowed = ready!(mishap.poll_allowance(context, &this.line));
+        Poll::Ready(Some(Ok(Frame::data(mishap.part(allowed)))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -138,5 +137,40 @@ impl HttpBody for Outgoing {
     fn size_hint(&self) -> SizeHint {
         let unsent = |rest: u64| SizeHint::with_exact(rest + self.held() as u64);
         self.body.size_hint().exact().map_or_else(SizeHint::default, unsent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use http_body_util::BodyExt;
+
+    use super::super::limits::Limits;
+    use super::*;
+
+    /// What is sent of a body that does not know its length, and whether the connection was to end.
+    async fn sent(left: usize) -> (Vec<u8>, Option<Ending>) {
+        let parts = ["one ", "two"].map(|part| Ok::<_, axum::Error>(Bytes::from(part)));
+        let body = Body::from_stream(futures_util::stream::iter(parts));
+        let line = Arc::new(Line::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
+        let mishap = Mishap::end(left, Ending::Close, &CancellationToken::new());
+        let mut outgoing = Outgoing::new(body, Arc::clone(&line), Some(mishap));
+        let mut sent = Vec::new();
+        while line.ending().is_none() {
+            let Ok(Some(frame)) = tokio::time::timeout(Duration::from_millis(50), outgoing.frame()).await else {
+                break;
+            };
+            sent.extend(frame.unwrap().into_data().unwrap());
+        }
+        (sent, line.ending())
+    }
+
+    #[tokio::test]
+    async fn a_body_is_cut_only_where_more_would_follow() {
+        assert_eq!(sent(0).await, (b"".to_vec(), Some(Ending::Close)));
+        assert_eq!(sent(4).await, (b"one ".to_vec(), Some(Ending::Close)));
+        assert_eq!(sent(6).await, (b"one tw".to_vec(), Some(Ending::Close)));
+        assert_eq!(sent(7).await, (b"one two".to_vec(), None));
     }
 }

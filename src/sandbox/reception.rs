@@ -28,7 +28,7 @@ pub(super) async fn receive(
     next: Next,
 ) -> Response {
     line.has_head();
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let entry = shared.service.log.open(SystemTime::now(), &head.method, head.uri.path(), &head.headers);
     let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
         Err(refusal) => {
@@ -39,6 +39,10 @@ pub(super) async fn receive(
         }
         Ok(body) => {
             let fault = shared.service.faults.meet(head.uri.path());
+            if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
+                // Its envelope is rewritten, so it has to be readable.
+                head.headers.remove(header::ACCEPT_ENCODING);
+            }
             let request = Request::from_parts(head, body.into());
             (answer(&shared, &line, fault.as_deref(), next.run(request)).await, fault)
         }
