@@ -63,6 +63,11 @@ test-python: setup ## all Python tests, the README and the examples
 	$(call say,'Running the Python tests')
 	$(BIN)/python -m pytest
 
+.PHONY: soak
+soak: setup ## the checks that need minutes or quiet, with their full figures
+	$(call say,'Running the long tests')
+	$(BIN)/python -m pytest -m soak tests/python/soak
+
 .PHONY: lint
 lint: setup ## format and lints of Rust, Python and the workflows
 	$(call say,'Checking the Rust code: its format and clippy with each set of features')

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import inf
+from numbers import Real
+from operator import index
 from typing import TYPE_CHECKING, Any
+
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from dataaccess._types import Attributes, TimeCondition, ValuesOrOperator, Where
@@ -50,3 +55,23 @@ def item_arguments(
 def seconds(value: float | timedelta) -> float:
     """A duration in seconds."""
     return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def whole(name: str, value: object, least: int = 0, most: int = 2**63 - 1) -> int:
+    """A whole number within bounds."""
+    try:
+        number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # a TypeError if it has none
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise ConfigError(f"{name}= must be a whole number from {least} to {most}, not {value!r}")
+    return number
+
+
+def span(name: str, value: object) -> float:
+    """A stretch of time in seconds."""
+    number = value.total_seconds() if isinstance(value, timedelta) else value
+    length = float(number) if isinstance(number, Real) and not isinstance(number, bool) else -1.0
+    if not 0 <= length < inf:
+        raise ConfigError(f"{name}= must be a number of seconds from 0 on, or a timedelta, not {value!r}")
+    return length

@@ -45,6 +45,7 @@ class Connection:
     _token: RawToken
     _raw: RawClient
     _address: str | None
+    _service: object = None
 
     def __init__(
         self,
@@ -223,6 +224,7 @@ class Connection:
         if changes.get("headers") is not None:
             changes["headers"] = list(changes["headers"].items())
         copy = object.__new__(type(self))
+        copy._service = self._service
         moved = "base_url" in changes
         address = _sandbox_address(changes["base_url"]) if moved else self._address
         copy._start(_Settings(self._settings, **changes), self._token, address, like=self._raw)

@@ -1,12 +1,14 @@
 """What the extension module has. Private to this package: the public names are in `dataaccess`."""
 
 from collections.abc import Awaitable, Callable
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, final
 
 __all__ = [
     "ERROR_CLASSES",
     "VERSION",
     "RawClient",
+    "RawFault",
     "RawSandbox",
     "RawToken",
     "panic_for_test",
@@ -55,6 +57,12 @@ class RawClient:
     def close(self) -> None: ...
 
 @final
+class RawFault:
+    @property
+    def hits(self) -> int: ...
+    def end(self) -> None: ...
+
+@final
 class RawSandbox:
     def __new__(
         cls,
@@ -63,6 +71,7 @@ class RawSandbox:
         export_seconds: float | None,
         db: str | None,
         switches: dict[str, Any],
+        access: tuple[IPv4Address | IPv6Address, bool, str | None, list[str]] | None,
     ) -> RawSandbox: ...
     @property
     def base_url(self) -> str: ...
@@ -70,6 +79,14 @@ class RawSandbox:
     def revoke(self, token: str) -> None: ...
     def declare(self, name: str, item_type_id: int, attributes: list[tuple[str, str]]) -> None: ...
     def load(self, name: str, rows: object) -> int: ...
+    def start_export(
+        self, export_id: int | None, rows: int, entries: int, succeeds: bool, course: tuple[float, float]
+    ) -> int: ...
+    def begin_fault(self, options: dict[str, Any], path: str | None, after: int, times: int | None) -> RawFault: ...
+    def requests(
+        self,
+    ) -> list[tuple[float, str, str, list[tuple[str, str]], bytes | None, int | None]]: ...
+    def clear_requests(self) -> None: ...
     def stop(self) -> None: ...
 
 def panic_for_test(asynchronous: bool) -> object: ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataaccess._warn import warn_caller
 from dataaccess.errors import AbsentAttributeWarning, IncompleteWarning, WaitTimeoutError
+
+if TYPE_CHECKING:
+    from dataaccess._types import OnUpdate
 
 
 def checked_rows(result: tuple[list[dict[str, Any]], list[int]]) -> list[dict[str, Any]]:
@@ -31,6 +34,11 @@ def checked_entries(answer: dict[str, Any]) -> dict[str, Any]:
     if total is not None and total != len(data["entries"]):
         warn_caller(f"the answer tells of {total} entries and has {len(data['entries'])}", IncompleteWarning)
     return result
+
+
+def told(on_update: OnUpdate | None) -> OnUpdate | None:
+    """A callback that gets each answer in the form of the last one."""
+    return None if on_update is None else lambda answer: on_update(checked_entries(answer))
 
 
 def ended(export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None]) -> dict[str, Any]:

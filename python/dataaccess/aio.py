@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._arguments import code_arguments, item_arguments, seconds
 from dataaccess._connection import Connection
-from dataaccess._results import checked_entries, checked_rows, ended
+from dataaccess._results import checked_entries, checked_rows, ended, told
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -122,7 +122,8 @@ class AsyncClient(Connection):
             export_id: Identifier of the export.
 
         Returns:
-            A dict with `entries` (list of dicts of section 2.5), `meta`, and the envelope's `code`,
+            A dict with `entries` (list of dicts of section 2.5; an ended entry has an `endTime`, and its
+            `responseCode` tells whether it went well), `meta`, and the envelope's `code`,
             `message`, `codeMessage` and `duration` (a text as `12ms`).
 
         Raises:
@@ -153,7 +154,7 @@ class AsyncClient(Connection):
             export_id: Identifier of the export.
             timeout: Seconds, or a timedelta, to wait at most.
             poll: Seconds between two looks; None begins at half a second and slows down to 15.
-            on_update: Called with each answer that is not the last, in the loop's thread.
+            on_update: Called with each answer that is not the last, in the same form, in the loop's thread.
 
         Returns:
             The last answer, as `download_segment`.
@@ -171,7 +172,7 @@ class AsyncClient(Connection):
             True
         """
         limit, pause = seconds(timeout), None if poll is None else seconds(poll)
-        outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, on_update)
+        outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, told(on_update))
         return ended(export_id, limit, outcome)
 
     async def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:

@@ -99,7 +99,9 @@ fn condition(
 fn needs_a_scan(column: Column, days: &Days) -> String {
     if column == Column::AllocatedTime {
         let (start, stop) = (days.start.shown(), days.stop.shown());
-        format!("a range takes one request a day: write client.scan_codes(allocated_time=days({start}, {stop}))")
+        format!(
+            "a range takes one request a day, as client.scan_codes(allocated_time=days({start}, {stop})) will send them; in this version search each day with on(day)"
+        )
     } else {
         format!("days(…) is a range of times, and {} is none: give one value or several", column.name())
     }

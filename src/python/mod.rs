@@ -3,6 +3,7 @@
 mod capsule;
 mod client;
 mod doors;
+mod fault;
 mod gate;
 mod given;
 mod held_token;
@@ -27,6 +28,8 @@ mod _native {
     use super::client::RawClient;
     #[pymodule_export]
     use super::doors::panic_for_test;
+    #[pymodule_export]
+    use super::fault::RawFault;
     #[pymodule_export]
     use super::held_token::RawToken;
     #[pymodule_export]

@@ -1,17 +1,25 @@
 //! The embedded service for Python: started, filled, given tokens, stopped. Whatever may block does so without the interpreter.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList};
 
+use super::fault::{self, RawFault};
 use super::load::load;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
-use crate::sandbox::{Attribute, AttributeKind, BusinessObject, Options, Sandbox};
+use crate::sandbox::{Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, Options, Received, Sandbox};
+
+/// Address, whether others may reach it, a token, and names for it.
+type RawAccess = (IpAddr, bool, Option<String>, Vec<String>);
+
+/// Time in seconds, method, path, headers, body and status of a request.
+type RawReceived<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
 
 /// A running service. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -28,11 +36,15 @@ impl RawSandbox {
         export_seconds: Option<f64>,
         db: Option<PathBuf>,
         switches: &Bound<'_, PyDict>,
+        access: Option<RawAccess>,
     ) -> PyResult<Self> {
         let mut options = Options { db, port, ..Options::default() };
         for (name, value) in switches {
             let (name, value): (String, _) = (name.extract()?, setting(&value)?);
             options.switches.set(&name, &value).map_err(|error| raise(py, error))?;
+        }
+        if let Some((address, allow_remote, token, host_names)) = access {
+            options.access = Access { address, allow_remote, token, host_names };
         }
         if demo {
             let mut data = Demo::default();
@@ -88,6 +100,52 @@ impl RawSandbox {
     /// Adds rows to an object, all or none.
     fn load(&self, py: Python<'_>, name: &str, rows: &Bound<'_, PyAny>) -> PyResult<usize> {
         load(py, self, name, rows)
+    }
+
+    /// Starts an export and gives its id; `course` is the seconds until it is listed, and from then until it ends.
+    fn start_export(
+        &self,
+        py: Python<'_>,
+        export_id: Option<i64>,
+        rows: u64,
+        entries: u32,
+        succeeds: bool,
+        course: (f64, f64),
+    ) -> PyResult<i64> {
+        let plan = || {
+            let (delay, takes) = (duration("delay", course.0)?, duration("seconds", course.1)?);
+            Ok(ExportPlan { delay, takes, entries, rows, succeeds })
+        };
+        plan().and_then(|plan| self.0.start_export(export_id, &plan)).map_err(|error| raise(py, error))
+    }
+
+    /// Brings a fault into force.
+    fn begin_fault(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        path: Option<String>,
+        after: u64,
+        times: Option<u64>,
+    ) -> PyResult<RawFault> {
+        let fault = Fault { kind: fault::kind(options)?, path, after, times };
+        py.detach(|| self.0.inject(fault)).map(RawFault::new).map_err(|error| raise(py, error))
+    }
+
+    /// The latest requests, oldest first.
+    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Vec<RawReceived<'py>>> {
+        let requests = py.detach(|| self.0.requests()).map_err(|error| raise(py, error))?;
+        let raw = |request: Received| {
+            let time = request.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+            let body = request.body.map(|body| PyBytes::new(py, &body));
+            (time, request.method, request.path, request.headers, body, request.status)
+        };
+        Ok(requests.into_iter().map(raw).collect())
+    }
+
+    /// Forgets the requests.
+    fn clear_requests(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.clear_requests()).map_err(|error| raise(py, error))
     }
 
     /// Ends the service. Twice is once.

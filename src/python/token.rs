@@ -14,6 +14,9 @@ use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
 
+/// In 2001: an `expires_at` before it is a duration by mistake.
+const LEAST_UNIX_SECONDS: f64 = 1e9;
+
 thread_local! {
     /// The callable that this thread runs, told by its address.
     static RUNNING: Cell<usize> = const { Cell::new(0) };
@@ -97,6 +100,9 @@ fn expiry(end: &Bound<'_, PyAny>) -> Result<SystemTime> {
         let seconds = moment.call_method0("timestamp").and_then(|seconds| seconds.extract::<f64>());
         return unix(seconds.map_err(|raised| wrong("is out of range").with_source(raised))?)
             .ok_or_else(|| wrong("is out of range"));
+    }
+    if end.extract::<f64>().is_ok_and(|seconds| seconds < LEAST_UNIX_SECONDS) {
+        return Err(wrong("looks like a duration; write time.time() + 3600"));
     }
     end.extract::<f64>().ok().and_then(unix).ok_or_else(|| wrong("is neither a datetime nor Unix seconds"))
 }

@@ -13,6 +13,9 @@ use serde_json::Value;
 use super::switches::{FinishedTypes, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
+/// The id of the first export that was started without one.
+const FIRST_ID: i64 = 1_000_001;
+
 /// The course of one entry of an export: it appears when it starts, and its null fields are set when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedEntry {
@@ -26,6 +29,31 @@ pub struct PlannedEntry {
     pub succeeds: bool,
 }
 
+/// An export as a test wants it: its entries start together and end one after another, the last one at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExportPlan {
+    /// How long it takes until the entries are listed.
+    pub delay: Duration,
+    /// How long it takes from then on until the last entry has ended.
+    pub takes: Duration,
+    /// How many entries it has.
+    pub entries: u32,
+    /// How many rows each entry has exported at its end.
+    pub rows: u64,
+    /// Whether the entries end well.
+    pub succeeds: bool,
+}
+
+impl ExportPlan {
+    fn entries(&self, now: SystemTime) -> Vec<PlannedEntry> {
+        let Self { delay, takes, entries, rows, succeeds } = *self;
+        // A start beyond the end of time never comes.
+        let Some(starts) = now.checked_add(delay) else { return Vec::new() };
+        let share = |number| takes.checked_mul(number).map_or(takes, |sum| sum / entries);
+        (1..=entries).map(|number| PlannedEntry { starts, takes: share(number), rows, succeeds }).collect()
+    }
+}
+
 /// The exports by their id.
 #[derive(Default)]
 pub(super) struct Exports(RwLock<HashMap<i64, Vec<PlannedEntry>>>);
@@ -34,6 +62,14 @@ impl Exports {
     /// Plans an export, in place of one with the same id.
     pub(super) fn plan(&self, id: i64, entries: Vec<PlannedEntry>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, entries);
+    }
+
+    /// Starts an export, with an id that no other has if none is given; the id is the answer.
+    pub(super) fn start(&self, id: Option<i64>, plan: &ExportPlan, now: SystemTime) -> i64 {
+        let mut plans = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !plans.contains_key(id))).unwrap_or(FIRST_ID);
+        plans.insert(id, plan.entries(now));
+        id
     }
 
     /// What is known of an export at this time; none for an id that was never planned.

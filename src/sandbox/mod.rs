@@ -1,19 +1,29 @@
 //! The embedded service: both operations of the document on loopback, for development and tests.
 //!
 //! It shares `contract` and `error` with the rest and nothing else, so that a misreading of the document
-//! cannot pass on both sides. From outside to inside: `server` (sockets), `routes` and `guard` (HTTP),
-//! `service` (operations), `request` (reading and checking), `store`, `exports`, `tokens`.
+//! cannot pass on both sides. From outside to inside: `server`, `connections` and `wire` (sockets), `reception`
+//! and `routes` (HTTP), `service` (operations), `request` (reading and checking), `store`, `exports`, `tokens`.
 
+mod access;
 mod answer;
+mod body;
+mod connections;
 mod days;
 pub mod demo;
 mod exports;
+mod faults;
 mod guard;
+mod limits;
+mod line;
+mod made_up;
 mod objects;
 mod openapi;
 mod options;
+mod outgoing;
 mod outlet;
 mod query;
+mod received;
+mod reception;
 mod request;
 mod routes;
 mod rows;
@@ -22,15 +32,22 @@ mod service;
 mod store;
 pub mod switches;
 mod tokens;
+mod wire;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use exports::PlannedEntry;
+pub use access::Access;
+pub use exports::{ExportPlan, PlannedEntry};
+pub use faults::{Fault, FaultKind, Injected};
+pub use limits::Limits;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Options};
+pub use received::Received;
 
+use self::routes::Shared;
 use self::server::Server;
 use self::service::Service;
 use self::store::Store;
@@ -62,8 +79,10 @@ impl Sandbox {
     /// Starts a service; it answers as soon as this returns.
     ///
     /// # Errors
-    /// `Sandbox` when the port is taken, a switch has no meaning, or the system gives no thread.
+    /// `Config` when others could reach it without being allowed, `Sandbox` when the port is taken, a switch has
+    /// no meaning, or the system gives no thread.
     pub fn start(options: Options) -> Result<Self> {
+        options.access.check()?;
         let store = Store::open(options.db.as_deref())?;
         for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
             // A store that was used before may have more attributes of a customer.
@@ -76,7 +95,12 @@ impl Sandbox {
         if let Some(demo) = options.demo {
             demo.fill(&service.store, &service.exports, service.clock.now())?;
         }
-        let server = Server::start(options.port, |port| routes::router(Arc::clone(&service), port))?;
+        if let Some(token) = &options.access.token {
+            service.tokens.admit(token);
+        }
+        let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
+        let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
+        let server = Server::start(at, routes::router(shared), limits)?;
         let base_url = format!("http://{}", server.address());
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
     }
@@ -146,6 +170,42 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Starts a segment export, whose stages follow from the clock; its id is the answer.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn start_export(&self, id: Option<i64>, plan: &ExportPlan) -> Result<i64> {
+        let service = self.service()?;
+        Ok(service.exports.start(id, plan, service.clock.now()))
+    }
+
+    /// Brings a fault into force, until what is returned is dropped. The first fault that meets a request has it.
+    ///
+    /// # Errors
+    /// `Config` for a fault that cannot be; else as [`issue_token`](Self::issue_token).
+    pub fn inject(&self, fault: Fault) -> Result<Injected> {
+        Injected::new(&self.service()?.faults, fault)
+    }
+
+    /// The latest requests that were received, oldest first, 10,000 at most; also those that were refused.
+    ///
+    /// # Errors
+    /// `ForkedHandle` in a forked child. A sandbox that was stopped still tells.
+    pub fn requests(&self) -> Result<Vec<Received>> {
+        self.check_process()?;
+        Ok(self.running.service.log.requests())
+    }
+
+    /// Forgets the requests that were received.
+    ///
+    /// # Errors
+    /// As [`requests`](Self::requests).
+    pub fn clear_requests(&self) -> Result<()> {
+        self.check_process()?;
+        self.running.service.log.clear();
+        Ok(())
+    }
+
     /// Stops the service and closes its port within two seconds; a second call does nothing, as in a forked child.
     pub fn stop(&self) {
         if !self.is_forked() {
@@ -157,12 +217,17 @@ impl Sandbox {
         std::process::id() != self.owner
     }
 
-    /// The service while it may be used. Nothing of it is touched, not even a lock, before the process is known.
-    fn service(&self) -> Result<&Service> {
+    fn check_process(&self) -> Result<()> {
         if self.is_forked() {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
             return Err(Error::new(Kind::ForkedHandle, problem).with_hint("start a sandbox in this process"));
         }
+        Ok(())
+    }
+
+    /// The service while it may be used. Nothing of it is touched, not even a lock, before the process is known.
+    fn service(&self) -> Result<&Service> {
+        self.check_process()?;
         if self.running.server.is_stopped() {
             return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
         }

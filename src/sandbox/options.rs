@@ -1,4 +1,4 @@
-//! What a sandbox is started with: port, switches, the clock, and the data it begins with.
+//! What a sandbox is started with: where it listens, limits, switches, the clock, and the data it begins with.
 //!
 //! Plain settings; nothing here opens a socket or a store.
 
@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::access::Access;
 use super::demo::Demo;
+use super::limits::Limits;
 use super::switches::Switches;
 
 /// Settings of a [`Sandbox`](super::Sandbox).
@@ -15,8 +17,12 @@ use super::switches::Switches;
 pub struct Options {
     /// File that keeps objects and rows, made when it is not there; without it they are in memory.
     pub db: Option<PathBuf>,
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Where to listen and for whom.
+    pub access: Access,
+    /// Port; 0 takes a free one.
     pub port: u16,
+    /// How much and how long clients may go on.
+    pub limits: Limits,
     /// The answers to what the document leaves open.
     pub switches: Switches,
     /// Where exports and tokens take the time from.
@@ -30,7 +36,9 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let (switches, clock) = (Switches::default(), Clock::default());
-        Self { db: None, port: 0, switches, clock, demo: None, longest_search: Duration::from_secs(60) }
+        let (access, limits) = (Access::default(), Limits::default());
+        let longest_search = Duration::from_secs(60);
+        Self { db: None, access, port: 0, limits, switches, clock, demo: None, longest_search }
     }
 }
 

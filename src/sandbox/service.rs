@@ -2,6 +2,7 @@
 //!
 //! Everything here runs synchronously on a thread of its own; a panic in it is contained by the routes.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,9 +11,11 @@ use serde_json::Value;
 
 use super::answer::{Frame, Refusal, json, object, success};
 use super::exports::{Exports, export_data};
+use super::faults::Faults;
 use super::objects::BusinessObject;
 use super::options::Clock;
 use super::outlet::Outlet;
+use super::received::Log;
 use super::request::{self, Reading, Target};
 use super::rows::{Dress, RowWriter};
 use super::store::Store;
@@ -28,6 +31,8 @@ pub(super) struct Service {
     pub(super) store: Store,
     pub(super) exports: Exports,
     pub(super) tokens: Tokens,
+    pub(super) faults: Arc<Faults>,
+    pub(super) log: Arc<Log>,
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     day_zone: TimeZone,
@@ -42,8 +47,8 @@ impl Service {
                 .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
                 .with_source(cause)
         })?;
-        let (exports, tokens) = (Exports::default(), Tokens::default());
-        Ok(Self { store, exports, tokens, clock, switches, day_zone, longest_search })
+        let (exports, tokens, faults, log) = Default::default();
+        Ok(Self { store, exports, tokens, faults, log, clock, switches, day_zone, longest_search })
     }
 
     /// Sections 4.1 and 4.2.

@@ -8,10 +8,14 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result};
 
 /// What every token of a sandbox begins with, so that one found in a file is known for what it is.
 const PREFIX: &str = "sbx_";
+
+/// Most tokens in force: each is compared for each request.
+const MOST: usize = 10_000;
 
 type Fingerprint = [u8; 32];
 
@@ -48,8 +52,22 @@ impl Tokens {
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tokens.retain(|token| token.is_in_force(now));
+        if tokens.len() >= MOST {
+            return Err(Error::new(
+                Kind::Sandbox,
+                format!("{MOST} tokens of this sandbox are in force, which is enough"),
+            )
+            .with_hint("revoke those that are not needed, or issue them with expires_in="));
+        }
         tokens.push(Token { fingerprint: fingerprint(&token), scopes: scopes.to_vec(), expires_at });
         Ok(token)
+    }
+
+    /// Takes a token that was made elsewhere, with every scope of the document and without end.
+    pub(super) fn admit(&self, token: &str) {
+        let scopes = vec![SCOPE_ITEM.to_owned(), SCOPE_DOWNLOAD.to_owned()];
+        let token = Token { fingerprint: fingerprint(token), scopes, expires_at: None };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(token);
     }
 
     /// Takes a token out of force; whether it was in force is the answer.
@@ -98,6 +116,23 @@ mod tests {
         assert_ne!(first, second);
         assert!(first.starts_with("sbx_") && first.len() == 68);
         assert!(tokens.0.lock().unwrap().iter().all(|token| token.fingerprint[..] != first.as_bytes()[4..36]));
+    }
+
+    #[test]
+    fn tokens_do_not_grow_without_bound() {
+        let tokens = Tokens::default();
+        let issue = |seconds| {
+            tokens.issue(&[], SystemTime::UNIX_EPOCH + Duration::from_secs(seconds), Some(Duration::from_secs(60)))
+        };
+        let first = issue(0).unwrap();
+        for _ in 1..MOST {
+            issue(0).unwrap();
+        }
+        assert_eq!(issue(59).unwrap_err().kind(), Kind::Sandbox);
+        assert!(tokens.revoke(&first));
+        issue(59).unwrap();
+        issue(60).unwrap();
+        assert_eq!(tokens.0.lock().unwrap().len(), 2);
     }
 
     #[test]

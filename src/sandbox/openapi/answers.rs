@@ -7,8 +7,8 @@ use crate::contract::envelope::{
     CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_DOWNLOAD, MESSAGE_PERMISSION, MESSAGE_SEARCH,
     STATUS_PERMISSION, field,
 };
+use crate::sandbox::body::BODY_LIMIT;
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
-use crate::sandbox::routes::BODY_LIMIT;
 
 const ABOUT_RECORDS: &str = "Each record has the attributes asked for as its keys. What an answer without records \
     looks like is not shown (section 4.2): an empty array, unless the sandbox's switch `empty_shape` says otherwise.";

@@ -25,7 +25,24 @@ pub(super) struct Reading<'a> {
     pub(super) switches: &'a Switches,
 }
 
+/// Deepest nesting of a body; the document's own go five deep.
+const MAX_DEPTH: usize = 32;
+
 /// A body as JSON.
 pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(body).map_err(|cause| Refusal::malformed(format!("the body is not JSON: {cause}")))
+    let value =
+        serde_json::from_slice(body).map_err(|cause| Refusal::malformed(format!("the body is not JSON: {cause}")))?;
+    if depth(&value) > MAX_DEPTH {
+        return Err(Refusal::malformed(format!("the body is nested more than {MAX_DEPTH} levels deep")));
+    }
+    Ok(value)
+}
+
+/// How deep a value is nested. The parser ends at 128 levels, so this comes to an end too.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
 }

@@ -14,6 +14,8 @@ use crate::sandbox::switches::AttrsAs;
 
 /// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
+/// Most values of all conditions of one search together.
+const MAX_VALUES: usize = 100_000;
 
 /// The object that a search names.
 pub(in crate::sandbox) struct Target<'a> {
@@ -58,6 +60,9 @@ pub(in crate::sandbox) fn query(
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
     let or = filters.member("OR")?;
+    if values(or.array()?) > MAX_VALUES {
+        return Err(or.refusal(&format!("more than {MAX_VALUES} values")));
+    }
     let groups = match object.id {
         PROMOTION_CODE_ID => codes::groups(&or, object, reading)?,
         _ => groups(&or, object, reading)?,
@@ -92,6 +97,12 @@ fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Resul
         places.push(place);
     }
     Ok(places)
+}
+
+/// How many values all conditions have.
+fn values(or: &[Value]) -> usize {
+    let conditions = or.iter().filter_map(|group| group.get("AND")?.as_array()).flatten();
+    conditions.filter_map(|condition| condition.get("value")?.as_array()).map(Vec::len).sum()
 }
 
 /// The groups of a generic search.

@@ -50,7 +50,7 @@ def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
         )
         assert len(server.requests) == 4
     assert [entry["endTime"] for entry in answer["entries"]] == [end, end]
-    assert [len(update["data"]["entries"]) for update in updates] == [0, 2, 2]
+    assert [len(update["entries"]) for update in updates] == [0, 2, 2]
 
 
 def test_a_wait_in_vain_tells_the_last_answer(connect: Any) -> None:
@@ -88,7 +88,7 @@ def test_an_async_on_update_is_awaited(connect: Any) -> None:
 
     async def update(answer: dict[str, Any]) -> None:
         await asyncio.sleep(0.01)
-        seen.append(len(answer["data"]["entries"]))
+        seen.append(len(answer["entries"]))
         if len(seen) == 2:
             raise LookupError("enough")
 

@@ -191,6 +191,7 @@ def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
         (lambda: "tok\n", "position 3"),
         (lambda: ("tok", datetime(2030, 1, 1)), "zone"),  # noqa: DTZ001 - that is the mistake
         (lambda: ("tok", "soon"), "neither"),
+        (lambda: ("tok", 3600), "duration"),
         (lambda: os.environ["DATAACCESS_NOT_SET"], "KeyError"),
     ],
 )

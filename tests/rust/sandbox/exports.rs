@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use dataaccess::sandbox::demo::{self, Demo};
 use dataaccess::sandbox::switches::{Switches, UnknownExport};
-use dataaccess::sandbox::{Clock, Options, PlannedEntry};
+use dataaccess::sandbox::{Clock, ExportPlan, Options, PlannedEntry};
 use serde_json::{Value, json};
 
 use super::wire::{DOWNLOAD, Service};
@@ -95,4 +95,52 @@ fn an_unknown_export_is_what_the_switch_says() {
     service(Switches::default()).0.post(DOWNLOAD, &body).refuses(404, "exportId: there is no export 1");
     let lenient = Switches { unknown_export: UnknownExport::NoEntries, ..Switches::default() };
     assert_eq!(download(&service(lenient).0, 1)["data"], json!({"entries": [], "meta": {"total": 0}}));
+}
+
+#[test]
+fn an_export_that_is_started_lists_its_entries_and_ends_them_one_after_another() {
+    let (service, millis) = service(Switches::default());
+    let seconds = Duration::from_secs;
+    let plan = ExportPlan { delay: seconds(2), takes: seconds(4), entries: 2, rows: 7, succeeds: false };
+    let id = service.sandbox.start_export(None, &plan).unwrap();
+    let at = |time: u64| {
+        millis.store(time, Ordering::SeqCst);
+        download(&service, id)["data"].clone()
+    };
+    assert_eq!(at(1_999), json!({"entries": [], "meta": {"total": 0}}));
+    let waiting = running("2024-03-01T00:00:02.000Z");
+    assert_eq!(at(2_000), json!({"entries": [waiting, waiting], "meta": {"total": 2}}));
+    let first = json!({"exportStatus": 3, "exportedRows": 7, "startTime": "2024-03-01T00:00:02.000Z",
+        "endTime": "2024-03-01T00:00:04.000Z", "durations": 2000, "responseCode": 500,
+        "responseMessage": "The destination refused the file"});
+    assert_eq!(at(4_000)["entries"], json!([first, waiting]));
+    assert_eq!(at(6_000)["entries"][1]["endTime"], "2024-03-01T00:00:06.000Z");
+}
+
+#[test]
+fn an_export_takes_a_free_id_or_the_place_of_the_one_it_names() {
+    let (service, _) = service(Switches::default());
+    let plan = |rows| ExportPlan { delay: Duration::ZERO, takes: Duration::ZERO, entries: 1, rows, succeeds: true };
+    let first = service.sandbox.start_export(None, &plan(1)).unwrap();
+    assert_eq!(service.sandbox.start_export(Some(first + 1), &plan(2)).unwrap(), first + 1);
+    let third = service.sandbox.start_export(None, &plan(3)).unwrap();
+    service.sandbox.start_export(Some(first), &plan(4)).unwrap();
+    let rows = [first, first + 1, third].map(|id| download(&service, id)["data"]["entries"][0]["exportedRows"].clone());
+    assert_eq!((third, rows), (first + 2, [json!(4), json!(2), json!(3)]));
+}
+
+#[test]
+fn an_export_may_last_for_ever_or_have_nothing_in_it() {
+    let (service, _) = service(Switches::default());
+    let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true };
+    for (plan, total) in [
+        (for_ever, 3),
+        (ExportPlan { delay: Duration::MAX, ..for_ever }, 0),
+        (ExportPlan { entries: 0, ..for_ever }, 0),
+    ] {
+        let id = service.sandbox.start_export(None, &plan).unwrap();
+        let data = download(&service, id)["data"].clone();
+        assert_eq!(data["meta"]["total"], total);
+        assert!(data["entries"].as_array().unwrap().iter().all(|entry| entry["endTime"].is_null()));
+    }
 }

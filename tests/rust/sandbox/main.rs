@@ -7,11 +7,15 @@
 mod access;
 mod days;
 mod exports;
+mod faults;
 mod generic;
 mod hostile;
 mod http;
 mod lifetime;
+mod limits;
 mod promotion_codes;
+mod received;
+mod remote;
 mod rules;
 mod switches;
 mod wire;

@@ -1,0 +1,129 @@
+"""Faults of a `Sandbox`: the options of each kind, checked, and the `with` block for which they are in force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from dataaccess._arguments import span, whole
+from dataaccess.errors import ConfigError, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from dataaccess._native import RawFault, RawSandbox
+
+FaultKind = Literal["reset", "cut", "stall", "status", "delay", "drip", "late_code"]
+
+_PATHS = {"search": "/access/api/item/search", "download": "/access/api/segment/download"}
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name}= must be a text, not {value!r}")
+    return value
+
+
+def _retry_after(name: str, value: object) -> int:
+    seconds = span(name, value)
+    if not seconds.is_integer():
+        raise ConfigError(f"{name}= must be whole seconds, as the header is, not {value!r}")
+    return whole(name, int(seconds))
+
+
+# What is read from each option, and which options each kind needs or takes.
+_READERS: dict[str, Callable[[str, object], Any]] = {
+    "after_bytes": whole,
+    "status": lambda name, value: whole(name, value, 200, 599),
+    "retry_after": _retry_after,
+    "body": _text,
+    "seconds": span,
+    "chunk_bytes": lambda name, value: whole(name, value, 1),
+    "code": lambda name, value: whole(name, value, -(2**63)),
+}
+_NEEDS = {"status": {"status"}, "delay": {"seconds"}, "drip": {"chunk_bytes", "seconds"}, "late_code": {"code"}}
+_TAKES = {
+    "reset": {"after_bytes"},
+    "cut": {"after_bytes"},
+    "stall": {"after_bytes"},
+    "status": {"status", "retry_after", "body"},
+    "delay": {"seconds"},
+    "drip": {"chunk_bytes", "seconds"},
+    "late_code": {"code"},
+}
+
+
+class Fault:
+    """A fault of a `Sandbox`, in force for the time of a `with` block. Made by `Sandbox.fault`.
+
+    It can be entered again after its end, and then counts from the beginning. Any thread may end it.
+    """
+
+    def __init__(
+        self,
+        sandbox: RawSandbox,
+        kind: str,
+        options: Mapping[str, object],
+        *,
+        path: str | None,
+        times: int | None,
+        after: int,
+    ) -> None:
+        """Checks the options; nothing is in force yet."""
+        self._sandbox = sandbox
+        self._options = {"kind": kind, **_checked(kind, options)}
+        self._path = _checked_path(path)
+        self._times = None if times is None else whole("times", times, 1)
+        self._after = whole("after", after)
+        self._raw: RawFault | None = None
+        self._in_force = False
+
+    @property
+    def hits(self) -> int:
+        """How many requests it has met, also when it is over."""
+        return 0 if self._raw is None else self._raw.hits
+
+    def __enter__(self) -> Self:
+        """Brings it into force."""
+        if self._in_force:
+            raise SandboxError("this fault is in force already; make another one with sandbox.fault()")
+        self._raw = self._sandbox.begin_fault(self._options, self._path, self._after, self._times)
+        self._in_force = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Ends it; answers that it holds up go on."""
+        if self._raw is not None:
+            self._raw.end()
+        self._in_force = False
+
+    def __repr__(self) -> str:
+        """Its kind, its path, and how many requests it has met."""
+        return f"Fault({self._options['kind']!r}, path={self._path!r}, hits={self.hits})"
+
+
+def _checked(kind: str, options: Mapping[str, object]) -> dict[str, Any]:
+    takes = _TAKES.get(kind)
+    if takes is None:
+        raise ConfigError(f"kind must be one of {', '.join(map(repr, _TAKES))}, not {kind!r}")
+    given = {name: value for name, value in options.items() if value is not None}
+    if unknown := sorted(given.keys() - takes):
+        raise ConfigError(f"a fault {kind!r} takes {', '.join(sorted(takes))}, not {', '.join(unknown)}")
+    if missing := sorted(_NEEDS.get(kind, set()) - given.keys()):
+        raise ConfigError(f"a fault {kind!r} needs {', '.join(f'{name}=' for name in missing)}")
+    return {name: _READERS[name](name, value) for name, value in given.items()}
+
+
+def _checked_path(given: object) -> str | None:
+    if given is None:
+        return None
+    name = _text("path", given)
+    path = _PATHS.get(name, name)
+    if not path.startswith("/"):
+        raise ConfigError(f"path= must be 'search', 'download' or a path that begins with /, not {path!r}")
+    return path

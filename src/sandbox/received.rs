@@ -1,0 +1,173 @@
+//! The log of what was received, for the assertions of tests: the latest requests, without their tokens.
+//!
+//! It knows requests and the status of their answers, not what they mean.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use bytes::Bytes;
+
+/// Most requests that are kept.
+const REQUESTS: usize = 10_000;
+/// Most bytes of bodies that are kept.
+const BODY_BYTES: usize = 64 * 1024 * 1024;
+
+/// A request as it was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// When its head had come, by the system's clock.
+    pub time: SystemTime,
+    /// Its method.
+    pub method: String,
+    /// Its path.
+    pub path: String,
+    /// Its headers in lower case; of secrets, the last four characters at most.
+    pub headers: Vec<(String, String)>,
+    /// Its body; none when it was not read to its end.
+    pub body: Option<Bytes>,
+    /// The HTTP status of the answer; none when none was begun.
+    pub status: Option<u16>,
+}
+
+/// The requests, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Log(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    requests: VecDeque<Received>,
+    /// How many requests came before the first one that is kept.
+    before: usize,
+    body_bytes: usize,
+}
+
+/// The place of a request in the log, where what happens next is added.
+pub(super) struct Entry {
+    log: Arc<Log>,
+    number: usize,
+}
+
+impl Log {
+    /// Writes down a request of which the head has come.
+    pub(super) fn open(self: &Arc<Self>, time: SystemTime, method: &Method, path: &str, headers: &HeaderMap) -> Entry {
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), shown(name, value))).collect();
+        let (method, path) = (method.to_string(), path.to_owned());
+        let mut kept = self.kept();
+        kept.requests.push_back(Received { time, method, path, headers, body: None, status: None });
+        kept.trim();
+        Entry { log: Arc::clone(self), number: kept.before + kept.requests.len() - 1 }
+    }
+
+    /// All requests that are kept.
+    pub(super) fn requests(&self) -> Vec<Received> {
+        self.kept().requests.iter().cloned().collect()
+    }
+
+    /// Forgets all requests.
+    pub(super) fn clear(&self) {
+        let mut kept = self.kept();
+        kept.before += kept.requests.len();
+        kept.requests.clear();
+        kept.body_bytes = 0;
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// Forgets the oldest requests when there are too many.
+    fn trim(&mut self) {
+        while self.requests.len() > REQUESTS || self.body_bytes > BODY_BYTES {
+            let Some(oldest) = self.requests.pop_front() else { return };
+            self.before += 1;
+            self.body_bytes -= oldest.body.map_or(0, |body| body.len());
+        }
+    }
+}
+
+impl Entry {
+    /// Adds the body.
+    pub(super) fn has_body(&self, body: Bytes) {
+        let mut kept = self.log.kept();
+        let bytes = body.len();
+        if let Some(request) = self.number.checked_sub(kept.before).and_then(|place| kept.requests.get_mut(place)) {
+            request.body = Some(body);
+            kept.body_bytes += bytes;
+            kept.trim();
+        }
+    }
+
+    /// Adds how it was answered.
+    pub(super) fn has_status(&self, status: u16) {
+        let mut kept = self.log.kept();
+        if let Some(request) = self.number.checked_sub(kept.before).and_then(|place| kept.requests.get_mut(place)) {
+            request.status = Some(status);
+        }
+    }
+}
+
+/// A header as it may be shown.
+fn shown(name: &HeaderName, value: &HeaderValue) -> String {
+    let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+    if ![header::AUTHORIZATION, header::PROXY_AUTHORIZATION, header::COOKIE].contains(name) {
+        return text;
+    }
+    let Some(token) = text.strip_prefix("Bearer ") else { return "…".to_owned() };
+    // Of a short token four characters would be too much.
+    let last = token.char_indices().rev().nth(3).filter(|(place, _)| *place >= 12);
+    format!("Bearer …{}", last.and_then(|(place, _)| token.get(place..)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(log: &Arc<Log>, path: &str) -> Entry {
+        log.open(SystemTime::UNIX_EPOCH, &Method::POST, path, &HeaderMap::new())
+    }
+
+    #[test]
+    fn what_happens_next_is_added_to_its_request_or_to_none() {
+        let log = Arc::new(Log::default());
+        let (first, second) = (open(&log, "/1"), open(&log, "/2"));
+        second.has_status(200);
+        assert_eq!(log.requests().iter().map(|request| request.status).collect::<Vec<_>>(), [None, Some(200)]);
+        log.clear();
+        let third = open(&log, "/3");
+        first.has_status(500);
+        first.has_body(Bytes::from_static(b"late"));
+        third.has_body(Bytes::from_static(b"3"));
+        let requests = log.requests();
+        assert_eq!(requests.len(), 1);
+        assert_eq!((requests[0].status, requests[0].body.as_deref()), (None, Some(&b"3"[..])));
+    }
+
+    #[test]
+    fn the_oldest_requests_are_forgotten_by_number_and_by_size() {
+        let log = Arc::new(Log::default());
+        for number in 0..=REQUESTS {
+            open(&log, &format!("/{number}"));
+        }
+        assert_eq!((log.requests().len(), log.requests()[0].path.as_str()), (REQUESTS, "/1"));
+        let half = Bytes::from(vec![0; BODY_BYTES / 2]);
+        for path in ["/a", "/b", "/c"] {
+            open(&log, path).has_body(half.clone());
+        }
+        let paths: Vec<_> = log.requests().into_iter().map(|request| request.path).collect();
+        assert_eq!(paths, ["/b", "/c"]);
+    }
+
+    #[test]
+    fn a_token_is_never_shown() {
+        let show = |value: &str| shown(&header::AUTHORIZATION, &HeaderValue::from_str(value).unwrap());
+        assert_eq!(show("Bearer sbx_0123456789abcdef"), "Bearer …cdef");
+        assert_eq!(show("Bearer short"), "Bearer …");
+        assert_eq!(show("Basic dXNlcjpwYXNz"), "…");
+        assert_eq!(shown(&header::COOKIE, &HeaderValue::from_static("session=1")), "…");
+        assert_eq!(shown(&header::HOST, &HeaderValue::from_static("localhost")), "localhost");
+    }
+}

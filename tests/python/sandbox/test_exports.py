@@ -1,0 +1,87 @@
+"""Exports that a test starts, in their stages, as both clients see them (sections 2.5, 3.2 and 4.3)."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+
+def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own)
+    export = own.start_export(rows=42, seconds=0.6, entries=2, delay=0.2)
+    assert client.download_segment(export)["entries"] == []
+    seen: list[list[Any]] = []
+    answer = client.wait_for_segment(
+        export,
+        timeout=20,
+        poll=0.05,
+        on_update=lambda update: seen.append([entry["endTime"] for entry in update["data"]["entries"]]),
+    )
+    stages = [[end is not None for end in ends] for ends in seen]
+    assert [False, False] in stages
+    assert [True, False] in stages
+    for entry in answer["entries"]:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entry["endTime"])
+        assert (entry["exportedRows"], entry["responseCode"], entry["responseMessage"]) == (42, 200, "OK")
+    assert [entry["durations"] for entry in answer["entries"]] == [300, 600]
+    assert answer["meta"] == {"total": 2}
+    assert re.fullmatch(r"\d+ms", answer["duration"])
+
+
+def test_an_unfinished_entry_has_the_nulls_of_the_document(connect: Any, own: da.Sandbox) -> None:
+    (entry,) = connect(own).download_segment(own.start_export(seconds=timedelta(days=1)))["entries"]
+    assert entry.pop("startTime")
+    assert entry == dict.fromkeys(["exportedRows", "endTime", "durations", "responseCode", "responseMessage"], None) | {
+        "exportStatus": 1
+    }
+
+
+def test_an_export_may_fail(connect: Any, own: da.Sandbox) -> None:
+    (entry,) = connect(own).download_segment(own.start_export(rows=3, seconds=0, succeeds=False))["entries"]
+    assert (entry["exportStatus"], entry["exportedRows"], entry["responseCode"]) == (3, 3, 500)
+
+
+def test_an_export_takes_the_id_it_is_given_or_a_free_one(own: da.Sandbox) -> None:
+    client = own.client()
+    assert own.start_export(export_id=7, rows=1, seconds=0) == 7
+    assert own.start_export(export_id=7, rows=2, seconds=0) == 7
+    free = {own.start_export() for _ in range(3)}
+    assert len(free) == 3
+    assert 7 not in free
+    assert client.download_segment(7)["entries"][0]["exportedRows"] == 2
+
+
+def test_exports_of_another_sandbox_are_unknown(own: da.Sandbox, sandbox: da.Sandbox) -> None:
+    export = own.start_export(export_id=77)
+    with pytest.raises(da.RequestRejectedError):
+        sandbox.client().download_segment(export)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("rows", -1),
+        ("rows", 1.5),
+        ("entries", -1),
+        ("entries", 1001),
+        ("seconds", -1),
+        ("seconds", float("nan")),
+        ("delay", "1"),
+        ("export_id", 2**63),
+        ("export_id", "7"),
+    ],
+)
+def test_an_export_that_cannot_be_is_refused(sandbox: da.Sandbox, argument: str, value: Any) -> None:
+    with pytest.raises(da.ConfigError, match=f"{argument}= must be"):
+        sandbox.start_export(**{argument: value})
+
+
+@pytest.mark.parametrize("expires_in", [-1, float("nan"), float("inf"), "60", timedelta(seconds=-1)])
+def test_a_token_ends_when_a_number_of_seconds_has_passed(sandbox: da.Sandbox, expires_in: Any) -> None:
+    with pytest.raises(da.ConfigError, match="expires_in= must be a number of seconds"):
+        sandbox.issue_token(expires_in=expires_in)

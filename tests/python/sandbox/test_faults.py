@@ -1,0 +1,210 @@
+"""Faults of the sandbox as the clients tell them, and how a test asks for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+# What is asked for, which class tells it, and whether it is tried again.
+CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
+    "reset": ({"kind": "reset"}, da.ConnectionLostError, True),
+    "reset-after-the-head": ({"kind": "reset", "after_bytes": 0}, da.ConnectionLostError, True),
+    "reset-in-the-body": ({"kind": "reset", "after_bytes": 70}, da.ConnectionLostError, True),
+    "cut": ({"kind": "cut"}, da.ConnectionLostError, True),
+    "cut-after-the-head": ({"kind": "cut", "after_bytes": 0}, da.TruncatedResponseError, True),
+    "cut-in-the-body": ({"kind": "cut", "after_bytes": 70}, da.TruncatedResponseError, True),
+    "status-503": ({"kind": "status", "status": 503, "retry_after": 0}, da.ThrottledError, True),
+    "status-429": ({"kind": "status", "status": 429, "retry_after": 0}, da.ThrottledError, True),
+    "status-429-for-long": ({"kind": "status", "status": 429, "retry_after": 999}, da.ThrottledError, False),
+    "status-500": ({"kind": "status", "status": 500}, da.ServerError, True),
+    "status-501": ({"kind": "status", "status": 501}, da.ServerError, False),
+    "status-403": ({"kind": "status", "status": 403}, da.PermissionDeniedError, False),
+    "status-403-page": ({"kind": "status", "status": 403, "body": "<html>no"}, da.RequestRejectedError, False),
+    "status-404": ({"kind": "status", "status": 404}, da.RequestRejectedError, False),
+    "status-302": ({"kind": "status", "status": 302}, da.RedirectRefusedError, False),
+    "status-200-page": ({"kind": "status", "status": 200, "body": "<html>log in"}, da.NotJsonError, False),
+    "late-301": ({"kind": "late_code", "code": 301}, da.PermissionDeniedError, False),
+    "late-500": ({"kind": "late_code", "code": 500}, da.ApiError, False),
+}
+# What only a limit of time ends.
+SLOW: dict[str, dict[str, Any]] = {
+    "delay": {"kind": "delay", "seconds": 30},
+    "stall": {"kind": "stall"},
+    "stall-after-the-head": {"kind": "stall", "after_bytes": 0},
+    "stall-in-the-body": {"kind": "stall", "after_bytes": 70},
+    "drip": {"kind": "drip", "chunk_bytes": 1, "seconds": 0.05},
+}
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def ask(sandbox: da.Sandbox, options: dict[str, Any], **more: Any) -> Any:
+    return sandbox.fault(**{**options, **more})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_fault_is_told_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
+    options, expected, tried_again = CASES[case]
+    client = connect(own, retries=1)
+    with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
+        search(client)
+    assert type(caught.value) is expected, repr(caught.value)
+    assert caught.value.attempts == fault.hits == len(own.requests) == (2 if tried_again else 1)
+    assert search(client), "the fault is over"
+
+
+@pytest.mark.parametrize("case", [case for case, (_, _, tried_again) in CASES.items() if tried_again])
+def test_a_fault_that_passes_is_never_noticed(connect: Any, own: da.Sandbox, case: str) -> None:
+    client = connect(own)
+    expected = search(client)
+    with ask(own, CASES[case][0], times=2) as fault:
+        assert search(client) == expected
+    assert fault.hits == 2
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_what_does_not_end_is_ended_by_the_clients_deadline(connect: Any, own: da.Sandbox, case: str) -> None:
+    client = connect(own, timeout=0.5)
+    started = time.monotonic()
+    with ask(own, SLOW[case]) as fault, pytest.raises(da.RequestTimeoutError) as caught:
+        search(client)
+    assert time.monotonic() - started < 5
+    assert (caught.value.phase, fault.hits) == ("deadline", 1)
+    assert search(client)
+
+
+def test_a_delay_and_a_drip_are_only_slow(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own)
+    expected = client.download_segment(5637051)["entries"]
+    with own.fault("delay", seconds=timedelta(milliseconds=200)):
+        started = time.monotonic()
+        assert client.download_segment(5637051)["entries"] == expected
+        assert time.monotonic() - started >= 0.2
+    with own.fault("drip", chunk_bytes=20, seconds=0.02):
+        started = time.monotonic()
+        assert client.download_segment(5637051)["entries"] == expected
+        assert time.monotonic() - started >= 0.2
+
+
+def test_a_stall_goes_on_when_its_block_ends(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retries=0)
+    expected = search(client)
+    fault = own.fault("stall", after_bytes=100)
+    with fault:
+        threading.Timer(0.3, fault.__exit__, (None, None, None)).start()
+        assert search(client) == expected
+    assert fault.hits == 1
+
+
+def test_a_fault_is_for_its_operation_and_its_turn(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retries=0)
+    with own.fault("status", status=500, path="search", after=1, times=1) as fault:
+        assert client.download_segment(5637051)
+        assert search(client)
+        with pytest.raises(da.ServerError):
+            search(client)
+        assert search(client)
+    assert fault.hits == 1
+    with own.fault("reset", path="/access/api/segment/download") as fault:
+        assert search(client)
+        with pytest.raises(da.ConnectionLostError):
+            client.download_segment(5637051)
+    assert fault.hits == 1
+
+
+def test_the_outer_fault_wins_and_each_counts_its_own(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retries=0)
+    with own.fault("status", status=500, times=1) as outer, own.fault("status", status=404) as inner:
+        with pytest.raises(da.ServerError):
+            search(client)
+        with pytest.raises(da.RequestRejectedError):
+            search(client)
+    assert (outer.hits, inner.hits) == (1, 1)
+    assert search(client)
+
+
+def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> None:
+    client = own.client(retries=0)
+    with pytest.raises(LookupError), own.fault("reset"):
+        raise LookupError
+    assert search(client)
+
+
+def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> None:
+    client = own.client(retries=0)
+    fault = own.fault("status", status=500)
+    assert fault.hits == 0
+    for _ in range(2):
+        with fault, pytest.raises(da.ServerError):
+            search(client)
+        assert fault.hits == 1
+    with fault, pytest.raises(da.SandboxError, match="in force already"):
+        fault.__enter__()
+    assert repr(fault) == "Fault('status', path=None, hits=0)"
+
+
+def test_threads_share_a_fault(own: da.Sandbox) -> None:
+    client = own.client(retries=0)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        for _ in range(5):
+            try:
+                search(client)
+            except da.ServerError as error:
+                failures.append(error)
+
+    with own.fault("status", status=500, times=7) as fault:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(failures) == fault.hits == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "explode"}, "kind must be one of 'reset', 'cut', .* not 'explode'"),
+        ({"kind": "reset", "status": 500}, "a fault 'reset' takes after_bytes, not status"),
+        ({"kind": "status"}, "a fault 'status' needs status="),
+        ({"kind": "drip", "seconds": 1}, "a fault 'drip' needs chunk_bytes="),
+        ({"kind": "drip", "seconds": 1, "chunk_bytes": 0}, "chunk_bytes= must be a whole number from 1"),
+        ({"kind": "reset", "after_bytes": -1}, "after_bytes= must be a whole number from 0 .* not -1"),
+        ({"kind": "reset", "after_bytes": 1.5}, "after_bytes= must be a whole number"),
+        ({"kind": "reset", "after_bytes": True}, "after_bytes= must be a whole number"),
+        ({"kind": "reset", "times": 0}, "times= must be a whole number from 1"),
+        ({"kind": "reset", "after": "1"}, "after= must be a whole number"),
+        ({"kind": "reset", "path": "both"}, "path= must be 'search', 'download' or a path"),
+        ({"kind": "reset", "path": 1}, "path= must be a text"),
+        ({"kind": "status", "status": 100}, "status= must be a whole number from 200 to 599"),
+        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be whole seconds"),
+        ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a text"),
+        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds from 0 on"),
+        ({"kind": "delay", "seconds": float("inf")}, "seconds= must be a number of seconds"),
+        ({"kind": "delay", "seconds": float("nan")}, "seconds= must be a number of seconds"),
+        ({"kind": "delay", "seconds": "1"}, "seconds= must be a number of seconds"),
+        ({"kind": "late_code", "code": "301"}, "code= must be a whole number"),
+    ],
+)
+def test_a_fault_that_cannot_be_is_refused_where_it_is_written(
+    sandbox: da.Sandbox, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(da.ConfigError, match=message):
+        sandbox.fault(**options)
+
+
+def test_no_fault_begins_when_the_sandbox_has_stopped() -> None:
+    with da.Sandbox() as sandbox:
+        fault = sandbox.fault("reset")
+    with pytest.raises(da.SandboxError, match="stopped"):
+        fault.__enter__()

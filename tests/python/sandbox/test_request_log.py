@@ -1,0 +1,81 @@
+"""`Sandbox.requests`: what was received, for the assertions of a user's test."""
+
+from __future__ import annotations
+
+import dataclasses
+import http.client
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+
+def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own)
+    before = datetime.now(UTC)
+    client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    client.download_segment(5637051)
+    search, download = own.requests
+    assert search.body == client.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+    assert download.body == {"scope": "download", "exportId": 5637051}
+    assert [search.path, download.path] == ["/access/api/item/search", "/access/api/segment/download"]
+    assert {search.method, download.method} == {"POST"}
+    assert {search.status, download.status} == {200}
+    assert search.headers["content-type"] == "application/json"
+    assert before - timedelta(seconds=1) <= search.time <= download.time <= datetime.now(UTC) + timedelta(seconds=1)
+
+
+def test_a_token_is_never_told(own: da.Sandbox) -> None:
+    token = own.issue_token()
+    client = da.Client(own.base_url, token=token)
+    client.download_segment(5637051)
+    (request,) = own.requests
+    assert request.headers["authorization"] == f"Bearer …{token[-4:]}"
+    assert token not in repr(request)
+
+
+def test_refused_requests_are_told_too(connect: Any, own: da.Sandbox) -> None:
+    with pytest.raises(da.PermissionDeniedError):
+        connect(own, scopes=["item"]).download_segment(5637051)
+    connection = http.client.HTTPConnection(own.base_url.removeprefix("http://"))
+    connection.request("POST", "/rebound", b"\xff", {"Host": "evil.example"})
+    assert connection.getresponse().status == 403
+    connection.close()
+    connection.request("POST", "/bytes", b"\xff")
+    assert connection.getresponse().status == 404
+    connection.close()
+    told = [(request.path, request.body, request.status) for request in own.requests]
+    assert told == [
+        ("/access/api/segment/download", {"scope": "download", "exportId": 5637051}, 403),
+        ("/rebound", None, 403),
+        ("/bytes", b"\xff", 404),
+    ]
+
+
+def test_a_request_without_an_answer_has_no_status(own: da.Sandbox) -> None:
+    client = own.client(retries=1)
+    with own.fault("reset", times=1):
+        client.download_segment(5637051)
+    assert [request.status for request in own.requests] == [None, 200]
+
+
+def test_what_was_told_stays_and_what_is_cleared_is_gone(own: da.Sandbox) -> None:
+    client = own.client()
+    client.download_segment(5637051)
+    told = own.requests
+    own.clear_requests()
+    assert own.requests == []
+    client.download_segment(5637051)
+    assert len(told) == len(own.requests) == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        told[0].status = 500  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        told[0].headers["x"] = "y"  # type: ignore[index]
+
+
+def test_a_stopped_sandbox_still_tells() -> None:
+    with da.Sandbox.demo() as sandbox:
+        sandbox.client().download_segment(5637051)
+    assert [request.status for request in sandbox.requests] == [200]

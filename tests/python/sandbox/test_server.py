@@ -1,0 +1,123 @@
+"""The sandbox's server under bad clients, and who can reach it."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from support.slow_loris import longest_answer
+
+import dataaccess as da
+
+TOKEN = "a-token-of-ones-own"
+
+
+def address(sandbox: da.Sandbox) -> tuple[str, int]:
+    parts = urlsplit(sandbox.base_url)
+    assert parts.hostname
+    assert parts.port
+    return parts.hostname, parts.port
+
+
+def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
+    assert longest_answer(own, sockets=60, seconds=2) < 1
+
+
+def test_a_stop_is_quick_whatever_clients_are_doing() -> None:
+    sandbox = da.Sandbox()
+    held = [socket.create_connection(address(sandbox), timeout=10) for _ in range(12)]
+    request = b"POST /access/api/segment/download HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n"
+    for connection in held[:4]:
+        connection.sendall(request[:30])
+    for connection in held[4:8]:
+        connection.sendall(request + b"{")
+    with sandbox.fault("stall") as fault:
+        for connection in held[8:]:
+            connection.sendall(request + b"{" + b" " * 19)
+        while fault.hits < 4:
+            time.sleep(0.01)
+        started = time.monotonic()
+        sandbox.stop()
+        assert time.monotonic() - started < 2
+    sandbox.stop()
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(address(sandbox), timeout=1)
+    for connection in held:
+        connection.close()
+
+
+def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.Sandbox) -> None:
+    connection = http.client.HTTPConnection(*address(own))
+    for headers in (
+        {"Host": "rebound.example"},
+        {"Host": "127.0.0.1.rebound.example"},
+        {"Origin": "https://rebound.example"},
+        {"Origin": "null"},
+    ):
+        connection.request("POST", "/access/api/segment/download", b"{}", headers)
+        answer = connection.getresponse()
+        told = answer.read()
+        assert answer.status == 403
+        assert b"the sandbox serves" in told
+        assert b"Permission denied" not in told
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),  # noqa: S104 - what is refused
+        ({"host": "::"}, "host: :: can be reached"),
+        ({"host": "192.0.2.1", "token": TOKEN}, "host: 192.0.2.1 can be reached"),
+        ({"host": "127.0.0.1", "allow_remote": True}, "needs a token of your own"),
+        ({"token": "short"}, "token: it needs 16 or more"),
+        ({"host": "sandbox.example.com"}, "host= must be an address"),
+        ({"host": None}, "host= must be an address"),
+        ({"host_names": ["http://x"]}, "host_names: `http://x` is not the name of a host"),
+    ],
+)
+def test_a_sandbox_is_never_opened_by_mistake(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(da.ConfigError, match=message) as caught:
+        da.Sandbox(**options)
+    assert TOKEN not in str(caught.value)
+
+
+def test_no_variable_of_the_environment_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOST", "ALLOW_REMOTE", "TOKEN"):
+        monkeypatch.setenv(f"DATAACCESS_{name}", "1")
+        monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", "1")
+    with da.Sandbox() as sandbox:
+        assert address(sandbox)[0] == "127.0.0.1"
+
+
+def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> None:
+    everywhere = "0.0.0.0"  # noqa: S104 - what is tested
+    with da.Sandbox(host=everywhere, allow_remote=True, token=TOKEN, host_names=["sandbox.example.com"]) as sandbox:
+        assert connect(sandbox.base_url, token=TOKEN).search_codes(allocated_time=da.on("2024-01-15")) == []
+        connection = http.client.HTTPConnection(*address(sandbox))
+        for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
+            connection.request("GET", "/", headers={"Host": host})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == status
+        connection.close()
+    assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
+
+
+def test_names_must_be_several() -> None:
+    with pytest.raises(TypeError, match="host_names must be several"):
+        da.Sandbox(host_names="sandbox.example.com")
+
+
+def test_the_other_loopback_address_is_served(connect: Any) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no ::1")
+    with da.Sandbox(host="::1") as sandbox:
+        assert sandbox.base_url.startswith("http://[::1]:")
+        assert connect(sandbox).search_codes(allocated_time=da.on("2024-01-15")) == []

@@ -1,0 +1,15 @@
+"""The full figures: more bad sockets than the server has room for, while a good client is served."""
+
+from __future__ import annotations
+
+import pytest
+from support.slow_loris import longest_answer
+
+import dataaccess as da
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
+
+
+def test_three_hundred_dripping_sockets_keep_no_good_client_out() -> None:
+    with da.Sandbox.demo() as sandbox:
+        assert longest_answer(sandbox, sockets=300, seconds=30) < 1
