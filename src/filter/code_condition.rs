@@ -109,7 +109,7 @@ fn time(comparison: &Comparison, place: &Place, zone: &Zone, problems: &mut Prob
     let read = match (&comparison.method, given) {
         (_, Given::List(_)) => {
             Err("takes one time, not a list: write after(t), before(t) or on(day); a range of days \
-                                    is client.scan_codes(allocated_time=days(start, stop))"
+                                    is one on(day) each, as client.scan_codes(allocated_time=days(start, stop)) will send"
                 .to_owned())
         }
         (Method::Matches, given) => {

@@ -146,8 +146,8 @@ mod tests {
 
     use http_body_util::BodyExt;
 
-    use super::super::limits::Limits;
     use super::*;
+    use crate::sandbox::limits::Limits;
 
     /// What is sent of a body that does not know its length, and whether the connection was to end.
     async fn sent(left: usize) -> (Vec<u8>, Option<Ending>) {

@@ -182,7 +182,7 @@ fn a_broken_rule_of_a_promotion_code_search_is_a_400_that_names_the_place() {
         let reply = search(&sandbox, &body);
         assert!(reply.message().starts_with(expected), "{body}\n{}", reply.text());
         // Another name is another object, which there is not.
-        let status = if body["itemTypeName"] == "promotion_code" { 400 } else { 404 };
+        let status = if body["itemTypeName"] == "customer" { 404 } else { 400 };
         assert_eq!(reply.status, status, "{body}");
         assert_eq!(reply.json(), json!({"code": status, "message": reply.message(), "data": null}));
     }
