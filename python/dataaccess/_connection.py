@@ -107,6 +107,10 @@ class Connection:
         self._token = token
         self._raw = RawClient(token, settings, like)
 
+    def _keep(self, service: object) -> None:
+        """Holds a service that must live as long as this client."""
+        self._service = service
+
     @property
     def base_url(self) -> str:
         """The address of the service."""

@@ -108,7 +108,7 @@ class Comparison(_NotCompared):
     def _instead_of(self, sign: str) -> str:
         return (
             f"{sign} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
-            "for a range of days search each with on(day), as client.scan_codes(allocated_time=days(start, stop)) will do"
+            "for a range search each day with on(day), as client.scan_codes(allocated_time=days(start, stop)) will"
         )
 
     def __and__(self, other: object) -> NoReturn:

@@ -88,9 +88,7 @@ class Sandbox:
         path = None if db is None else os.fspath(db)
         access = (_address(host), allow_remote, token, list(host_names))
         settings = _settings(switches)
-        self._start(
-            RawSandbox(demo=False, port=port, export_seconds=None, db=path, switches=settings, access=access)
-        )
+        self._start(RawSandbox(demo=False, port=port, export_seconds=None, db=path, switches=settings, access=access))
 
     def _start(self, raw: RawSandbox) -> None:
         self._raw = raw
@@ -131,9 +129,7 @@ class Sandbox:
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else seconds(export_seconds)
         settings = _settings(switches)
-        sandbox._start(
-            RawSandbox(demo=True, port=port, export_seconds=ends, db=None, switches=settings, access=None)
-        )
+        sandbox._start(RawSandbox(demo=True, port=port, export_seconds=ends, db=None, switches=settings, access=None))
         return sandbox
 
     @property
@@ -294,7 +290,7 @@ class Sandbox:
 
     def _kept_by(self, client: _C) -> _C:
         # A service that nobody else holds lives as long as its client.
-        client._service = self
+        client._keep(self)  # noqa: SLF001 - the two belong together
         return client
 
     def start_export(
