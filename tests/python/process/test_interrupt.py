@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -22,9 +23,12 @@ RUNNING = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
 
 @pytest.fixture(autouse=True)
 def _ctrl_c_is_heard() -> Iterator[None]:
-    """Whoever starts the tests in the background has it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Whoever starts the tests in the background has it ignored; and Hypothesis gives the collector a callback, in
+    # which Python would drop the KeyboardInterrupt.
+    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
+    gc.callbacks.clear()
     yield
+    gc.callbacks.extend(callbacks)
     signal.signal(signal.SIGINT, before)
 
 
