@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.oracle import Row, Table
 
 DAY = 86_400_000
@@ -51,12 +50,14 @@ def is_sendable(conditions: list[Row]) -> bool:
 
 def bodies(table: Table, attrs: st.SearchStrategy[Any], groups: st.SearchStrategy[Any]) -> st.SearchStrategy[Row]:
     """Bodies of these attributes and groups, with the members in any order."""
-    return st.fixed_dictionaries({
-        "itemTypeId": st.just(table.item_type_id),
-        "itemTypeName": st.just(table.name),
-        "attrs": attrs,
-        "filters": st.fixed_dictionaries({"OR": groups}),
-    }).flatmap(shuffled)
+    return st.fixed_dictionaries(
+        {
+            "itemTypeId": st.just(table.item_type_id),
+            "itemTypeName": st.just(table.name),
+            "attrs": attrs,
+            "filters": st.fixed_dictionaries({"OR": groups}),
+        }
+    ).flatmap(shuffled)
 
 
 def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
@@ -78,14 +79,16 @@ def code_conditions(table: Table, *, least: int) -> st.SearchStrategy[list[Row]]
         )
         return st.none() | fields.flatmap(with_operator).flatmap(shuffled)
 
-    time = st.fixed_dictionaries({
-        "type": st.just(2),
-        "column": st.just("allocated_time"),
-        "data_type": st.just("datetime"),
-        "operator": st.sampled_from(OPERATORS_OF_TIME),
-        "value": times_near(table, "allocated_time"),
-        "time_unit": st.just("DAY"),
-    }).flatmap(shuffled)
+    time = st.fixed_dictionaries(
+        {
+            "type": st.just(2),
+            "column": st.just("allocated_time"),
+            "data_type": st.just("datetime"),
+            "operator": st.sampled_from(OPERATORS_OF_TIME),
+            "value": times_near(table, "allocated_time"),
+            "time_unit": st.just("DAY"),
+        }
+    ).flatmap(shuffled)
     return st.tuples(
         condition("audience_type", "number", several([-1003, -1007], least)),
         condition("allocated_audience", "string", values("allocated_audience")),
@@ -102,7 +105,7 @@ def several(allowed: list[int], least: int) -> st.SearchStrategy[list[int]]:
 def item_conditions(table: Table, column: str, *, least: int) -> st.SearchStrategy[Row]:
     """A condition on a column in the generic shape."""
     data_type = table.data_types[column]
-    fields = {
+    fields: dict[str, st.SearchStrategy[Any]] = {
         "column": st.just(column),
         "data_type": st.just(data_type),
         "value_type": st.just("normal"),
