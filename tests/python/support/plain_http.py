@@ -84,7 +84,8 @@ class PlainService:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         lines = {**self.headers, "Content-Length": str(len(payload)), **(headers or {})}
         head = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items())]
-        return self.send("\r\n".join([*head, "", ""]).encode() + payload)
+        # Whatever a text holds goes out, also what is no Unicode.
+        return self.send("\r\n".join([*head, "", ""]).encode("utf-8", "surrogatepass") + payload)
 
     def send(self, request: bytes) -> Reply:
         """Sends bytes and reads one answer; a kept connection that was closed meanwhile is opened anew."""
