@@ -13,6 +13,8 @@ use crate::sandbox::query::{Query, Test};
 
 /// Most conditions of one search: far more than a person writes, far less than the store's limits.
 const MAX_CONDITIONS: usize = 10_000;
+/// Most values of all conditions of one search together.
+const MAX_VALUES: usize = 100_000;
 
 /// The object that a search names.
 pub(in crate::sandbox) struct Target<'a> {
@@ -52,6 +54,9 @@ pub(in crate::sandbox) fn query(body: &Value, object: &BusinessObject, zone: &Ti
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
     let or = filters.member("OR")?;
+    if values(or.array()?) > MAX_VALUES {
+        return Err(or.refusal(&format!("more than {MAX_VALUES} values")));
+    }
     let groups = match object.id {
         PROMOTION_CODE_ID => codes::groups(&or, object, zone)?,
         _ => groups(&or, object, zone)?,
@@ -81,6 +86,12 @@ fn attributes(attrs: &Node<'_>, object: &BusinessObject) -> Result<Vec<usize>, R
         places.push(place);
     }
     Ok(places)
+}
+
+/// How many values all conditions have.
+fn values(or: &[Value]) -> usize {
+    let conditions = or.iter().filter_map(|group| group.get("AND")?.as_array()).flatten();
+    conditions.filter_map(|condition| condition.get("value")?.as_array()).map(Vec::len).sum()
 }
 
 /// The groups of a generic search.

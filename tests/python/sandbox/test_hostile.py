@@ -155,11 +155,12 @@ def put_at(path: str, position: str) -> Put:
 
 def fault(reply: Reply, text: str) -> str | None:
     """What is wrong with a refusal, if anything."""
-    if reply.status != 400:
+    # An object that is not there may also be told as such.
+    if reply.status not in {400, 404}:
         return f"status {reply.status}: {reply.body[:200]!r}"
     envelope = reply.envelope
     message = envelope["message"]
-    if (envelope["code"], envelope["data"]) != (400, None):
+    if (envelope["code"], envelope["data"]) != (reply.status, None):
         return f"not a refusal: {reply.body[:200]!r}"
     if not is_one_harmless_line(message) or len(message) > 500:
         return f"not one harmless line: {message!a}"

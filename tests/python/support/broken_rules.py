@@ -206,7 +206,7 @@ def equals_has_not_one_value(draw: Draw, body: Row) -> list[str]:
 def time_unit_on_no_time(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body, data_types=["string", "number"])
     found["time_unit"] = "DAY"
-    return [place, "`time_unit`"]
+    return [place, "time_unit"]
 
 
 # Times.
@@ -214,7 +214,7 @@ def time_unit_on_no_time(draw: Draw, body: Row) -> list[str]:
 
 def time_is_no_whole_number(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body, data_types=["datetime"])
-    found["value"] = pick(draw, [*NOT_A_WHOLE_NUMBER, [found["value"]], str(found["value"]), float(found["value"])])
+    found["value"] = pick(draw, [*NOT_A_WHOLE_NUMBER, [found["value"]], str(found["value"]), found["value"] + 0.5])
     return [f"{place}.value"]
 
 

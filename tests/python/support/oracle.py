@@ -62,7 +62,7 @@ def meets(value: Any, condition: Row, zone: tzinfo) -> bool:
     if condition["data_type"] == "datetime":
         return compares(day_of_text(value, zone), condition["operator"], day_of_number(condition["value"], zone))
     # `equals` has one value, `matches` any number of them. A text is never equal to a number.
-    return any(value == wanted for wanted in condition["value"])
+    return value in condition["value"]
 
 
 def compares(day: date, operator: str, other: date) -> bool:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from support.hostile import is_one_harmless_line
+
 SEARCH = "/access/api/item/search"
 DOWNLOAD = "/access/api/segment/download"
 
@@ -46,11 +48,11 @@ class Reply:
 
     @property
     def refusal(self) -> str:
-        """The message of an envelope that refuses the request: one printable line."""
+        """The message of an envelope that refuses the request: one harmless line."""
         envelope = self.envelope
         assert 400 <= self.status < 500, (self.status, envelope)
         message = envelope["message"]
-        assert message.isprintable(), ascii(message)
+        assert is_one_harmless_line(message), ascii(message)
         if self.status == 403 and envelope["code"] == 301:
             assert (message, envelope["data"]) == (
                 "Permission denied",
@@ -81,7 +83,7 @@ class PlainService:
 
     def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Reply:
         """Sends a request; a body that is no bytes is written as JSON, headers are added to the usual ones."""
-        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+        payload = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         lines = {**self.headers, "Content-Length": str(len(payload)), **(headers or {})}
         head = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items())]
         # Whatever a text holds goes out, also what is no Unicode.
