@@ -18,7 +18,7 @@ def promised(heading: str) -> list[str]:
     return re.findall(r"^\| ([A-Z]\d+) \|", section, flags=re.MULTILINE)
 
 
-def tested(pattern: str) -> Iterator[str]:
+def named(pattern: str) -> Iterator[str]:
     """The ids in the names of tests and cases."""
     for path in TESTS.rglob("*.py"):
         yield from re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -34,4 +34,4 @@ def tested(pattern: str) -> Iterator[str]:
 def test_the_page_and_the_names_of_the_tests_are_equal(heading: str, pattern: str) -> None:
     ids = promised(heading)
     assert ids
-    assert sorted(ids) == sorted({name.upper() for name in tested(pattern)})
+    assert sorted(ids) == sorted({name.upper() for name in named(pattern)})
