@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from dataaccess._arguments import seconds
 from dataaccess._native import RawSandbox
 from dataaccess.errors import ConfigError, SandboxWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
     from dataaccess.aio import AsyncClient
@@ -35,14 +35,18 @@ class Sandbox:
     does not show is answered as the README's table says.
 
     Args:
+        db: File that keeps objects and rows for the next start; it is made, for its owner alone, when it is
+            not there. Without it they are in memory.
         port: Port to listen on; 0 takes a free one.
+        switches: Other answers to what the document does not show, by the names of the README's table.
 
     Raises:
-        SandboxError: The port is taken, or the service cannot start.
+        SandboxError: The port is taken, the file is no store of a sandbox, there is no such switch, or a
+            switch does not take its value.
 
     Example:
         >>> import dataaccess as da
-        >>> with da.Sandbox() as sandbox:
+        >>> with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh", "empty_shape": "null"}) as sandbox:
         ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
         >>> rows
         []
@@ -50,16 +54,29 @@ class Sandbox:
 
     _raw: RawSandbox
 
-    def __init__(self, *, port: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        db: str | os.PathLike[str] | None = None,
+        port: int = 0,
+        switches: Mapping[str, Any] | None = None,
+    ) -> None:
         """Starts the service."""
-        self._start(RawSandbox(demo=False, port=port, export_seconds=None))
+        path = None if db is None else os.fspath(db)
+        self._start(RawSandbox(demo=False, port=port, export_seconds=None, db=path, switches=_settings(switches)))
 
     def _start(self, raw: RawSandbox) -> None:
         self._raw = raw
         _addresses.add(raw.base_url)
 
     @classmethod
-    def demo(cls, *, port: int = 0, export_seconds: float | timedelta | None = None) -> Self:
+    def demo(
+        cls,
+        *,
+        port: int = 0,
+        export_seconds: float | timedelta | None = None,
+        switches: Mapping[str, Any] | None = None,
+    ) -> Self:
         """Starts the service with demo data, the same each time.
 
         There are promotion codes allocated from 2024-01-01 to 2024-02-29 (UTC), customers from
@@ -69,12 +86,13 @@ class Sandbox:
             port: Port to listen on; 0 takes a free one.
             export_seconds: After how many seconds (or a timedelta) the export that is under way at the
                 start ends; None is three.
+            switches: As for `Sandbox`.
 
         Returns:
             A running service.
 
         Raises:
-            SandboxError: The port is taken, or the service cannot start.
+            SandboxError: The port is taken, there is no such switch, or it does not take its value.
 
         Example:
             >>> import dataaccess as da
@@ -85,13 +103,74 @@ class Sandbox:
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else seconds(export_seconds)
-        sandbox._start(RawSandbox(demo=True, port=port, export_seconds=ends))
+        settings = _settings(switches)
+        sandbox._start(RawSandbox(demo=True, port=port, export_seconds=ends, db=None, switches=settings))
         return sandbox
 
     @property
     def base_url(self) -> str:
         """The address of the service, for any client."""
         return self._raw.base_url
+
+    def declare(
+        self,
+        name: str,
+        item_type_id: int,
+        attributes: Mapping[str, Literal["string", "number", "datetime"]],
+    ) -> None:
+        """Adds a business object that can be loaded and searched.
+
+        Declaring the same again changes nothing. An object without rows, such as `customer` at the start, may
+        be declared anew with other attributes; promotion codes have those of the document.
+
+        Args:
+            name: Its `itemTypeName`.
+            item_type_id: Its `itemTypeId`.
+            attributes: What its attributes are, by their names. The first one identifies a record.
+
+        Raises:
+            SandboxError: The name or id is taken, or an attribute cannot be.
+            ForkedHandleError: The service belongs to the parent of this process.
+
+        Example:
+            >>> import dataaccess as da
+            >>> with da.Sandbox() as sandbox:
+            ...     sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime"})
+            ...     count = sandbox.load("store", [{"store_id": "s-1", "area": 250}, {"store_id": "s-2"}])
+            ...     rows = sandbox.client().search_items(
+            ...         "store", ["store_id", "area"], da.col("area").equals(250), item_type_id=7
+            ...     )
+            >>> rows
+            [{'store_id': 's-1', 'area': 250}]
+        """
+        self._raw.declare(name, item_type_id, list(attributes.items()))
+
+    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any) -> int:
+        """Adds rows to an object, all or none.
+
+        Args:
+            name: Name of the object, as `promotion_code`, `customer` or a declared one.
+            rows: Any iterable of dicts, or a table that has `__arrow_c_stream__`, as those of polars, pyarrow
+                and pandas. What is missing or None is null; an attribute that is not declared is refused.
+                Times are datetimes in whole seconds (in UTC unless they have a zone), dates, or texts
+                `YYYY-MM-DD HH:MM:SS`.
+
+        Returns:
+            How many rows were added.
+
+        Raises:
+            SandboxError: A value does not fit, told by row and attribute, or an identifier is taken.
+            ForkedHandleError: The service belongs to the parent of this process.
+
+        Example:
+            >>> import dataaccess as da
+            >>> import pandas as pd
+            >>> with da.Sandbox() as sandbox:
+            ...     count = sandbox.load("customer", pd.DataFrame({"customer_id": ["17", "42"]}))
+            >>> count
+            2
+        """
+        return self._raw.load(name, rows)
 
     def issue_token(self, scopes: Iterable[str] = _SCOPES, *, expires_in: float | timedelta | None = None) -> str:
         """Issues a token (section 5).
@@ -212,6 +291,12 @@ class Sandbox:
     def __reduce__(self) -> tuple[Any, ...]:
         """A running service cannot travel."""
         raise TypeError("a Sandbox does not pickle: hand over its base_url and a token")
+
+
+def _settings(switches: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Switches as the core takes them."""
+    given = (switches or {}).items()
+    return {name: seconds(value) if isinstance(value, timedelta) else value for name, value in given}
 
 
 def shared_sandbox(address: str) -> Sandbox:

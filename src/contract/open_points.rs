@@ -16,6 +16,8 @@ pub struct OpenPoint {
     pub default: &'static str,
     /// Why that default.
     pub reason: &'static str,
+    /// What the sandbox's switch of this name takes, its default first; empty where there is no choice.
+    pub values: &'static str,
 }
 
 /// Shortens the table below.
@@ -25,19 +27,28 @@ const fn point(
     question: &'static str,
     default: &'static str,
     reason: &'static str,
+    values: &'static str,
 ) -> OpenPoint {
-    OpenPoint { name, section, question, default, reason }
+    OpenPoint { name, section, question, default, reason, values }
 }
 
 /// Every open point that changes what client or sandbox do.
-pub const OPEN_POINTS: [OpenPoint; 17] = [
-    point("day_zone", "2.4", "the zone in which DAY cuts a time into days", "UTC", "the timestamps of exports are UTC"),
+pub const OPEN_POINTS: [OpenPoint; 21] = [
+    point(
+        "day_zone",
+        "2.4",
+        "the zone in which DAY cuts a time into days",
+        "UTC",
+        "the timestamps of exports are UTC",
+        "\"UTC\" or another IANA name",
+    ),
     point(
         "day_comparison",
         "2.4",
         "whether after_date and before_date include the day itself",
         "both exclude it; equals is that whole day",
         "the three then divide time without overlap",
+        "\"exclusive\", \"inclusive\"",
     ),
     point(
         "operators",
@@ -45,14 +56,23 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "operators beyond matches, equals, before_date and after_date",
         "refused with a 400 envelope",
         "an answer to an operator nobody has seen would be invented",
+        "\"refused\", \"unmatched\"",
     ),
-    point("time_unit", "4.1", "time units beyond DAY", "refused with a 400 envelope", "as for operators"),
+    point(
+        "time_unit",
+        "4.1",
+        "time units beyond DAY",
+        "refused with a 400 envelope",
+        "as for operators",
+        "\"refused\", \"unmatched\"",
+    ),
     point(
         "attrs_as",
         "4.1",
         "whether attrs is an array or a text",
         "the client sends the array; the sandbox takes both",
         "the promotion code search says array",
+        "\"both\", \"array\", \"text\"",
     ),
     point(
         "empty_shape",
@@ -60,6 +80,7 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "the shape of an empty answer",
         "data.data is []; the client also takes {}, null and absent, unless strict",
         "the plainest array without elements",
+        "\"array\", \"object\", \"null\", \"absent\"",
     ),
     point(
         "last_used_type",
@@ -67,16 +88,33 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "type of last_used_source and last_used_time once set",
         "text; the time as YYYY-MM-DD HH:MM:SS",
         "as the other times of a code are written",
+        "\"text\", \"object\"",
     ),
-    point("channel_id_type", "2.2", "type and value of channel_id", "a number, or null", "as the other ids of a code"),
-    point("generic_scope", "5", "scope of the generic search", "item", "both searches share one path"),
-    point("download_scope", "5", "scope of the segment download", "download", "the body names it so"),
+    point(
+        "channel_id_type",
+        "2.2",
+        "type and value of channel_id",
+        "a number, or null",
+        "as the other ids of a code",
+        "\"number\", \"text\"",
+    ),
+    point("generic_scope", "5", "scope of the generic search", "item", "both searches share one path", "a text"),
+    point("download_scope", "5", "scope of the segment download", "download", "the body names it so", "a text"),
     point(
         "finished_status",
         "3.2",
         "exportStatus of a finished export",
         "2; the client looks at endTime alone",
         "the next number after 1; nothing depends on it",
+        "a whole number",
+    ),
+    point(
+        "failed_status",
+        "3.2",
+        "exportStatus of a failed export",
+        "3; the client looks at endTime alone",
+        "the next number after 2; nothing depends on it",
+        "a whole number",
     ),
     point(
         "finished_types",
@@ -84,6 +122,7 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "types of durations, responseCode and responseMessage once set",
         "milliseconds as a number, 200, and \"OK\"",
         "the plainest reading of the names",
+        "\"plain\", \"text\"",
     ),
     point(
         "unknown_export",
@@ -91,6 +130,7 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "the answer for an unknown exportId",
         "a 404 envelope with code 404",
         "an empty success would look like an export that has not begun",
+        "\"not_found\", \"no_entries\"",
     ),
     point(
         "malformed_request",
@@ -98,6 +138,7 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "the answer to a malformed request",
         "a 400 envelope with code 400 that names the problem",
         "the envelope is promised for every response",
+        "\"status\", \"code_only\"",
     ),
     point(
         "audience_without_members",
@@ -105,7 +146,46 @@ pub const OPEN_POINTS: [OpenPoint; 17] = [
         "nothing is open: audience_type without allocated_audience answers with no rows",
         "the sandbox does so; the client refuses to send it",
         "an answer that is silently empty is a trap",
+        "",
     ),
-    point("row_order", "4.4", "order of the records", "by id", "tests can rely on it"),
-    point("maximum_rows", "4.4", "paging and maximum result size", "no limit, no paging", "none is shown"),
+    point(
+        "row_order",
+        "4.4",
+        "order of the records",
+        "by id",
+        "tests can rely on it",
+        "\"id\", \"reverse\", \"scattered\"",
+    ),
+    point(
+        "maximum_rows",
+        "4.4",
+        "paging and maximum result size",
+        "no limit, no paging",
+        "none is shown",
+        "none, or a whole number from 1 on",
+    ),
+    point(
+        "key_order",
+        "2.1",
+        "the order of an answer's members",
+        "code, message, data; status before the records",
+        "as the document lists them",
+        "\"code_first\", \"code_last\"",
+    ),
+    point(
+        "gzip",
+        "1",
+        "whether an answer is compressed for a client that asks for it",
+        "never",
+        "plain JSON is all that is shown",
+        "\"off\", \"on\"",
+    ),
+    point(
+        "latency",
+        "8",
+        "how long an answer takes",
+        "as long as the work takes",
+        "tests are fast",
+        "seconds before an answer, from 0 on",
+    ),
 ];

@@ -1,11 +1,13 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
+mod capsule;
 mod client;
 mod doors;
 mod gate;
 mod given;
 mod held_token;
 mod json;
+mod load;
 mod process;
 mod raise;
 mod request;

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use serde::Serialize;
 
-use super::switches::KeyOrder;
+use super::switches::{KeyOrder, MalformedRequest, Switches};
 use crate::contract::envelope::{
     CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
 };
@@ -15,19 +15,25 @@ use crate::contract::envelope::{
 /// `Server` of every answer, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static("dataaccess-sandbox");
 
-/// A whole answer, ready to be sent.
+/// An answer, ready to be sent.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Body,
+    /// Whether the body is gzip.
+    pub(super) compressed: bool,
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::from(self.body));
+        let mut response = Response::new(self.body);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(header::SERVER, SERVER);
+        if self.compressed {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -55,27 +61,36 @@ impl Refusal {
         Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to answer; this is a defect of it".into())
     }
 
-    /// The refusal as an envelope.
-    pub(super) fn answer(&self, order: KeyOrder) -> Answer {
+    /// The refusal as an answer.
+    pub(super) fn answer(&self, switches: &Switches) -> Answer {
+        let (status, envelope) = self.envelope(switches);
+        Answer { status, body: Body::from(envelope), compressed: false }
+    }
+
+    /// The refusal as a status and an envelope.
+    pub(super) fn envelope(&self, switches: &Switches) -> (StatusCode, String) {
         let (status, code, message, data) = match self {
             Self::Permission => {
                 let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
                 (status, CODE_PERMISSION, MESSAGE_PERMISSION, json(&DATA_PERMISSION))
             }
             Self::Problem(status, message) => {
-                (*status, i64::from(status.as_u16()), message.as_str(), "null".to_owned())
+                let code = i64::from(status.as_u16());
+                let by_code = switches.malformed_request == MalformedRequest::CodeOnly;
+                let status = if by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
+                (status, code, message.as_str(), "null".to_owned())
             }
         };
         let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
-        Answer { status, body: object(order, &members).into_bytes() }
+        (status, object(switches.key_order, &members))
     }
 }
 
 /// A success around `data`, with the members that come after it.
-pub(super) fn success(order: KeyOrder, message: &str, data: String, after: &[(&str, String)]) -> Answer {
+pub(super) fn success(order: KeyOrder, message: &str, data: String, after: &[(&str, String)]) -> String {
     let mut members = vec![(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&message)), (field::DATA, data)];
     members.extend_from_slice(after);
-    Answer { status: StatusCode::OK, body: object(order, &members).into_bytes() }
+    object(order, &members)
 }
 
 /// What stands before and after a value that is too large to be copied into its envelope.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::switches::Switches;
+use super::switches::{FinishedTypes, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The course of one entry of an export: it appears when it starts, and its null fields are set when it ends.
@@ -64,6 +64,7 @@ impl PlannedEntry {
                 response_message: Value::Null,
             },
             Some(end) => {
+                let milliseconds = u64::try_from(self.takes.as_millis()).unwrap_or(u64::MAX);
                 let (export_status, code, message) = if self.succeeds {
                     (switches.finished_status, 200, "OK")
                 } else {
@@ -74,12 +75,20 @@ impl PlannedEntry {
                     exported_rows: Some(self.rows),
                     start_time: written(self.starts),
                     end_time: Some(written(end)),
-                    durations: u64::try_from(self.takes.as_millis()).unwrap_or(u64::MAX).into(),
-                    response_code: code.into(),
+                    durations: shaped(milliseconds, "ms", switches),
+                    response_code: shaped(code, "", switches),
                     response_message: message.into(),
                 }
             }
         }
+    }
+}
+
+/// A number, or the text of it with its unit.
+fn shaped(number: u64, unit: &str, switches: &Switches) -> Value {
+    match switches.finished_types {
+        FinishedTypes::Plain => number.into(),
+        FinishedTypes::Text => format!("{number}{unit}").into(),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn check(State(shared): State<Shared>, request: Request, next: 
         None => next.run(request).await,
         Some(problem) => {
             let refusal = Refusal::Problem(StatusCode::FORBIDDEN, problem.to_owned());
-            refusal.answer(shared.service.switches.key_order).into_response()
+            refusal.answer(&shared.service.switches).into_response()
         }
     }
 }

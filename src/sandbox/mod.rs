@@ -11,6 +11,7 @@ mod exports;
 mod guard;
 mod objects;
 mod options;
+mod outlet;
 mod query;
 mod request;
 mod routes;
@@ -31,6 +32,7 @@ pub use options::{Clock, Options};
 
 use self::server::Server;
 use self::service::Service;
+use self::store::Store;
 use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it.
@@ -48,15 +50,28 @@ struct Running {
     server: Server,
 }
 
+impl Running {
+    fn stop(&self) {
+        self.server.stop();
+        self.service.store.close();
+    }
+}
+
 impl Sandbox {
     /// Starts a service; it answers as soon as this returns.
     ///
     /// # Errors
     /// `Sandbox` when the port is taken, a switch has no meaning, or the system gives no thread.
     pub fn start(options: Options) -> Result<Self> {
-        let service = Arc::new(Service::new(options.switches, options.clock)?);
-        service.store.declare(BusinessObject::promotion_code())?;
-        service.store.declare(BusinessObject::customer())?;
+        let store = Store::open(options.db.as_deref())?;
+        for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
+            // A store that was used before may have more attributes of a customer.
+            if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
+                store.declare(&object)?;
+            }
+        }
+        let service = Service::new(store, options.switches, options.clock, options.longest_search)?;
+        let service = Arc::new(service);
         if let Some(demo) = options.demo {
             demo.fill(&service.store, &service.exports, service.clock.now())?;
         }
@@ -88,13 +103,21 @@ impl Sandbox {
         Ok(self.service()?.tokens.revoke(token))
     }
 
-    /// Adds a business object, which then can be loaded and searched.
+    /// Adds a business object, which then can be loaded and searched. The same again changes nothing, and one that
+    /// has no rows may be declared anew with other attributes, but for promotion codes.
     ///
     /// # Errors
-    /// `Sandbox` when its name or id is declared already or an attribute cannot be; else as
-    /// [`issue_token`](Self::issue_token).
-    pub fn declare(&self, object: BusinessObject) -> Result<()> {
+    /// `Sandbox` when its name or id is taken or an attribute cannot be; else as [`issue_token`](Self::issue_token).
+    pub fn declare(&self, object: &BusinessObject) -> Result<()> {
         self.service()?.store.declare(object)
+    }
+
+    /// What is declared under a name.
+    ///
+    /// # Errors
+    /// `Sandbox` when nothing is; else as [`issue_token`](Self::issue_token).
+    pub fn object(&self, name: &str) -> Result<BusinessObject> {
+        Ok(self.service()?.store.named(name)?.object.clone())
     }
 
     /// Adds rows to an object, all or none: each has one cell for each declared attribute. Their number is the answer.
@@ -102,6 +125,14 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
     pub fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
+        self.try_load(object, rows.into_iter().map(Ok))
+    }
+
+    /// As [`load`](Self::load), of rows that may fail to come: then none is added.
+    ///
+    /// # Errors
+    /// The first error among the rows; else as [`load`](Self::load).
+    pub fn try_load(&self, object: &str, rows: impl IntoIterator<Item = Result<Vec<Cell>>>) -> Result<usize> {
         self.service()?.store.load(object, rows)
     }
 
@@ -117,7 +148,7 @@ impl Sandbox {
     /// Stops the service and closes its port within two seconds; a second call does nothing, as in a forked child.
     pub fn stop(&self) {
         if !self.is_forked() {
-            self.running.server.stop();
+            self.running.stop();
         }
     }
 
@@ -144,7 +175,7 @@ impl Drop for Sandbox {
             // The child's copies of thread, runtime and connections belong to no thread here: they are left alone.
             std::mem::forget(Arc::clone(&self.running));
         } else {
-            self.running.server.stop();
+            self.running.stop();
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! It holds what may be stored and says why something may not; how it is stored is the store's matter.
 
-use jiff::civil::DateTime;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, date};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -87,6 +88,15 @@ impl<C: Into<Cell>> From<Option<C>> for Cell {
     }
 }
 
+impl Cell {
+    /// A time as so many seconds since 1970 (UTC); none outside the calendar of four-digit years.
+    #[must_use]
+    pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
+        let time = DateTime::from(date(1970, 1, 1)).checked_add(SignedDuration::from_secs(seconds)).ok()?;
+        (time.year() >= 1).then(|| Self::Text(time.strftime(TIME_FORMAT).to_string()))
+    }
+}
+
 impl ToSql for Cell {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
@@ -100,7 +110,8 @@ impl ToSql for Cell {
 
 impl AttributeKind {
     /// `data_type` of a condition on such an attribute (section 2.4).
-    pub(super) const fn data_type(self) -> &'static str {
+    #[must_use]
+    pub const fn data_type(self) -> &'static str {
         match self {
             Self::Text => STRING,
             Self::Number => NUMBER,
@@ -108,16 +119,22 @@ impl AttributeKind {
         }
     }
 
+    /// The kind of attribute that a `data_type` means.
+    #[must_use]
+    pub fn from_data_type(data_type: &str) -> Option<Self> {
+        [Self::Text, Self::Number, Self::Datetime].into_iter().find(|kind| kind.data_type() == data_type)
+    }
+
     /// Why a cell may not be stored here, if so.
     fn objection(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell) {
-            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) => None,
-            // JSON has no infinity, and SQLite's JSON reader ends a text at a zero character.
+            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) | (Self::Text, Cell::Text(_)) => None,
+            // JSON has no infinity.
             (Self::Number, Cell::Number(number)) => (!number.is_finite()).then_some("is not a finite number"),
-            (Self::Text, Cell::Text(text)) => text.contains('\0').then_some("holds a zero character"),
             (Self::Datetime, Cell::Text(text)) => {
                 let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
-                (written.ok().as_ref() != Some(text)).then_some("is not a time written YYYY-MM-DD HH:MM:SS")
+                (written.ok().as_ref() != Some(text))
+                    .then_some("is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS")
             }
             (Self::Number, Cell::Text(_)) => Some("is a text, not a number"),
             (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a text"),
@@ -160,6 +177,9 @@ impl BusinessObject {
     /// Refuses a declaration that no search could use.
     pub(super) fn check(&self) -> Result<()> {
         let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
+        if self.name.is_empty() {
+            return problem("it has no name");
+        }
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
         }
@@ -176,10 +196,15 @@ impl BusinessObject {
         Ok(())
     }
 
+    /// The error of a row, told by its number; the first one is 0.
+    #[must_use]
+    pub fn refusal(&self, row: usize, problem: &str) -> Error {
+        Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
+    }
+
     /// Refuses a row that does not fit the declaration.
     pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
-        let refused =
-            |problem: String| Error::new(Kind::Sandbox, format!("object `{}`, row {number}: {problem}", self.name));
+        let refused = |problem: String| self.refusal(number, &problem);
         if row.len() != self.attributes.len() {
             return Err(refused(format!("{} cells for {} attributes", row.len(), self.attributes.len())));
         }

@@ -3,23 +3,35 @@
 //! Plain settings; nothing here opens a socket or a store.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::demo::Demo;
 use super::switches::Switches;
 
 /// Settings of a [`Sandbox`](super::Sandbox).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
+    /// File that keeps objects and rows, made when it is not there; without it they are in memory.
+    pub db: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
     /// The answers to what the document leaves open.
     pub switches: Switches,
     /// Where exports and tokens take the time from.
     pub clock: Clock,
-    /// The demo data to begin with; without it the document's two objects are empty.
+    /// The demo data to begin with, which goes into an empty store; without it the document's two objects are empty.
     pub demo: Option<Demo>,
+    /// How long a search may work before it is answered with 503; waiting for its reader does not count.
+    pub longest_search: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (switches, clock) = (Switches::default(), Clock::default());
+        Self { db: None, port: 0, switches, clock, demo: None, longest_search: Duration::from_secs(60) }
+    }
 }
 
 impl Options {

@@ -2,6 +2,8 @@
 //!
 //! It deals in places of declared attributes, never in names: no text of a request can reach the statement.
 
+use super::switches::RowOrder;
+
 /// What to look for in one object.
 #[derive(Debug)]
 pub(super) struct Query {
@@ -9,6 +11,10 @@ pub(super) struct Query {
     pub(super) attributes: Vec<usize>,
     /// A record is found when all tests of at least one group hold.
     pub(super) groups: Vec<Vec<Test>>,
+    /// In which order.
+    pub(super) order: RowOrder,
+    /// How many at most.
+    pub(super) limit: Option<u64>,
 }
 
 /// A test of one attribute, named by its place. Null passes none of them.
@@ -21,14 +27,16 @@ pub(super) struct Test {
 /// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
-    /// It is one of a JSON array of values.
-    Among(String),
+    /// It is one of a JSON array of values, or one of the texts that stand apart from them.
+    Among(String, Vec<String>),
     /// It is a time before this one.
     Before(String),
     /// It is this time or a later one.
     From(String),
     /// It is the first time or a later one, and before the second.
     Between(String, String),
+    /// Nothing passes.
+    Never,
 }
 
 /// A statement with its parameters, all of them texts.
@@ -44,7 +52,7 @@ pub(super) fn column(attribute: usize) -> String {
 }
 
 impl Query {
-    /// The statement that reads from `table`, in the order of the identifying attribute.
+    /// The statement that reads from `table`.
     pub(super) fn statement(self, table: &str) -> Statement {
         let columns: Vec<String> = self.attributes.iter().map(|attribute| column(*attribute)).collect();
         let mut parameters = Vec::new();
@@ -54,8 +62,20 @@ impl Query {
             groups.push(balanced(&tests, "AND", "1"));
         }
         let condition = balanced(&groups, "OR", "0");
-        let sql = format!("SELECT {} FROM {table} WHERE {condition} ORDER BY {}", columns.join(", "), column(0));
+        let (columns, order) = (columns.join(", "), order(self.order));
+        let limit = self.limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        let sql = format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}{limit}");
         Statement { sql, parameters }
+    }
+}
+
+/// What the rows are ordered by; the last characters of ids that count up scatter them.
+fn order(order: RowOrder) -> String {
+    let identifier = column(0);
+    match order {
+        RowOrder::Id => identifier,
+        RowOrder::Reverse => format!("{identifier} DESC"),
+        RowOrder::Scattered => format!("substr({identifier}, -1), substr({identifier}, -2, 1), {identifier}"),
     }
 }
 
@@ -67,12 +87,17 @@ impl Test {
             parameters.len()
         };
         match self.comparison {
-            Comparison::Among(values) => format!("{name} IN (SELECT value FROM json_each(?{}))", bound(values)),
+            Comparison::Among(values, apart) => {
+                let listed = format!("{name} IN (SELECT value FROM json_each(?{}))", bound(values));
+                let apart: Vec<String> = apart.into_iter().map(|text| format!("?{}", bound(text))).collect();
+                if apart.is_empty() { listed } else { format!("({listed} OR {name} IN ({}))", apart.join(", ")) }
+            }
             Comparison::Before(end) => format!("{name} < ?{}", bound(end)),
             Comparison::From(start) => format!("{name} >= ?{}", bound(start)),
             Comparison::Between(start, end) => {
                 format!("({name} >= ?{} AND {name} < ?{})", bound(start), bound(end))
             }
+            Comparison::Never => "0".to_owned(),
         }
     }
 }
@@ -93,29 +118,41 @@ fn balanced(terms: &[String], word: &str, neutral: &str) -> String {
 mod tests {
     use super::*;
 
+    fn query(attributes: Vec<usize>, groups: Vec<Vec<Test>>) -> Query {
+        Query { attributes, groups, order: RowOrder::Id, limit: None }
+    }
+
     #[test]
     fn a_statement_is_made_of_places_and_numbered_parameters() {
         let test = |attribute, comparison| Test { attribute, comparison };
         let groups = vec![
             vec![
-                test(1, Comparison::Among("[1]".into())),
+                test(1, Comparison::Among("[1]".into(), vec![])),
                 test(2, Comparison::Between("2024-01-01".into(), "2024-01-02".into())),
             ],
             vec![test(0, Comparison::Before("z".into()))],
             vec![],
+            vec![test(3, Comparison::Among("[]".into(), vec!["a\0".into(), "b\0".into()])), test(1, Comparison::Never)],
         ];
-        let statement = Query { attributes: vec![2, 0], groups }.statement("item_7");
+        let statement = query(vec![2, 0], groups).statement("item_7");
         assert_eq!(
             statement.sql,
-            "SELECT a2, a0 FROM item_7 WHERE ((a1 IN (SELECT value FROM json_each(?1)) AND (a2 >= ?2 AND a2 < ?3)) \
-             OR (a0 < ?4 OR 1)) ORDER BY a0"
+            "SELECT a2, a0 FROM item_7 WHERE (((a1 IN (SELECT value FROM json_each(?1)) AND (a2 >= ?2 AND a2 < ?3)) \
+             OR a0 < ?4) OR (1 OR ((a3 IN (SELECT value FROM json_each(?5)) OR a3 IN (?6, ?7)) AND 0))) ORDER BY a0"
         );
-        assert_eq!(statement.parameters, ["[1]", "2024-01-01", "2024-01-02", "z"]);
+        assert_eq!(statement.parameters, ["[1]", "2024-01-01", "2024-01-02", "z", "[]", "a\0", "b\0"]);
     }
 
     #[test]
     fn no_group_finds_nothing() {
-        let statement = Query { attributes: vec![0], groups: vec![] }.statement("item_0");
+        let statement = query(vec![0], vec![]).statement("item_0");
         assert_eq!(statement.sql, "SELECT a0 FROM item_0 WHERE 0 ORDER BY a0");
+    }
+
+    #[test]
+    fn order_and_limit_come_last() {
+        let sql = |order, limit| Query { order, limit, ..query(vec![0], vec![]) }.statement("t").sql;
+        assert!(sql(RowOrder::Reverse, Some(7)).ends_with(" ORDER BY a0 DESC LIMIT 7"));
+        assert!(sql(RowOrder::Scattered, None).ends_with(" ORDER BY substr(a0, -1), substr(a0, -2, 1), a0"));
     }
 }

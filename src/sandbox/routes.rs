@@ -15,7 +15,9 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::answer::{Answer, Refusal};
 use super::guard;
+use super::outlet::Outlet;
 use super::service::Service;
+use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// Most bytes of a body, counted as they are read.
@@ -31,7 +33,7 @@ pub(super) struct Shared {
 }
 
 /// An operation of the service.
-type Operation = fn(&Service, &HeaderMap, &[u8]) -> Result<Answer, Refusal>;
+type Operation = fn(&Service, &HeaderMap, &[u8], &mut Outlet) -> Result<(), Refusal>;
 
 /// The routes of the document; everything else is refused with an envelope.
 pub(super) fn router(service: Arc<Service>, port: u16) -> Router {
@@ -47,24 +49,41 @@ pub(super) fn router(service: Arc<Service>, port: u16) -> Router {
 
 async fn not_found(State(shared): State<Shared>) -> Answer {
     let problem = format!("there is no such path; there are {SEARCH_PATH} and {DOWNLOAD_PATH}");
-    Refusal::Problem(StatusCode::NOT_FOUND, problem).answer(shared.service.switches.key_order)
+    Refusal::Problem(StatusCode::NOT_FOUND, problem).answer(&shared.service.switches)
 }
 
 async fn method_not_allowed(State(shared): State<Shared>) -> Answer {
     let problem = "this path takes POST only".to_owned();
-    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(shared.service.switches.key_order)
+    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(&shared.service.switches)
 }
 
 /// Reads the body, then runs the operation where it may block and where a panic ends only itself.
 async fn run(State(shared): State<Shared>, request: Request, operation: Operation) -> Answer {
-    let order = shared.service.switches.key_order;
+    let service = shared.service;
     let (parts, body) = request.into_parts();
     let body = match read(&parts.headers, body).await {
         Ok(body) => body,
-        Err(refusal) => return refusal.answer(order),
+        Err(refusal) => return refusal.answer(&service.switches),
     };
-    let done = tokio::task::spawn_blocking(move || operation(&shared.service, &parts.headers, &body)).await;
-    done.unwrap_or_else(|_panic| Err(Refusal::internal())).unwrap_or_else(|refusal| refusal.answer(order))
+    tokio::time::sleep(service.switches.latency).await;
+    let (mut outlet, awaited) = Outlet::new(service.switches.gzip == Gzip::On && takes_gzip(&parts.headers));
+    let runs = Arc::clone(&service);
+    tokio::task::spawn_blocking(move || {
+        let outcome = operation(&runs, &parts.headers, &body, &mut outlet);
+        // Once the reader has gone there is nobody to tell.
+        let _ = outlet.close(outcome, &runs.switches);
+    });
+    awaited.answer().await.unwrap_or_else(|| Refusal::internal().answer(&service.switches))
+}
+
+/// Whether the client asks for compressed answers.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let asked = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    asked.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
+        name.trim().eq_ignore_ascii_case("gzip") && weight.is_none_or(|weight| weight > 0.0)
+    })
 }
 
 async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {

@@ -25,8 +25,9 @@ const MAX_CONNECTIONS: usize = 256;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes of a head.
 const HEADER_LIMIT: usize = 64 * 1024;
-/// Threads for searches; the accept loop has its own.
-const SEARCH_THREADS: usize = 4;
+/// Most threads for searches; the accept loop has its own. A slow reader keeps one waiting, so each connection
+/// has its own, too; one that is idle ends.
+const SEARCH_THREADS: usize = MAX_CONNECTIONS;
 /// How long requests under way may take to end once the server stops.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a search that is still running is waited for after that.

@@ -2,21 +2,24 @@
 //!
 //! Everything here runs synchronously on a thread of its own; a panic in it is contained by the routes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::answer::{Answer, Frame, Refusal, json, object, success};
+use super::answer::{Frame, Refusal, json, object, success};
 use super::exports::{Exports, export_data};
+use super::objects::BusinessObject;
 use super::options::Clock;
-use super::request::{self, Target};
+use super::outlet::Outlet;
+use super::request::{self, Reading, Target};
+use super::rows::{Dress, RowWriter};
 use super::store::Store;
-use super::switches::{EmptyShape, Switches, UnknownExport};
+use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
 use super::tokens::{Grant, Tokens};
 use crate::contract::SCOPE_ITEM;
-use crate::contract::business_object::PROMOTION_CODE_NAME;
+use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
 use crate::error::{Error, Kind, Result};
 
@@ -28,22 +31,23 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     day_zone: TimeZone,
+    longest_search: Duration,
 }
 
 impl Service {
-    /// A service without data.
-    pub(super) fn new(switches: Switches, clock: Clock) -> Result<Self> {
+    /// A service of what the store holds.
+    pub(super) fn new(store: Store, switches: Switches, clock: Clock, longest_search: Duration) -> Result<Self> {
         let day_zone = TimeZone::get(&switches.day_zone).map_err(|cause| {
             Error::new(Kind::Sandbox, format!("switch day_zone: `{}` is not an IANA time zone", switches.day_zone))
                 .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
                 .with_source(cause)
         })?;
         let (exports, tokens) = (Exports::default(), Tokens::default());
-        Ok(Self { store: Store::open()?, exports, tokens, clock, switches, day_zone })
+        Ok(Self { store, exports, tokens, clock, switches, day_zone, longest_search })
     }
 
     /// Sections 4.1 and 4.2.
-    pub(super) fn search(&self, headers: &HeaderMap, body: &[u8]) -> Result<Answer, Refusal> {
+    pub(super) fn search(&self, headers: &HeaderMap, body: &[u8], outlet: &mut Outlet) -> Result<(), Refusal> {
         let grant = self.grant(headers)?;
         let generic_scope = &self.switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
@@ -57,11 +61,11 @@ impl Service {
         } else {
             require(&grant, generic_scope)?;
         }
-        self.records(&body, &target)
+        self.records(&body, &target, outlet)
     }
 
     /// Section 4.3.
-    pub(super) fn download(&self, headers: &HeaderMap, body: &[u8]) -> Result<Answer, Refusal> {
+    pub(super) fn download(&self, headers: &HeaderMap, body: &[u8], outlet: &mut Outlet) -> Result<(), Refusal> {
         let started = Instant::now();
         require(&self.grant(headers)?, &self.switches.download_scope)?;
         let id = request::export_id(&request::parse(body)?)?;
@@ -76,31 +80,55 @@ impl Service {
         };
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        Ok(success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after))
+        let answer = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
+        outlet.written().extend_from_slice(answer.as_bytes());
+        Ok(())
     }
 
-    fn records(&self, body: &Value, target: &Target<'_>) -> Result<Answer, Refusal> {
-        let table = self.store.find(|object| target.is(object)).ok_or_else(|| target.unknown())?;
-        let query = request::query(body, &table.object, &self.day_zone)?;
+    fn records(&self, body: &Value, target: &Target<'_>, outlet: &mut Outlet) -> Result<(), Refusal> {
+        let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
+        let table = table.ok_or_else(|| target.unknown())?;
+        let reading = Reading { zone: &self.day_zone, switches: &self.switches };
+        let query = request::query(body, &table.object, &reading)?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let envelope = Frame::new(order, &members, field::DATA);
         let status = [(field::STATUS, json(&true))];
         let data = Frame::new(order, &status, field::RECORDS);
-        let mut found = format!("{}{}[", envelope.before, data.before).into_bytes();
-        if self.store.search(&table, query, &mut found).map_err(|cause| unavailable(&cause))? == 0 {
-            let empty = match self.switches.empty_shape {
-                EmptyShape::Array => format!("{}[]{}", data.before, data.after),
-                EmptyShape::Object => format!("{}{{}}{}", data.before, data.after),
-                EmptyShape::Null => format!("{}null{}", data.before, data.after),
-                EmptyShape::Absent => object(order, &status),
-            };
-            found = format!("{}{empty}", envelope.before).into_bytes();
-        } else {
-            found.extend_from_slice(format!("]{}", data.after).as_bytes());
-        }
-        found.extend_from_slice(envelope.after.as_bytes());
-        Ok(Answer { status: StatusCode::OK, body: found })
+        let mut writer = self.writer(&table.object, &query.attributes);
+        let is_enough = outlet.is_enough(self.longest_search);
+        outlet.written().extend_from_slice(envelope.before.as_bytes());
+        let found = self.store.search(&table, query, is_enough, |row| {
+            if writer.rows() == 0 {
+                outlet.written().extend_from_slice(format!("{}[", data.before).as_bytes());
+            }
+            writer.write(row, outlet.written())?;
+            outlet.relieve()
+        });
+        found.map_err(|cause| unavailable(&cause))?;
+        let end = match self.switches.empty_shape {
+            _ if writer.rows() > 0 => format!("]{}", data.after),
+            EmptyShape::Array => format!("{}[]{}", data.before, data.after),
+            EmptyShape::Object => format!("{}{{}}{}", data.before, data.after),
+            EmptyShape::Null => format!("{}null{}", data.before, data.after),
+            EmptyShape::Absent => object(order, &status),
+        };
+        outlet.written().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
+        Ok(())
+    }
+
+    /// A writer of records with these attributes, in the shapes that the switches say.
+    fn writer(&self, object: &BusinessObject, attributes: &[usize]) -> RowWriter {
+        let dress = |name: &str| match name {
+            _ if object.id != PROMOTION_CODE_ID => Dress::PLAIN,
+            "last_used_source" | "last_used_time" if self.switches.last_used_type == LastUsedType::Object => {
+                Dress::OBJECT
+            }
+            "channel_id" if self.switches.channel_id_type == ChannelIdType::Text => Dress::QUOTED,
+            _ => Dress::PLAIN,
+        };
+        let names = attributes.iter().filter_map(|place| object.attributes.get(*place));
+        RowWriter::new(names.map(|attribute| (attribute.name.as_str(), dress(&attribute.name))))
     }
 
     /// What the bearer may do; the scheme is written as section 5 writes it.
@@ -127,11 +155,10 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
 }
 
-/// A store that is busy with a load can be asked again.
+/// What can be asked again says why; what else failed is not the caller's business.
 fn unavailable(cause: &Error) -> Refusal {
     if cause.is_retryable() {
-        let problem = "rows are being loaded into the sandbox; ask again in a moment";
-        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem.to_owned());
+        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().to_owned());
     }
     Refusal::internal()
 }

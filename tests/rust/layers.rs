@@ -47,9 +47,10 @@ const ROOMS: [(&str, &[&str]); 15] = [
 
 /// External crates that only some rooms may name.
 const ALONE: [(&str, &[&str]); 20] = [
-    ("arrow", &["columns"]),
+    // The bindings read what other libraries stream into the embedded service.
+    ("arrow", &["columns", "python"]),
     ("axum", &["sandbox"]),
-    ("flate2", &["transport"]),
+    ("flate2", &["transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
     ("hyper", &["transport", "sandbox"]),
     ("hyper_util", &["sandbox"]),

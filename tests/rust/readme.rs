@@ -15,7 +15,8 @@ fn the_table_of_open_points_is_the_one_of_the_core() {
         .iter()
         .map(|point| {
             let name = format!("`{}`", point.name);
-            vec![name, point.section.into(), point.question.into(), point.default.into(), point.reason.into()]
+            let told = [point.section, point.question, point.default, point.reason, point.values];
+            std::iter::once(name).chain(told.map(str::to_owned)).collect()
         })
         .collect();
     assert_eq!(rows(include_str!("../../README.md")), expected);

@@ -1,7 +1,6 @@
 //! The conditions of a promotion code search: the rules of section 4.2 and the limits of section 8.
 
-use jiff::tz::TimeZone;
-
+use super::Reading;
 use super::condition;
 use super::node::Node;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
@@ -11,7 +10,7 @@ use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::Test;
 
 /// The groups of `filters.OR`: one, or none where the document says that the response is empty.
-pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Vec<Vec<Test>>, Refusal> {
+pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Vec<Vec<Test>>, Refusal> {
     let [group] = or.array()? else {
         return Err(
             or.refusal(&format!("a promotion code search has exactly {OR_GROUPS} element, not {}", or.array()?.len()))
@@ -28,7 +27,7 @@ pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) ->
     let mut columns: Vec<&str> = Vec::with_capacity(count);
     for condition in and.elements()? {
         columns.push(positioned(&condition, columns.last().copied())?);
-        tests.push(read(&condition, object, zone)?);
+        tests.push(read(&condition, object, reading)?);
     }
     if !columns.contains(&REQUIRED_COLUMN) {
         return Err(and.refusal(&format!("the condition on `{REQUIRED_COLUMN}` is required")));
@@ -56,19 +55,21 @@ fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a st
     }
 }
 
-fn read(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Test, Refusal> {
+fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Test, Refusal> {
     let kind = condition.member("type")?;
     if kind.integer()? != CODE_CONDITION_TYPE {
         return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
-    if let Some(extend_value) = condition.optional("extendValue") {
-        extend_value.array()?;
+    if let Some(extend_value) = condition.optional("extendValue")
+        && !extend_value.array()?.is_empty()
+    {
+        return Err(extend_value.unfit("an empty array, which it always is"));
     }
     let column = condition.member("column")?.text()?;
     if column == REQUIRED_COLUMN {
-        condition.member("time_unit")?.fixed(crate::contract::condition::TIME_UNIT)?;
+        condition.member("time_unit")?;
     }
-    let test = condition::test(condition, object, zone)?;
+    let test = condition::test(condition, object, reading)?;
     match column {
         "audience_type" => limited(&condition.member("value")?, &AUDIENCE_TYPES)?,
         "code_status" => limited(&condition.member("value")?, &STATUSES)?,

@@ -2,9 +2,9 @@
 //!
 //! The positions and limits of promotion codes are in `codes`.
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::Reading;
 use super::node::Node;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
 use crate::error::excerpt;
@@ -12,21 +12,21 @@ use crate::sandbox::answer::Refusal;
 use crate::sandbox::days::Day;
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Test};
+use crate::sandbox::switches::{DayComparison, Unshown};
+
+/// Most texts of a list that are bound one by one.
+const MAX_APART: usize = 1_000;
 
 /// A condition of a generic search.
-pub(super) fn generic(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Test, Refusal> {
+pub(super) fn generic(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Test, Refusal> {
     condition.object(&["column", "data_type", "operator", "value_type", "value", "condition_type", "time_unit"])?;
     condition.member("value_type")?.fixed(VALUE_TYPE)?;
     condition.member("condition_type")?.fixed(CONDITION_TYPE)?;
-    // The generic shape lists no `time_unit` (section 4.1), so it may be absent; DAY is the one unit shown.
-    if let Some(unit) = condition.optional("time_unit") {
-        unit.fixed(TIME_UNIT)?;
-    }
-    test(condition, object, zone)
+    test(condition, object, reading)
 }
 
 /// What both shapes say in the same way: column, data type, operator and value.
-pub(super) fn test(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Test, Refusal> {
+pub(super) fn test(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Test, Refusal> {
     let column = condition.member("column")?;
     let (attribute, declared) = object.attribute(column.text()?).ok_or_else(|| {
         column.refusal(&format!("`{}` has no attribute `{}`", object.name, excerpt(column.text().unwrap_or(""), 60)))
@@ -37,33 +37,52 @@ pub(super) fn test(condition: &Node<'_>, object: &BusinessObject, zone: &TimeZon
         return Err(data_type.unfit(&expected));
     }
     let (operator, value) = (condition.member("operator")?, condition.member("value")?);
-    let comparison = match declared.kind {
-        AttributeKind::Datetime => day(&operator, &value, zone)?,
-        AttributeKind::Text | AttributeKind::Number => {
-            if condition.optional("time_unit").is_some() {
-                return Err(condition.refusal("`time_unit` is for datetime conditions"));
-            }
-            among(&operator, &value, declared.kind)?
+    // The generic shape lists no `time_unit` (section 4.1), so it may be absent.
+    let unit = condition.optional("time_unit");
+    let comparison = match (declared.kind, unit) {
+        (AttributeKind::Datetime, unit) => {
+            let comparison = day(&operator, &value, reading)?;
+            if is_shown(unit.as_ref(), reading)? { comparison } else { Comparison::Never }
         }
+        (AttributeKind::Text | AttributeKind::Number, Some(unit)) => {
+            return Err(unit.refusal("a time unit is for datetime conditions"));
+        }
+        (AttributeKind::Text | AttributeKind::Number, None) => among(&operator, &value, declared.kind, reading)?,
     };
     Ok(Test { attribute, comparison })
 }
 
-/// A datetime condition compares days: the value's own day is neither before nor after itself.
-fn day(operator: &Node<'_>, value: &Node<'_>, zone: &TimeZone) -> Result<Comparison, Refusal> {
+/// Whether a time unit is DAY, the one that is shown.
+fn is_shown(unit: Option<&Node<'_>>, reading: &Reading<'_>) -> Result<bool, Refusal> {
+    match (unit, reading.switches.time_unit) {
+        (None, _) => Ok(true),
+        (Some(unit), Unshown::Refused) => unit.fixed(TIME_UNIT).map(|()| true),
+        (Some(unit), Unshown::Unmatched) => unit.text().map(|unit| unit == TIME_UNIT),
+    }
+}
+
+/// A datetime condition compares days: whether the value's own day is before or after itself is a switch.
+fn day(operator: &Node<'_>, value: &Node<'_>, reading: &Reading<'_>) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.value.as_i64().ok_or_else(|| value.unfit("a bare whole number of Unix milliseconds"))?;
-    let day = Day::of(milliseconds, zone).ok_or_else(|| value.unfit("a time in the years 1 to 9999"))?;
-    match operator.text()? {
-        BEFORE_DATE => Ok(Comparison::Before(day.start)),
-        EQUALS => Ok(Comparison::Between(day.start, day.end)),
-        AFTER_DATE => Ok(Comparison::From(day.end)),
-        _ => Err(operator.unfit(&format!("an operator of a datetime: {BEFORE_DATE}, {EQUALS} or {AFTER_DATE}"))),
+    let day = Day::of(milliseconds, reading.zone).ok_or_else(|| value.unfit("a time in the years 1 to 9998"))?;
+    match (operator.text()?, reading.switches.day_comparison) {
+        (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
+        (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),
+        (EQUALS, _) => Ok(Comparison::Between(day.start, day.end)),
+        (AFTER_DATE, DayComparison::Exclusive) => Ok(Comparison::From(day.end)),
+        (AFTER_DATE, DayComparison::Inclusive) => Ok(Comparison::From(day.start)),
+        _ => unshown(operator, &format!("of a datetime: {BEFORE_DATE}, {EQUALS} or {AFTER_DATE}"), reading),
     }
 }
 
 /// A condition on texts or numbers compares with the elements of an array.
-fn among(operator: &Node<'_>, value: &Node<'_>, kind: AttributeKind) -> Result<Comparison, Refusal> {
+fn among(
+    operator: &Node<'_>,
+    value: &Node<'_>,
+    kind: AttributeKind,
+    reading: &Reading<'_>,
+) -> Result<Comparison, Refusal> {
     let values = value.array()?;
     for (index, element) in values.iter().enumerate() {
         let fits = match kind {
@@ -75,15 +94,28 @@ fn among(operator: &Node<'_>, value: &Node<'_>, kind: AttributeKind) -> Result<C
         }
     }
     match operator.text()? {
-        MATCHES => {}
-        EQUALS if values.len() == 1 => {}
-        EQUALS => {
-            return Err(value.refusal(&format!("{EQUALS} compares with exactly one value; {MATCHES} takes several")));
-        }
-        _ => return Err(operator.unfit(&format!("an operator of a {}: {MATCHES} or {EQUALS}", kind.data_type()))),
+        MATCHES => listed(value, values),
+        EQUALS if values.len() == 1 => listed(value, values),
+        EQUALS => Err(value.refusal(&format!("{EQUALS} compares with exactly one value; {MATCHES} takes several"))),
+        _ => unshown(operator, &format!("of a {}: {MATCHES} or {EQUALS}", kind.data_type()), reading),
     }
-    // SQLite's JSON reader ends a text at a zero character. No stored text holds one, so nothing is lost.
-    let findable = |element: &&Value| !element.as_str().is_some_and(|text| text.contains('\0'));
-    let values: Vec<&Value> = values.iter().filter(findable).collect();
-    Ok(Comparison::Among(crate::sandbox::answer::json(&values)))
+}
+
+/// `SQLite`'s JSON reader ends a text at a zero character: such texts stand apart from the JSON array.
+fn listed(value: &Node<'_>, values: &[Value]) -> Result<Comparison, Refusal> {
+    let holds_zero = |element: &Value| element.as_str().is_some_and(|text| text.contains('\0'));
+    let (apart, listed): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|element| holds_zero(element));
+    if apart.len() > MAX_APART {
+        return Err(value.refusal(&format!("more than {MAX_APART} texts with a zero character")));
+    }
+    let apart = apart.into_iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Comparison::Among(crate::sandbox::answer::json(&listed), apart))
+}
+
+/// An operator that is none of those shown.
+fn unshown(operator: &Node<'_>, shown: &str, reading: &Reading<'_>) -> Result<Comparison, Refusal> {
+    match reading.switches.operators {
+        Unshown::Refused => Err(operator.unfit(&format!("an operator {shown}"))),
+        Unshown::Unmatched => Ok(Comparison::Never),
+    }
 }

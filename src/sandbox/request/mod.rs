@@ -12,9 +12,18 @@ mod search;
 pub(super) use download::export_id;
 pub(super) use search::{Target, query};
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::answer::Refusal;
+use super::switches::Switches;
+
+/// How this service reads what the document leaves open of a request.
+pub(super) struct Reading<'a> {
+    /// The zone of `switches.day_zone`.
+    pub(super) zone: &'a TimeZone,
+    pub(super) switches: &'a Switches,
+}
 
 /// A body as JSON.
 pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {

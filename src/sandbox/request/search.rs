@@ -1,15 +1,15 @@
 //! The body of a search (section 4.1): which object, which attributes, which conditions.
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::node::Node;
-use super::{codes, condition};
+use super::{Reading, codes, condition};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::excerpt;
 use crate::sandbox::answer::Refusal;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Query, Test};
+use crate::sandbox::switches::AttrsAs;
 
 /// Most conditions of one search: far more than a person writes, far less than the store's limits.
 const MAX_CONDITIONS: usize = 10_000;
@@ -48,9 +48,13 @@ impl<'a> Target<'a> {
 }
 
 /// Reads `attrs` and `filters` of a search of this object.
-pub(in crate::sandbox) fn query(body: &Value, object: &BusinessObject, zone: &TimeZone) -> Result<Query, Refusal> {
+pub(in crate::sandbox) fn query(
+    body: &Value,
+    object: &BusinessObject,
+    reading: &Reading<'_>,
+) -> Result<Query, Refusal> {
     let body = Node::body(body);
-    let attributes = attributes(&body.member("attrs")?, object)?;
+    let attributes = attributes(&body.member("attrs")?, object, reading.switches.attrs_as)?;
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
     let or = filters.member("OR")?;
@@ -58,18 +62,21 @@ pub(in crate::sandbox) fn query(body: &Value, object: &BusinessObject, zone: &Ti
         return Err(or.refusal(&format!("more than {MAX_VALUES} values")));
     }
     let groups = match object.id {
-        PROMOTION_CODE_ID => codes::groups(&or, object, zone)?,
-        _ => groups(&or, object, zone)?,
+        PROMOTION_CODE_ID => codes::groups(&or, object, reading)?,
+        _ => groups(&or, object, reading)?,
     };
-    Ok(Query { attributes, groups })
+    Ok(Query { attributes, groups, order: reading.switches.row_order, limit: reading.switches.maximum_rows })
 }
 
 /// Section 4.1 calls `attrs` both an array of strings and a string: both are read.
-fn attributes(attrs: &Node<'_>, object: &BusinessObject) -> Result<Vec<usize>, Refusal> {
-    let names: Vec<&str> = match attrs.value {
-        Value::String(names) => names.split(',').map(str::trim).collect(),
-        Value::Array(_) => attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?,
-        _ => return Err(attrs.unfit("an array of attribute names")),
+fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Result<Vec<usize>, Refusal> {
+    let names: Vec<&str> = match (attrs.value, form) {
+        (Value::String(names), AttrsAs::Both | AttrsAs::Text) => names.split(',').map(str::trim).collect(),
+        (Value::Array(_), AttrsAs::Both | AttrsAs::Array) => {
+            attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?
+        }
+        (_, AttrsAs::Text) => return Err(attrs.unfit("a text of attribute names divided by commas")),
+        (_, AttrsAs::Both | AttrsAs::Array) => return Err(attrs.unfit("an array of attribute names")),
     };
     if names.is_empty() {
         return Err(attrs.refusal("no attribute is named"));
@@ -95,7 +102,7 @@ fn values(or: &[Value]) -> usize {
 }
 
 /// The groups of a generic search.
-fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Vec<Vec<Test>>, Refusal> {
+fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Vec<Vec<Test>>, Refusal> {
     let mut count = 0;
     let mut groups = Vec::with_capacity(or.array()?.len().min(MAX_CONDITIONS));
     for group in or.elements()? {
@@ -105,7 +112,7 @@ fn groups(or: &Node<'_>, object: &BusinessObject, zone: &TimeZone) -> Result<Vec
         if count > MAX_CONDITIONS {
             return Err(or.refusal(&format!("more than {MAX_CONDITIONS} conditions")));
         }
-        groups.push(and.elements()?.map(|each| condition::generic(&each, object, zone)).collect::<Result<_, _>>()?);
+        groups.push(and.elements()?.map(|each| condition::generic(&each, object, reading)).collect::<Result<_, _>>()?);
     }
     Ok(groups)
 }

@@ -1,0 +1,166 @@
+//! Rows that come as dicts, from any iterable.
+//!
+//! A missing key is null; a key that is not declared is refused, as a misspelt one would lose its values.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
+
+use super::{BLOCK, Source, attached};
+use crate::error::{Result, excerpt};
+use crate::sandbox::{AttributeKind, BusinessObject, Cell};
+
+/// An iterable of dicts.
+pub(super) struct Dicts {
+    rows: Py<PyIterator>,
+    object: BusinessObject,
+    /// The names of the attributes, in their order.
+    names: Vec<Py<PyString>>,
+    count: usize,
+}
+
+/// What is wrong with a value or a row, or what Python raised.
+enum Trouble {
+    Problem(String),
+    Raised(PyErr),
+}
+
+impl From<PyErr> for Trouble {
+    fn from(raised: PyErr) -> Self {
+        Self::Raised(raised)
+    }
+}
+
+impl Dicts {
+    /// Rows for an object.
+    pub(super) fn new(rows: &Bound<'_, PyAny>, object: BusinessObject) -> PyResult<Self> {
+        let names = object.attributes.iter().map(|each| PyString::intern(rows.py(), &each.name).unbind()).collect();
+        Ok(Self { rows: rows.try_iter()?.unbind(), object, names, count: 0 })
+    }
+
+    fn read(&mut self, py: Python<'_>) -> PyResult<Result<Vec<Vec<Cell>>>> {
+        let mut block = Vec::with_capacity(BLOCK);
+        for row in self.rows.bind(py).clone().take(BLOCK) {
+            match self.cells(&row?) {
+                Ok(cells) => block.push(cells),
+                Err(Trouble::Problem(problem)) => return Ok(Err(self.object.refusal(self.count, &problem))),
+                Err(Trouble::Raised(raised)) => return Err(raised),
+            }
+            self.count += 1;
+        }
+        Ok(Ok(block))
+    }
+
+    fn cells(&self, row: &Bound<'_, PyAny>) -> Result<Vec<Cell>, Trouble> {
+        let row = as_dict(row)?;
+        let mut cells = Vec::with_capacity(self.names.len());
+        let mut found = 0;
+        for (name, attribute) in self.names.iter().zip(&self.object.attributes) {
+            let Some(value) = row.get_item(name.bind(row.py()))? else {
+                cells.push(Cell::Null);
+                continue;
+            };
+            found += 1;
+            cells.push(cell(&value, attribute.kind).map_err(|trouble| match trouble {
+                Trouble::Problem(problem) => Trouble::Problem(format!("attribute `{}`: {problem}", attribute.name)),
+                raised @ Trouble::Raised(_) => raised,
+            })?);
+        }
+        if found == row.len() { Ok(cells) } else { Err(Trouble::Problem(self.unknown(&row))) }
+    }
+
+    fn unknown(&self, row: &Bound<'_, PyDict>) -> String {
+        let declared = |key: &str| self.object.attributes.iter().any(|attribute| attribute.name == key);
+        let mut keys = row.keys().iter().map(|key| key.extract::<String>().unwrap_or_else(|_| shown(&key)));
+        let unknown = keys.find(|key| !declared(key)).unwrap_or_default();
+        format!("it has no attribute `{}`", excerpt(&unknown, 60))
+    }
+}
+
+impl Source for Dicts {
+    fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
+        attached(|py| self.read(py))
+    }
+}
+
+fn as_dict<'py>(row: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Trouble> {
+    if let Ok(dict) = row.cast::<PyDict>() {
+        return Ok(dict.clone());
+    }
+    let Ok(mapping) = row.cast::<PyMapping>() else {
+        return Err(Trouble::Problem(format!("a row is a dict, not {}", type_of(row))));
+    };
+    let dict = PyDict::new(row.py());
+    dict.update(mapping)?;
+    Ok(dict)
+}
+
+fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> {
+    if value.is_none() {
+        return Ok(Cell::Null);
+    }
+    if value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
+        return Err(Trouble::Problem("is nan; write None for what is unset".to_owned()));
+    }
+    let read = match kind {
+        AttributeKind::Text => text(value),
+        AttributeKind::Number => number(value)?,
+        AttributeKind::Datetime => time(value)?.or_else(|| text(value)),
+    };
+    match read {
+        Some(cell) => Ok(cell),
+        // A scalar of numpy has the value of Python's own kind inside.
+        None if value.hasattr("dtype")? && value.hasattr("item")? => {
+            let inner = value.call_method0("item")?;
+            if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind) }
+        }
+        None => Err(unfit(value, kind)),
+    }
+}
+
+fn text(value: &Bound<'_, PyAny>) -> Option<Cell> {
+    // A lone surrogate has no place in any answer.
+    value.cast::<PyString>().ok()?.to_str().ok().map(Cell::from)
+}
+
+fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(None);
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(Some(Cell::Number(number.value())));
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        let beyond = |_| Trouble::Problem(format!("{} is beyond 64 bits", shown(value)));
+        return number.extract().map(|number: i64| Some(Cell::Integer(number))).map_err(beyond);
+    }
+    Ok(None)
+}
+
+/// A date or datetime; one with a zone is brought to UTC, in which the service writes its times.
+fn time(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {
+    if !value.is_instance_of::<PyDate>() {
+        return Ok(None);
+    }
+    if !value.is_instance_of::<PyDateTime>() {
+        let day: String = value.call_method0("isoformat")?.extract()?;
+        return Ok(Some(format!("{day} 00:00:00").into()));
+    }
+    if value.getattr("tzinfo")?.is_none() {
+        return Ok(Some(Cell::Text(value.call_method1("isoformat", (" ",))?.extract()?)));
+    }
+    let utc = value.py().import("datetime")?.getattr("timezone")?.getattr("utc")?;
+    let text: String = value.call_method1("astimezone", (utc,))?.call_method1("isoformat", (" ",))?.extract()?;
+    Ok(Some(Cell::from(text.trim_end_matches("+00:00"))))
+}
+
+fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {
+    Trouble::Problem(format!("{} is {}, not a {}", shown(value), type_of(value), kind.data_type()))
+}
+
+fn type_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| format!("of type {name}"))
+}
+
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "a value".to_owned(), |text| excerpt(&text.to_string_lossy(), 60))
+}

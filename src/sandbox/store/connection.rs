@@ -1,0 +1,101 @@
+//! Connections to the database: one that writes, and others that can do nothing but search.
+//!
+//! They have every feature off that the store does not need. What is in the database is not their matter.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::error::{Error, Kind, Result};
+
+/// How long a search waits for a load to finish, and the other way round.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Tells the databases of one process apart.
+static DATABASES: AtomicU64 = AtomicU64::new(0);
+
+/// Where a database is.
+pub(super) enum Place {
+    /// In the memory of this process, under a name.
+    Memory(String),
+    /// In a file, by its full path.
+    File(PathBuf),
+}
+
+impl Place {
+    /// A new database in memory.
+    pub(super) fn memory() -> Self {
+        // A name that begins with a slash is shared by the connections of this process, and nobody else.
+        Self::Memory(format!("file:/sandbox-{}?vfs=memdb", DATABASES.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The connection that writes.
+    pub(super) fn writer(&self) -> Result<Connection> {
+        let writer = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        if let Self::Memory(_) = self {
+            // Memory does not outlive the process: there is nothing a journal on disk could save.
+            writer.pragma_update(None, "journal_mode", "MEMORY").map_err(failure("open"))?;
+            writer.pragma_update(None, "synchronous", "OFF").map_err(failure("open"))?;
+        }
+        Ok(writer)
+    }
+
+    /// A connection that can do nothing but search.
+    pub(super) fn reader(&self) -> Result<Connection> {
+        let mut reader = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        reader.pragma_update(None, "query_only", true).map_err(failure("open"))?;
+        reader.authorizer(Some(only_searches)).map_err(failure("open"))?;
+        Ok(reader)
+    }
+
+    fn connect(&self, access: OpenFlags) -> Result<Connection> {
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match self {
+            Self::Memory(address) => Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI),
+            Self::File(path) => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NOFOLLOW),
+        };
+        let connection = opened.map_err(failure("open"))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failure("open"))?;
+        for (setting, value) in [
+            // With these two on, an unknown column would silently be read as a text.
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        ] {
+            connection.set_db_config(setting, value).map_err(failure("open"))?;
+        }
+        Ok(connection)
+    }
+}
+
+fn only_searches(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" } => {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
+}
+
+/// The error of a step; what `SQLite` said is its cause and is never sent to a client, unlike what can be tried again.
+pub(super) fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
+    move |cause| {
+        let error = |message: String| Error::new(Kind::Sandbox, message);
+        match cause.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy) => {
+                let problem = "the sandbox's store is busy: rows are being loaded, or an answer is still being read";
+                error(problem.to_owned()).with_hint("try again in a moment").retryable()
+            }
+            Some(ErrorCode::OperationInterrupted) => {
+                error("the search took too long and was ended".to_owned()).retryable()
+            }
+            _ => error(format!("the sandbox's store failed to {step}: {cause}")),
+        }
+        .with_source(cause)
+    }
+}
