@@ -7,7 +7,9 @@ the way; then through both clients. `HYPOTHESIS_PROFILE=soak` draws many more.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +19,7 @@ from support.bodies import BESIDE, code_bodies, item_bodies, milliseconds
 from support.demo_tables import allocated_after
 from support.oracle import Row, Table, records
 from support.plain_http import PlainService
+from support.visits import visits
 
 import dataaccess as da
 
@@ -41,10 +44,10 @@ def customers(service: PlainService) -> Table:
     return demo_tables.customers(service)
 
 
-def agree(service: PlainService, table: Table, body: Row) -> None:
+def agree(service: PlainService, table: Table, body: Row, zone: tzinfo = UTC) -> None:
     """The service and the oracle find the same records, in the same order, with their keys in the same order."""
     found = service.search(body).records
-    expected = records(table, body)
+    expected = records(table, body, zone)
     assert [list(record.items()) for record in found] == [list(record.items()) for record in expected], body
 
 
@@ -94,6 +97,54 @@ def test_an_expression_finds_what_its_groups_find(sandbox: da.Sandbox, customers
             joined &= condition
         where = joined if where is None else where | joined
     assert sandbox.client().search_items(customers.name, names(body), where) == records(customers, body)
+
+
+# Zones whose midnights lie far from UTC's, off the hour, or are skipped by a change of clocks.
+ZONES = [
+    "UTC",
+    "Asia/Ho_Chi_Minh",
+    "America/New_York",
+    "Asia/Kathmandu",
+    "Asia/Beirut",
+    "Pacific/Kiritimati",
+    "Pacific/Apia",
+    "America/Sao_Paulo",
+]
+
+
+@pytest.fixture(scope="module")
+def table_of_visits() -> Table:
+    return visits()
+
+
+@pytest.fixture(scope="module", params=ZONES)
+def elsewhere(request: pytest.FixtureRequest, table_of_visits: Table) -> Iterator[tuple[da.Sandbox, ZoneInfo]]:
+    """A service that cuts its days in another zone, with the visits loaded."""
+    table = table_of_visits
+    with da.Sandbox(switches={"day_zone": request.param}) as sandbox:
+        sandbox.declare(table.name, table.item_type_id, table.data_types)
+        assert sandbox.load(table.name, table.rows) == len(table.rows)
+        yield sandbox, ZoneInfo(request.param)
+
+
+@given(draw=st.data())
+def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
+    elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw
+) -> None:
+    sandbox, zone = elsewhere
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        agree(service, table_of_visits, draw.draw(item_bodies(table_of_visits)), zone)
+
+
+@given(draw=st.data())
+def test_a_client_finds_the_loaded_rows_of_the_oracle(
+    elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw
+) -> None:
+    sandbox, zone = elsewhere
+    body = draw.draw(item_bodies(table_of_visits, sendable=True))
+    client = sandbox.client(timezone=str(zone))
+    found = client.search_items("visit", names(body), body["filters"], item_type_id=7)
+    assert found == records(table_of_visits, body, zone)
 
 
 def names(body: Row) -> list[str]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.oracle import Table
+from support.oracle import DataType, Table
 from support.plain_http import PlainService
 
 CODES = 6_000
 CUSTOMERS = 2_000
 
-CODE_TYPES = {
+CODE_TYPES: dict[str, DataType] = {
     "id": "string",
     "name": "string",
     "pool_id": "number",
@@ -26,7 +26,7 @@ CODE_TYPES = {
     "last_used_time": "datetime",
     "channel_id": "number",
 }
-CUSTOMER_TYPES = {"customer_id": "string", "name": "string"}
+CUSTOMER_TYPES: dict[str, DataType] = {"customer_id": "string", "name": "string"}
 
 
 def allocated_after(milliseconds: int) -> dict[str, Any]:

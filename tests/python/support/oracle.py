@@ -6,12 +6,14 @@ breaks no rule goes in, the records that must come back go out. It knows neither
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 Row = dict[str, Any]
+DataType = Literal["string", "number", "datetime"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -21,7 +23,7 @@ class Table:
 
     item_type_id: int
     name: str
-    data_types: dict[str, str]
+    data_types: Mapping[str, DataType]
     rows: list[Row]
 
     @property
