@@ -26,16 +26,15 @@ EARLIEST, LATEST = 100_000_000_000, 4_102_444_800_000
 @cache
 def item_bodies(table: Table, *, sendable: bool = False) -> st.SearchStrategy[Row]:
     """Bodies in the generic shape of section 4.1; `sendable` leaves out what the clients refuse to send."""
-    least = 1 if sendable else 0
-    conditions = st.one_of([item_conditions(table, column, least=least) for column in table.data_types])
-    groups = st.fixed_dictionaries({"AND": st.lists(conditions, min_size=least, max_size=3)})
-    return bodies(table, attrs(table), st.lists(groups, min_size=least, max_size=4))
+    conditions = st.one_of([item_conditions(table, column, sendable=sendable) for column in table.data_types])
+    groups = st.fixed_dictionaries({"AND": lists(conditions, 3, sendable=sendable)})
+    return bodies(table, attrs(table), lists(groups, 4, sendable=sendable))
 
 
 @cache
 def code_bodies(table: Table, *, sendable: bool = False) -> st.SearchStrategy[Row]:
     """Bodies in the shape of section 4.2; `sendable` leaves out what the clients refuse to send."""
-    conditions = code_conditions(table, least=1 if sendable else 0)
+    conditions = code_conditions(table, sendable=sendable)
     if sendable:
         conditions = conditions.filter(is_sendable)
     return bodies(table, attrs(table), conditions.map(lambda found: [{"AND": found}]))
@@ -46,6 +45,12 @@ def is_sendable(conditions: list[Row]) -> bool:
     values = {condition["column"]: condition["value"] for condition in conditions}
     has_trap = "audience_type" in values and "allocated_audience" not in values
     return not has_trap and all(member.strip() for member in values.get("allocated_audience", []))
+
+
+def lists(elements: st.SearchStrategy[Any], most: int, *, sendable: bool) -> st.SearchStrategy[list[Any]]:
+    """Lists that seldom are empty, and never where the clients refuse to send an empty one."""
+    filled = st.lists(elements, min_size=1, max_size=most)
+    return filled if sendable else st.integers(0, 9).flatmap(lambda chance: st.just([]) if chance == 9 else filled)
 
 
 def bodies(table: Table, attrs: st.SearchStrategy[Any], groups: st.SearchStrategy[Any]) -> st.SearchStrategy[Row]:
@@ -66,11 +71,8 @@ def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
     return st.one_of(names, names.map(",".join), names.map(" , ".join))
 
 
-def code_conditions(table: Table, *, least: int) -> st.SearchStrategy[list[Row]]:
+def code_conditions(table: Table, *, sendable: bool) -> st.SearchStrategy[list[Row]]:
     """Up to four conditions by position, of which the last is required."""
-
-    def values(column: str) -> st.SearchStrategy[list[Any]]:
-        return st.lists(values_near(table, column), min_size=least, max_size=5)
 
     def condition(column: str, data_type: str, values: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[Row | None]:
         fields = st.fixed_dictionaries(
@@ -90,19 +92,14 @@ def code_conditions(table: Table, *, least: int) -> st.SearchStrategy[list[Row]]
         }
     ).flatmap(shuffled)
     return st.tuples(
-        condition("audience_type", "number", several([-1003, -1007], least)),
-        condition("allocated_audience", "string", values("allocated_audience")),
-        condition("code_status", "number", several([1, 3, 4], least)),
+        condition("audience_type", "number", lists(st.sampled_from([-1003, -1007]), 3, sendable=sendable)),
+        condition("allocated_audience", "string", values(table, "allocated_audience", sendable=sendable)),
+        condition("code_status", "number", lists(st.sampled_from([1, 3, 4]), 3, sendable=sendable)),
         time,
     ).map(lambda found: [condition for condition in found if condition is not None])
 
 
-def several(allowed: list[int], least: int) -> st.SearchStrategy[list[int]]:
-    """Some of the values that section 8 allows."""
-    return st.lists(st.sampled_from(allowed), min_size=least, max_size=3)
-
-
-def item_conditions(table: Table, column: str, *, least: int) -> st.SearchStrategy[Row]:
+def item_conditions(table: Table, column: str, *, sendable: bool) -> st.SearchStrategy[Row]:
     """A condition on a column in the generic shape."""
     data_type = table.data_types[column]
     fields: dict[str, st.SearchStrategy[Any]] = {
@@ -112,10 +109,13 @@ def item_conditions(table: Table, column: str, *, least: int) -> st.SearchStrate
         "condition_type": st.just("comp_attr"),
     }
     if data_type == "datetime":
-        fields |= {"operator": st.sampled_from(OPERATORS_OF_TIME), "value": times_near(table, column)}
+        times = times_near(table, column)
+        # The clients take small numbers for seconds, and so refuse times around 1970.
+        times = times.filter(lambda time: abs(time) >= EARLIEST) if sendable else times
+        fields |= {"operator": st.sampled_from(OPERATORS_OF_TIME), "value": times}
         # The generic shape lists no `time_unit` (section 4.1), the condition object does (section 2.4).
         return st.fixed_dictionaries(fields, optional={"time_unit": st.just("DAY")}).flatmap(shuffled)
-    fields["value"] = st.lists(values_near(table, column), min_size=least, max_size=5)
+    fields["value"] = values(table, column, sendable=sendable)
     return st.fixed_dictionaries(fields).flatmap(with_operator).flatmap(shuffled)
 
 
@@ -128,6 +128,11 @@ def with_operator(condition: Row) -> st.SearchStrategy[Row]:
 def shuffled(members: Row) -> st.SearchStrategy[Row]:
     """The same members in any order, as JSON leaves it free."""
     return st.permutations(list(members.items())).map(dict)
+
+
+def values(table: Table, column: str, *, sendable: bool) -> st.SearchStrategy[list[Any]]:
+    """Some values to compare a column with."""
+    return lists(values_near(table, column), 8, sendable=sendable)
 
 
 def values_near(table: Table, column: str) -> st.SearchStrategy[Any]:
@@ -143,7 +148,9 @@ def one_of_these(values: list[Any], beside: Callable[[Any], list[Any]]) -> list[
     if not values:
         return []
     # Drawn by their place: hypothesis would print all values again and again.
-    return [st.integers(0, len(values) - 1).flatmap(lambda place: st.sampled_from(beside(values[place])))]
+    one = st.integers(0, len(values) - 1).flatmap(lambda place: st.sampled_from(beside(values[place])))
+    # More often than any others: what is near is what tells right from wrong.
+    return [one, one, one]
 
 
 def texts_beside(text: str) -> list[str]:
@@ -152,9 +159,10 @@ def texts_beside(text: str) -> list[str]:
     return [*others, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC"))]
 
 
-def numbers_beside(number: float) -> list[float]:
-    """A number, its other spelling, and its neighbours."""
-    return [number, number, number, float(number), number + 1, number - 1, -number, number + 0.5]
+def numbers_beside(number: Any) -> list[Any]:
+    """A number, its other spelling, and its neighbours, all within 64 bits: JSON leaves open what is beyond."""
+    beside = [number, number, number, float(number), number + 1, number - 1, -number, number + 0.5]
+    return [value for value in beside if isinstance(value, float) or -(2**63) <= value < 2**63]
 
 
 def times_near(table: Table, column: str) -> st.SearchStrategy[int]:

@@ -7,7 +7,6 @@ breaks no rule goes in, the records that must come back go out. It knows neither
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any, Literal
@@ -17,14 +16,19 @@ DataType = Literal["string", "number", "datetime"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, eq=False)
 class Table:
     """A business object: the `data_type` of each attribute, of which the first identifies a row; and its rows."""
 
-    item_type_id: int
-    name: str
-    data_types: Mapping[str, DataType]
-    rows: list[Row]
+    def __init__(self, item_type_id: int, name: str, data_types: Mapping[str, DataType], rows: list[Row]) -> None:
+        """Holds what it is given."""
+        self.item_type_id = item_type_id
+        self.name = name
+        self.data_types = data_types
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        """What a failing test should print of it: not its rows."""
+        return f"Table({self.name!r}, {len(self.rows)} rows)"
 
     @property
     def identifier(self) -> str:
