@@ -7,6 +7,7 @@ serves until its input ends. `Server` is the other side: it starts that program 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -85,6 +86,16 @@ class Server:
             "now": int(fields["VmRSS"].split()[0]) / 1024,
             "highest": int(fields["VmHWM"].split()[0]) / 1024,
         }
+
+    def processor_seconds(self) -> float | None:
+        """Processor time it has used so far, which others on the machine do not change; none where it is not told."""
+        try:
+            told = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
+        except OSError:
+            return None
+        # The name of the program may hold blanks, and ends with the last bracket.
+        user, system = told.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def forget_highest(self) -> None:
         """Lets the highest memory begin anew, where the system can."""

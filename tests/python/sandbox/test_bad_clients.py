@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -147,6 +148,39 @@ def test_b4_names_with_sql_in_them_are_unknown_names(service: PlainService, cust
 @pytest.mark.parametrize("template", INJECTIONS)
 def test_b4_values_with_sql_in_them_are_values(service: PlainService, template: str) -> None:
     assert service.search(search([condition(template.format(customer(1)))])).records == []
+
+
+BATCH = 50
+
+
+def test_b6_loads_and_searches_side_by_side_are_whole() -> None:
+    """Four threads load, four search: each answer has all rows of a load or none, and never fewer than before."""
+    everything = {**search([]), "itemTypeId": 7, "itemTypeName": "visit", "attrs": ["visit_id", "load"]}
+    with da.Sandbox() as sandbox:
+        sandbox.declare("visit", 7, {"visit_id": "string", "load": "string"})
+        token = sandbox.issue_token(["item"])
+
+        def load(loader: int) -> None:
+            for number in range(10):
+                name = f"{loader}-{number}"
+                rows = [{"visit_id": f"{name}-{row}", "load": name} for row in range(BATCH)]
+                assert sandbox.load("visit", rows) == BATCH
+                with pytest.raises(da.SandboxError, match="taken"):
+                    sandbox.load("visit", [{"visit_id": f"{name}-new", "load": name}, *rows])
+
+        def look(_: int) -> None:
+            seen = 0
+            with PlainService(sandbox.base_url, token) as service:
+                while seen < 4 * 10 * BATCH:
+                    found = Counter(record["load"] for record in service.search(everything).records)
+                    assert set(found.values()) <= {BATCH}
+                    assert found.total() >= seen
+                    seen = found.total()
+
+        with ThreadPoolExecutor(8) as threads:
+            work = [threads.submit(one, number) for number in range(4) for one in (load, look)]
+            for each in work:
+                each.result()
 
 
 def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Table) -> None:
