@@ -53,14 +53,18 @@ def customer(number: int) -> str:
     return f"demo-customer-{number:04}"
 
 
-def test_b3_ten_thousand_groups_are_searched(service: PlainService, customers: Table) -> None:
-    body = search(*([condition(customer(number))] for number in range(1, GROUPS + 1)))
-    assert service.search(body).records == records(customers, body)
+def the_customers(first: int, last: int) -> list[Body]:
+    return [{"customer_id": customer(number)} for number in range(first, last + 1)]
 
 
-def test_b3_ten_thousand_conditions_of_one_group_are_searched(service: PlainService, customers: Table) -> None:
+def test_b3_ten_thousand_groups_are_searched(service: PlainService) -> None:
+    body = search(*([condition(customer(number))] for number in range(1_000, GROUPS + 1_000)))
+    assert service.search(body).records == the_customers(1_000, 2_000)
+
+
+def test_b3_ten_thousand_conditions_of_one_group_are_searched(service: PlainService) -> None:
     body = search([condition(customer(1), customer(number)) for number in range(1, GROUPS + 1)])
-    assert service.search(body).records == records(customers, body) == [{"customer_id": customer(1)}]
+    assert service.search(body).records == the_customers(1, 1)
 
 
 @pytest.mark.parametrize("shape", ["groups", "conditions", "empty-groups"])
@@ -76,9 +80,9 @@ def test_b3_more_is_refused_by_its_place(service: PlainService, shape: str) -> N
     assert reply.refusal == "filters.OR: more than 10000 conditions"
 
 
-def test_b3_a_hundred_thousand_values_are_searched(service: PlainService, customers: Table) -> None:
+def test_b3_a_hundred_thousand_values_are_searched(service: PlainService) -> None:
     body = search([condition(*(customer(number) for number in range(1_000, 101_000)))])
-    assert service.search(body).records == records(customers, body)
+    assert service.search(body).records == the_customers(1_000, 2_000)
 
 
 @pytest.mark.parametrize("value", ["a", "", 7], ids=["text", "empty", "number"])
