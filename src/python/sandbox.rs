@@ -66,7 +66,13 @@ impl RawSandbox {
     }
 
     /// Adds a business object of attributes given with their kinds.
-    fn declare(&self, py: Python<'_>, name: String, item_type_id: i64, attributes: Vec<(String, String)>) -> PyResult<()> {
+    fn declare(
+        &self,
+        py: Python<'_>,
+        name: String,
+        item_type_id: i64,
+        attributes: Vec<(String, String)>,
+    ) -> PyResult<()> {
         let attributes = attributes.into_iter().map(|(attribute, kind)| {
             let kind = AttributeKind::from_data_type(&kind).ok_or_else(|| {
                 let problem = format!("object `{name}`: attribute `{attribute}` cannot be `{kind}`");

@@ -1,0 +1,301 @@
+"""Objects declared and rows loaded from Python: dicts, tables that come as Arrow, and files that keep them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+import dataaccess as da
+
+STORE: dict[str, Any] = {"store_id": "string", "area": "number", "opened": "datetime"}
+NAMES = list(STORE)
+EXPECTED: list[dict[str, Any]] = [
+    {"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"},
+    {"store_id": "b", "area": 0.5, "opened": None},
+    {"store_id": "c", "area": None, "opened": "2024-02-01 00:00:00"},
+]
+
+
+@pytest.fixture
+def service() -> Iterator[da.Sandbox]:
+    """A service that knows stores."""
+    with da.Sandbox() as sandbox:
+        sandbox.declare("store", 7, STORE)
+        yield sandbox
+
+
+def stored(sandbox: da.Sandbox) -> list[dict[str, Any]]:
+    body = {"itemTypeId": 7, "itemTypeName": "store", "attrs": NAMES, "filters": {"OR": [{"AND": []}]}}
+    found: list[dict[str, Any]] = sandbox.client().call("/access/api/item/search", body)["data"]["data"]
+    return found
+
+
+def refusal(sandbox: da.Sandbox, rows: Any) -> str:
+    with pytest.raises(da.SandboxError) as caught:
+        sandbox.load("store", rows)
+    assert stored(sandbox) == [], "a load that failed left rows"
+    return str(caught.value)
+
+
+def arrow(area: Any = None, opened: Any = None) -> pa.Table:
+    """One store with a value of some Arrow type."""
+    columns = {"store_id": pa.array(["a"]), "area": area, "opened": opened}
+    return pa.table({name: column for name, column in columns.items() if column is not None})
+
+
+def test_dicts_of_any_iterable_are_loaded() -> None:
+    rows: list[dict[str, Any]] = [
+        {"store_id": "a", "area": 250, "opened": dt.datetime(2024, 1, 31, 10)},  # noqa: DTZ001 - read as UTC
+        {"opened": None, "area": 0.5, "store_id": "b"},
+        {"store_id": "c", "opened": dt.date(2024, 2, 1)},
+    ]
+    ways: list[Callable[[], Any]] = [
+        lambda: rows,
+        lambda: iter(rows),
+        lambda: (row for row in rows),
+        lambda: [types.MappingProxyType(row) for row in rows],
+    ]
+    for way in ways:
+        with da.Sandbox() as sandbox:
+            sandbox.declare("store", 7, STORE)
+            assert sandbox.load("store", way()) == 3
+            assert stored(sandbox) == EXPECTED
+
+
+FRAME = pd.DataFrame(
+    {
+        "store_id": ["a", "b", "c"],
+        "area": [250, 0.5, None],
+        "opened": [pd.Timestamp(2024, 1, 31, 10), None, pd.Timestamp(2024, 2, 1)],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        FRAME,
+        FRAME.set_index("store_id"),
+        FRAME.iloc[::-1],
+        pa.Table.from_pandas(FRAME),
+        pl.DataFrame(pa.Table.from_pandas(FRAME)),
+        pa.Table.from_pandas(FRAME).to_reader(max_chunksize=1),
+        pa.Table.from_pandas(FRAME).set_column(0, "store_id", pa.array(["a", "b", "c"]).dictionary_encode()),
+        pa.Table.from_pandas(FRAME).set_column(0, "store_id", pa.array(["a", "b", "c"], pa.string_view())),
+    ],
+    ids=["pandas", "index", "reversed", "pyarrow", "polars", "batches", "dictionary", "view"],
+)
+def test_tables_are_loaded_by_the_names_of_their_columns(service: da.Sandbox, table: Any) -> None:
+    assert service.load("store", table) == 3
+    assert stored(service) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("area", "expected"),
+    [
+        (pa.array([-128], pa.int8()), -128),
+        (pa.array([2**63 - 1], pa.uint64()), 2**63 - 1),
+        (pa.array([-(2**63)], pa.int64()), -(2**63)),
+        (pa.array([0.1], pa.float64()), 0.1),
+        (pa.array([0.5], pa.float32()), 0.5),
+        (pa.array([decimal.Decimal("12.50")]), 12.5),
+        (pa.array([decimal.Decimal("-0.001234567890123")]), -0.001234567890123),
+        (pa.array([decimal.Decimal("9007199254740993.00")]), 9007199254740993),
+        (pa.array([5], pa.int32()).dictionary_encode(), 5),
+        (pa.array([None], pa.null()), None),
+        (pa.array([None], pa.int64()), None),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
+)
+def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any, expected: Any) -> None:
+    assert service.load("store", arrow(area=area)) == 1
+    found = stored(service)[0]["area"]
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("opened", "expected"),
+    [
+        (pa.array([dt.date(2024, 2, 29)]), "2024-02-29 00:00:00"),
+        (pa.array([dt.date(2024, 2, 29)], pa.date64()), "2024-02-29 00:00:00"),
+        (pa.array([1706702400], pa.timestamp("s")), "2024-01-31 12:00:00"),
+        (pa.array([1706702400000], pa.timestamp("ms", "Asia/Ho_Chi_Minh")), "2024-01-31 12:00:00"),
+        (pa.array([1706702400 * 10**6], pa.timestamp("us")), "2024-01-31 12:00:00"),
+        (pa.array([1706702400 * 10**9], pa.timestamp("ns")), "2024-01-31 12:00:00"),
+        (pa.array([-62135596800], pa.timestamp("s")), "0001-01-01 00:00:00"),
+        (pa.array(["2024-01-31 12:00:00"], pa.large_string()), "2024-01-31 12:00:00"),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
+)
+def test_times_of_any_column_become_the_text_of_the_document(service: da.Sandbox, opened: Any, expected: str) -> None:
+    assert service.load("store", arrow(opened=opened)) == 1
+    assert stored(service)[0]["opened"] == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ({"area": pa.array([True])}, "object `store`: column `area`: it holds Boolean, not numbers"),
+        ({"area": pa.array(["12"])}, "object `store`: column `area`: it holds Utf8, not numbers"),
+        ({"area": pa.array([2**63], pa.uint64())}, "row 0: attribute `area`: 9223372036854775808 is beyond 64 bits"),
+        ({"area": pa.array([float("nan")])}, "row 0: attribute `area`: Number(NaN) is not a finite number"),
+        ({"area": pa.array([decimal.Decimal("0.1234567890123456")])}, "has more digits than a number holds exactly"),
+        ({"opened": pa.array([1706702400])}, "object `store`: column `opened`: it holds Int64, not times"),
+        ({"opened": pa.array([1], pa.timestamp("ms"))}, "row 0: attribute `opened`: is not a time in whole seconds"),
+        ({"opened": pa.array([10**12], pa.timestamp("s"))}, "`opened`: is a time outside the years 1 to 9999"),
+        ({"opened": pa.array(["yesterday"])}, 'row 0: attribute `opened`: Text("yesterday") is not a time'),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_column_that_does_not_fit_is_named(service: da.Sandbox, column: dict[str, Any], expected: str) -> None:
+    assert expected in refusal(service, arrow(**column))
+
+
+def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
+    stranger = refusal(service, pa.table({"store_id": ["a"], "colour": ["red"]}))
+    assert stranger == "object `store`: column `colour` is no attribute of it"
+    twice = refusal(service, pa.table([["a"], ["b"]], names=["store_id", "store_id"]))
+    assert twice == "object `store`: column `store_id` is there twice"
+    number = refusal(service, pa.table({"store_id": [1]}))
+    assert number == "object `store`: column `store_id`: it holds Int64, not texts"
+    assert "row 0: the identifying attribute is null" in refusal(service, pa.table({"area": [1]}))
+    assert "an Arrow stream that is no table" in refusal(service, pl.Series("store_id", ["a"]))
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"colour": "red"}, "it has no attribute `colour`"),
+        ({5: "red"}, "it has no attribute `5`"),
+        ({"area": "12"}, "attribute `area`: '12' is of type str, not a number"),
+        ({"area": True}, "attribute `area`: True is of type bool, not a number"),
+        ({"area": np.array([True])[0]}, "attribute `area`: True is of type bool, not a number"),
+        ({"area": 2**63}, "attribute `area`: 9223372036854775808 is beyond 64 bits"),
+        ({"area": float("nan")}, "attribute `area`: is nan; write None for what is unset"),
+        ({"area": float("inf")}, "attribute `area`: Number(inf) is not a finite number"),
+        ({"area": decimal.Decimal(1)}, "attribute `area`: Decimal('1') is of type Decimal, not a number"),
+        ({"area": dt.date(2024, 1, 1)}, "is of type date, not a number"),
+        ({"opened": 1706702400}, "attribute `opened`: 1706702400 is of type int, not a datetime"),
+        ({"opened": "2024-01-31"}, "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        ({"opened": pd.NaT}, "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "is not a time in whole seconds"),
+        ({"store_id": 17}, "attribute `store_id`: 17 is of type int, not a string"),
+        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' is of type str, not a string"),
+        ({"store_id": float("nan")}, "attribute `store_id`: is nan; write None for what is unset"),
+        ({"store_id": None}, "the identifying attribute is null"),
+        ({"store_id": "first"}, 'its identifier Text("first") is taken'),
+    ],
+    ids=str,
+)
+def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
+    service: da.Sandbox, row: dict[Any, Any], expected: str
+) -> None:
+    told = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
+    assert told.startswith("object `store`, row 1: ")
+    assert expected in told
+
+
+def test_a_row_that_is_no_dict_is_refused(service: da.Sandbox) -> None:
+    assert refusal(service, [["a", 1]]) == "object `store`, row 0: a row is a dict, not of type list"
+    with pytest.raises(TypeError, match="not iterable"):
+        service.load("store", 5)
+
+
+def test_numpy_and_zones_are_understood(service: da.Sandbox) -> None:
+    saigon = dt.datetime(2024, 1, 31, 12, tzinfo=ZoneInfo("Asia/Ho_Chi_Minh"))
+    rows = [
+        {"store_id": np.str_("a"), "area": np.int64(5), "opened": saigon},
+        {"store_id": "b", "area": np.float32(0.5), "opened": pd.Timestamp("2024-01-31 05:00:00")},
+        {"store_id": "c", "area": np.float64(1.5), "opened": np.datetime64("2024-01-31T05:00:00")},
+    ]
+    assert service.load("store", rows) == 3
+    assert [row["area"] for row in stored(service)] == [5, 0.5, 1.5]
+    assert {row["opened"] for row in stored(service)} == {"2024-01-31 05:00:00"}
+
+
+def test_what_an_iterable_raises_comes_out_and_nothing_is_loaded(service: da.Sandbox) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"store_id": "a"}
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        service.load("store", rows())
+    assert stored(service) == []
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from pa.table({"store_id": ["a"]}).to_batches()
+        raise ValueError("the file ended early")
+
+    schema = pa.schema([("store_id", pa.string())])
+    with pytest.raises(da.SandboxError, match="the file ended early"):
+        service.load("store", pa.RecordBatchReader.from_batches(schema, batches()))
+    assert stored(service) == []
+
+
+def test_a_text_with_a_zero_character_is_found_by_itself(service: da.Sandbox) -> None:
+    service.load("store", [{"store_id": "a"}, {"store_id": "a\0b"}, {"store_id": "a\0c"}])
+    found = service.client().search_items("store", ["store_id"], da.col("store_id").matches(["a\0b"]), item_type_id=7)
+    assert found == [{"store_id": "a\0b"}]
+
+
+def test_whole_numbers_are_compared_as_whole_numbers(service: da.Sandbox) -> None:
+    service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
+    found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
+    assert found == [{"area": 2**53 + 1}]
+
+
+def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
+    def told(name: str, item_type_id: int, attributes: Any) -> str:
+        with pytest.raises(da.SandboxError) as caught:
+            service.declare(name, item_type_id, attributes)
+        return str(caught.value)
+
+    wrong = told("shop", 8, {"id": "text"})
+    assert wrong == "object `shop`: attribute `id` cannot be `text`; it is string, number or datetime"
+    assert "its name or its id 7 is taken by `store`" in told("shop", 7, {"id": "string"})
+    assert "it has no attributes" in told("shop", 8, {})
+    with pytest.raises(da.SandboxError, match="object `shop` is not declared; declared are promotion_code, customer"):
+        service.load("shop", [])
+    service.declare("store", 7, STORE)
+
+
+def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
+    path = tmp_path / "data.db"
+    with da.Sandbox(db=path) as sandbox:
+        sandbox.declare("store", 7, STORE)
+        sandbox.load("store", [{"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"}])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["data.db"]
+    with da.Sandbox(db=str(path)) as sandbox:
+        assert stored(sandbox) == EXPECTED[:1]
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("my notes " * 200, encoding="utf-8")
+    with pytest.raises(da.SandboxError, match="is no store of a sandbox; nothing in it was changed"):
+        da.Sandbox(db=notes)
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "data.db")
+    with pytest.raises(da.SandboxError, match="is a symbolic link"):
+        da.Sandbox(db=link)
+    assert notes.read_text(encoding="utf-8") == "my notes " * 200
+
+
+def test_a_stopped_service_loads_nothing() -> None:
+    sandbox = da.Sandbox()
+    sandbox.stop()
+    with pytest.raises(da.SandboxError, match="was stopped"):
+        sandbox.load("customer", [])
+    with pytest.raises(da.SandboxError, match="was stopped"):
+        sandbox.declare("store", 7, STORE)

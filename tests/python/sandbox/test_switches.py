@@ -1,0 +1,95 @@
+"""Switches set from Python by the names of the README's table, and seen through a client."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+
+
+def table() -> dict[str, str]:
+    """What each switch takes, by its name."""
+    rows = [line.strip("|").split("|") for line in README.split("<!-- open points -->")[1].splitlines() if line]
+    return {row[0].strip(" `"): row[-1].strip() for row in rows[2:]}
+
+
+def test_every_value_of_the_table_is_taken() -> None:
+    words = {name: re.findall(r'"(\w+)"', takes) for name, takes in table().items()}
+    assert words["empty_shape"] == ["array", "object", "null", "absent"]
+    for name, values in words.items():
+        for value in values:
+            da.Sandbox(switches={name: value}).stop()
+    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object", "gzip": True}
+    da.Sandbox(switches=others).stop()
+
+
+@pytest.mark.parametrize(
+    ("switches", "expected"),
+    [
+        ({"empty_shpae": "null"}, "there is no switch `empty_shpae`; did you mean empty_shape?"),
+        ({"audience_without_members": "x"}, "there is no switch `audience_without_members`"),
+        ({"empty_shape": "nil"}, 'it takes "array", "object", "null", "absent"'),
+        ({"empty_shape": None}, "switch empty_shape: none is not a value of it"),
+        ({"day_zone": "Hanoi"}, 'it takes "UTC" or another IANA name'),
+        ({"maximum_rows": 0}, "it takes none, or a whole number from 1 on"),
+        ({"maximum_rows": True}, "switch maximum_rows: true is not a value of it"),
+        ({"finished_status": 1.5}, "switch finished_status: 1.5 is not a value of it; it takes a whole number"),
+        ({"latency": -1}, "it takes seconds before an answer, from 0 on"),
+        ({"generic_scope": [1]}, "switch generic_scope: [1] is not a value of it; it takes a text"),
+        ({"generic_scope": ""}, "it takes a text"),
+    ],
+    ids=str,
+)
+def test_a_wrong_name_or_value_is_told_what_would_do(switches: dict[str, Any], expected: str) -> None:
+    for start in (da.Sandbox, da.Sandbox.demo):
+        with pytest.raises(da.SandboxError, match=re.escape(expected)):
+            start(switches=switches)
+
+
+@pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
+@pytest.mark.parametrize("order", ["code_first", "code_last"])
+def test_a_client_lives_with_every_shape_of_an_answer(shape: str, order: str) -> None:
+    with da.Sandbox.demo(switches={"empty_shape": shape, "key_order": order}) as sandbox:
+        client = sandbox.client()
+        assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
+        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
+
+
+def test_a_zone_of_the_service_cuts_other_days() -> None:
+    with da.Sandbox.demo(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
+        client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
+        rows = client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
+    times = sorted(row["allocated_time"] for row in rows)
+    assert "2024-01-14 17:00:00" <= times[0] < "2024-01-15 00:00:00"
+    assert times[-1] < "2024-01-15 17:00:00"
+
+
+def test_values_of_another_type_come_through_as_they_are() -> None:
+    with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "text"}) as sandbox:
+        attrs = ["last_used_source", "channel_id"]
+        rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
+    assert {type(row["channel_id"]) for row in rows} == {str}
+    assert {tuple(row["last_used_source"]) for row in rows} == {("value",)}
+
+
+def test_the_latency_may_be_a_timedelta() -> None:
+    with da.Sandbox(switches={"latency": dt.timedelta(seconds=0.3)}) as sandbox:
+        client = sandbox.client()
+        since = time.monotonic()
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+        assert time.monotonic() - since >= 0.3
+
+
+def test_a_malformed_request_that_is_told_by_its_code_is_an_error_too() -> None:
+    with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
+        with pytest.raises(da.ApiError) as caught:
+            sandbox.client().call("/access/api/item/search", {"attrs": []})
+        assert caught.value.code == 400

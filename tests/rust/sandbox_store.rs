@@ -1,0 +1,283 @@
+//! The embedded service's store: files that survive, files that are refused, declarations, loads, and who may meet whom.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dataaccess::error::Error;
+use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
+use serde_json::json;
+use support::{codes, condition, items, receive, search, send};
+
+/// A folder of its own that ends with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static FOLDERS: AtomicU32 = AtomicU32::new(0);
+        let name = format!("dataaccess-store-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn empty() -> Sandbox {
+    Sandbox::start(Options::default()).unwrap()
+}
+
+fn on(path: &Path) -> Result<Sandbox, Error> {
+    Sandbox::start(Options { db: Some(path.to_owned()), ..Options::default() })
+}
+
+fn refusal(path: &Path) -> String {
+    on(path).unwrap_err().line()
+}
+
+fn store() -> BusinessObject {
+    let attributes =
+        [("id", AttributeKind::Text), ("area", AttributeKind::Number), ("opened", AttributeKind::Datetime)];
+    BusinessObject::new(7, "store", &attributes)
+}
+
+fn row(id: &str, area: impl Into<Cell>, opened: &str) -> Vec<Cell> {
+    vec![id.into(), area.into(), opened.into()]
+}
+
+fn all_stores(sandbox: &Sandbox) -> String {
+    search(sandbox, &items(7, "store", &["id", "area", "opened"], json!([{"AND": []}]))).text().to_owned()
+}
+
+const FOUND: &str = r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":[{"id":"a","area":1.5,"opened":"2024-01-31 10:00:00"},{"id":"b","area":null,"opened":null}]}}"#;
+
+#[test]
+fn objects_and_rows_of_a_file_are_found_again_and_the_file_is_whole_by_itself() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    sandbox.declare(&store()).unwrap();
+    sandbox.load("store", [vec!["b".into(), Cell::Null, Cell::Null]]).unwrap();
+    sandbox.load("store", [row("a", 1.5, "2024-01-31 10:00:00")]).unwrap();
+    sandbox.stop();
+    assert_eq!(folder.names(), ["data.db"], "what is beside the file would be missing from a copy of it");
+    fs::rename(folder.file("data.db"), folder.file("moved.db")).unwrap();
+
+    let again = on(&folder.file("moved.db")).unwrap();
+    assert_eq!(all_stores(&again), FOUND);
+    again.declare(&store()).unwrap();
+    assert_eq!(again.load("store", [row("c", 1, "2024-02-01 00:00:00")]).unwrap(), 1);
+}
+
+#[test]
+fn two_sandboxes_of_one_file_see_what_either_declares_and_loads() {
+    let folder = Folder::new();
+    let one = on(&folder.file("data.db")).unwrap();
+    let other = on(&folder.file("data.db")).unwrap();
+    one.declare(&store()).unwrap();
+    one.load("store", [row("a", 1.5, "2024-01-31 10:00:00")]).unwrap();
+    other.load("store", [vec!["b".into(), Cell::Null, Cell::Null]]).unwrap();
+    assert_eq!(all_stores(&one), FOUND);
+    assert_eq!(all_stores(&other), FOUND);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_its_owners_alone_and_a_link_is_not_followed() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    for name in folder.names() {
+        let mode = fs::metadata(folder.file(&name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    sandbox.stop();
+    symlink(folder.file("data.db"), folder.file("link.db")).unwrap();
+    symlink(folder.file("nowhere.db"), folder.file("dangling.db")).unwrap();
+    for name in ["link.db", "dangling.db"] {
+        assert!(refusal(&folder.file(name)).ends_with("is a symbolic link, which is not followed"), "{name}");
+    }
+    assert!(!folder.file("nowhere.db").exists());
+}
+
+#[test]
+fn what_is_no_store_is_refused_and_left_as_it_is() {
+    let folder = Folder::new();
+    fs::write(folder.file("notes.txt"), "these are my notes, which are longer than the head of a database".repeat(20))
+        .unwrap();
+    let foreign = rusqlite::Connection::open(folder.file("other.db")).unwrap();
+    foreign.execute_batch("CREATE TABLE mine (x); INSERT INTO mine VALUES (1)").unwrap();
+    drop(foreign);
+    for name in ["notes.txt", "other.db"] {
+        let before = fs::read(folder.file(name)).unwrap();
+        let told = refusal(&folder.file(name));
+        assert!(told.starts_with("db: `") && told.contains(name), "{told}");
+        assert!(told.contains("is no store of a sandbox; nothing in it was changed"), "{told}");
+        assert_eq!(fs::read(folder.file(name)).unwrap(), before, "{name}");
+    }
+    assert_eq!(folder.names().len(), 2);
+    assert!(refusal(&folder.0).ends_with("is no file"));
+    assert!(refusal(&folder.file("missing/data.db")).contains("is in a folder that cannot be used"));
+    assert!(refusal(Path::new("/")).contains("names no file"));
+}
+
+#[test]
+fn a_store_of_another_version_is_refused() {
+    let folder = Folder::new();
+    let path = folder.file("data.db");
+    on(&path).unwrap().stop();
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    assert!(refusal(&path).ends_with("is a store of version 2; this package reads version 1"));
+}
+
+#[test]
+fn a_store_in_memory_leaves_nothing_on_disk() {
+    let left = || {
+        let folders = [std::env::current_dir().unwrap(), std::env::temp_dir(), PathBuf::from("/")];
+        let names = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        // How the store calls its database, and SQLite its temporary files.
+        names.filter(|name| name.starts_with("sandbox-") || name.starts_with("etilqs_")).count()
+    };
+    let before = left();
+    let sandbox = empty();
+    sandbox.load("customer", (0..20_000).map(|number| vec![format!("c-{number:05}").into(), "n".into()])).unwrap();
+    assert_eq!(left(), before);
+}
+
+#[test]
+fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_anew() {
+    let sandbox = empty();
+    let told = |object: &BusinessObject| sandbox.declare(object).unwrap_err().line();
+    let customer = |attributes: &[(&str, AttributeKind)]| BusinessObject::new(-1003, "customer", attributes);
+    sandbox.declare(&BusinessObject::customer()).unwrap();
+    sandbox.declare(&customer(&[("customer_id", AttributeKind::Text), ("age", AttributeKind::Number)])).unwrap();
+    sandbox.load("customer", [vec!["17".into(), 40.into()]]).unwrap();
+    let body =
+        items(-1003, "customer", &["age"], json!([{"AND": [condition("age", "number", "equals", json!([40]))]}]));
+    assert_eq!(search(&sandbox, &body).records(), [json!({"age": 40})]);
+    assert_eq!(told(&BusinessObject::customer()), "object `customer`: it is declared already with other attributes");
+    let codes = BusinessObject::new(-100, "promotion_code", &[("id", AttributeKind::Text)]);
+    assert_eq!(told(&codes), "object `promotion_code`: it is declared already with other attributes");
+    let taken = BusinessObject::new(-1003, "client", &[("id", AttributeKind::Text)]);
+    assert_eq!(told(&taken), "object `client`: its name or its id -1003 is taken by `customer` with id -1003");
+    assert_eq!(told(&BusinessObject::new(8, "", &[])), "object ``: it has no name");
+    let twice = BusinessObject::new(8, "x", &[("a", AttributeKind::Text), ("a", AttributeKind::Text)]);
+    assert_eq!(told(&twice), "object `x`: attribute `a` is declared twice");
+}
+
+#[test]
+fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
+    let sandbox = empty();
+    sandbox.declare(&store()).unwrap();
+    let good = || row("a", 1, "2024-01-31 10:00:00");
+    let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().line();
+    for (bad, expected) in [
+        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: Text(\"12\") is a text, not a number"),
+        (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: Number(NaN) is not a finite number"),
+        (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: Integer(5) is a number, not a text"),
+        (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
+        (vec!["b".into()], "1 cells for 3 attributes"),
+        (good(), "its identifier Text(\"a\") is taken"),
+    ] {
+        let line = told(bad);
+        assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");
+    }
+    assert!(all_stores(&sandbox).contains(r#""data":[]"#), "a load that failed left rows");
+    let unknown = sandbox.load("stroe", [good()]).unwrap_err().line();
+    assert_eq!(unknown, "object `stroe` is not declared; declared are promotion_code, customer, store");
+}
+
+#[test]
+fn rows_that_fail_to_come_leave_none() {
+    let sandbox = empty();
+    let broken = Error::new(dataaccess::error::Kind::Sandbox, "the source dried up");
+    let rows = [Ok(vec!["a".into(), "x".into()]), Err(broken)];
+    assert_eq!(sandbox.try_load("customer", rows).unwrap_err().message(), "the source dried up");
+    assert_eq!(sandbox.load("customer", [vec!["a".into(), "x".into()]]).unwrap(), 1);
+}
+
+#[test]
+fn eight_threads_write_and_search_one_file_at_once() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    let everybody = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for part in 0..5 {
+                    let id = |number: u32| format!("{writer}-{part}-{number:03}");
+                    let rows = (0..100).map(|number| vec![Cell::from(id(number)), Cell::Null]);
+                    assert_eq!(sandbox.load("customer", rows).unwrap(), 100);
+                }
+            });
+        }
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    let found = search(&sandbox, &everybody).records().len();
+                    assert_eq!(found % 100, 0, "a part of a load was seen");
+                }
+            });
+        }
+    });
+    assert_eq!(search(&sandbox, &everybody).records().len(), 2_000);
+}
+
+#[test]
+fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    let customer = |number: u32| vec![format!("c-{number:06}").into(), "n".repeat(200).into()];
+    sandbox.load("customer", (0..50_000).map(customer)).unwrap();
+    let everybody = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
+    let mut reading = send(&sandbox, support::SEARCH, "", &everybody.to_string());
+    let mut first = [0; 1];
+    reading.read_exact(&mut first).unwrap();
+    let since = Instant::now();
+    sandbox.load("customer", (50_000..50_010).map(customer)).unwrap();
+    assert!(since.elapsed() < Duration::from_secs(4), "the load waited for a slow reader");
+    let rest = receive(reading);
+    assert!(rest.is_whole);
+}
+
+#[test]
+fn a_search_finds_no_half_of_a_load_in_memory_and_is_told_to_come_again() {
+    let sandbox = empty();
+    let body = codes(&["id"], json!([support::allocated("after_date", "2024-01-01T00:00:00Z")]));
+    let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
+    let rows = (0..3).map(|number| {
+        if number == 2 {
+            let reply = search(&sandbox, &customers);
+            assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "{}", reply.text());
+            assert!(reply.message().starts_with("the sandbox's store is busy"), "{}", reply.text());
+        }
+        vec![format!("c-{number}").into(), Cell::Null]
+    });
+    assert_eq!(sandbox.load("customer", rows).unwrap(), 3);
+    assert_eq!(search(&sandbox, &customers).records().len(), 3);
+    assert_eq!(search(&sandbox, &body).records(), Vec::<serde_json::Value>::new());
+}

@@ -1,0 +1,99 @@
+//! Large answers of the embedded service: sent as they are found, waiting for slow readers, ended for those that left.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
+mod support;
+
+use std::io::Read;
+use std::net::Shutdown;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dataaccess::sandbox::{Cell, Options, Sandbox};
+use serde_json::{Value, json};
+use support::{SEARCH, allocated, codes, items, receive, search, send};
+
+const ROWS: u32 = 60_000;
+
+/// A service with rows enough for many chunks and more than all socket buffers hold.
+fn large(options: Options) -> Sandbox {
+    let sandbox = Sandbox::start(options).unwrap();
+    let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
+    sandbox.load("customer", (0..ROWS).map(row)).unwrap();
+    sandbox
+}
+
+fn everybody() -> Value {
+    items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]))
+}
+
+#[test]
+fn a_large_answer_is_sent_in_chunks_and_whole() {
+    let reply = search(&large(Options::default()), &everybody());
+    assert_eq!(reply.header("transfer-encoding"), Some("chunked"));
+    assert!(reply.is_whole);
+    let records = reply.records();
+    assert_eq!(records.len(), usize::try_from(ROWS).unwrap());
+    assert_eq!(records[59_999], json!({"customer_id": "c-059999", "name": "n".repeat(300)}));
+}
+
+#[test]
+fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
+    let sandbox = large(Options::default());
+    let slow: Vec<_> = (0..12).map(|_| send(&sandbox, SEARCH, "", &everybody().to_string())).collect();
+    thread::sleep(Duration::from_millis(500));
+    let since = Instant::now();
+    let small = codes(&["id"], json!([allocated("after_date", "2024-01-01T00:00:00Z")]));
+    assert_eq!(search(&sandbox, &small).status, 200);
+    assert!(since.elapsed() < Duration::from_secs(2), "a small search waited for slow readers");
+    for stream in slow {
+        let reply = receive(stream);
+        assert!(reply.is_whole);
+        assert_eq!(reply.text().matches("\"customer_id\":").count(), 60_000);
+    }
+}
+
+#[test]
+fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
+    let sandbox = large(Options { longest_search: Duration::from_secs(2), ..Options::default() });
+    let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
+    thread::sleep(Duration::from_millis(2_500));
+    assert!(receive(stream).is_whole);
+}
+
+#[test]
+fn a_search_that_takes_too_long_is_a_503() {
+    let sandbox = large(Options { longest_search: Duration::ZERO, ..Options::default() });
+    let mut scan = everybody();
+    scan["filters"]["OR"][0]["AND"] = json!([support::condition("name", "string", "equals", json!(["nobody"]))]);
+    let reply = search(&sandbox, &scan);
+    assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")));
+    assert_eq!(reply.message(), "the search took too long and was ended");
+    // The connection that was ended is not used again.
+    let one = items(-1003, "customer", &["name"], json!([]));
+    assert_eq!(search(&sandbox, &one).status, 200);
+}
+
+#[test]
+fn a_client_that_leaves_frees_the_store() {
+    let sandbox = large(Options::default());
+    let mut stream = send(&sandbox, SEARCH, "", &everybody().to_string());
+    stream.read_exact(&mut [0; 100]).unwrap();
+    // While its answer is read, nothing can be loaded in memory.
+    stream.shutdown(Shutdown::Both).unwrap();
+    drop(stream);
+    let since = Instant::now();
+    sandbox.load("customer", [vec!["new".into(), Cell::Null]]).unwrap();
+    assert!(since.elapsed() < Duration::from_secs(3), "the answer of a client that left was still read");
+}
+
+#[test]
+fn stopping_breaks_off_an_answer_under_way_within_two_seconds() {
+    let sandbox = large(Options::default());
+    let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
+    thread::sleep(Duration::from_millis(300));
+    let since = Instant::now();
+    sandbox.stop();
+    assert!(since.elapsed() < Duration::from_secs(2));
+    assert!(!receive(stream).is_whole);
+}

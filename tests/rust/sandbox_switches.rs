@@ -1,0 +1,257 @@
+//! What each switch of the embedded service changes in its answers.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
+
+mod support;
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use dataaccess::sandbox::demo::{EXPORT_FINISHED, EXPORT_MIXED};
+use dataaccess::sandbox::switches::{Setting, Switches};
+use dataaccess::sandbox::{Cell, Options, Sandbox};
+use serde_json::{Value, json};
+use support::{DOWNLOAD, SEARCH, allocated, codes, condition, items, post, receive, search, send};
+
+/// The service with demo data and one switch set.
+fn with(name: &str, value: impl Into<Text>) -> Sandbox {
+    let mut switches = Switches::default();
+    switches.set(name, &value.into().0).unwrap();
+    Sandbox::start(Options { switches, ..Options::demo() }).unwrap()
+}
+
+/// A setting, written short.
+struct Text(Setting);
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(Setting::Text(text.to_owned()))
+    }
+}
+
+impl From<i64> for Text {
+    fn from(number: i64) -> Self {
+        Self(Setting::Integer(number))
+    }
+}
+
+impl From<f64> for Text {
+    fn from(number: f64) -> Self {
+        Self(Setting::Number(number))
+    }
+}
+
+/// A search of the demo codes of a day.
+fn day(attrs: &[&str], operator: &str, at: &str) -> Value {
+    codes(attrs, json!([allocated(operator, at)]))
+}
+
+fn nothing() -> Value {
+    day(&["id"], "equals", "2001-01-01T00:00:00Z")
+}
+
+#[test]
+fn the_day_is_cut_in_the_zone() {
+    let times = |sandbox: &Sandbox| {
+        let records = search(sandbox, &day(&["allocated_time"], "equals", "2024-01-15T12:00:00Z")).records();
+        let mut times: Vec<String> =
+            records.iter().map(|record| record["allocated_time"].as_str().unwrap().to_owned()).collect();
+        times.sort();
+        (times.first().unwrap().clone(), times.last().unwrap().clone())
+    };
+    assert_eq!(times(&with("day_zone", "UTC")), ("2024-01-15 00:00:00".to_owned(), "2024-01-15 23:59:59".to_owned()));
+    let (first, last) = times(&with("day_zone", "Asia/Ho_Chi_Minh"));
+    assert!(first.as_str() >= "2024-01-14 17:00:00" && first.as_str() < "2024-01-15 00:00:00", "{first}");
+    assert!(last.as_str() < "2024-01-15 17:00:00", "{last}");
+}
+
+#[test]
+fn the_day_itself_may_be_before_and_after() {
+    let count = |sandbox: &Sandbox, operator: &str| {
+        search(sandbox, &day(&["id"], operator, "2024-01-15T12:00:00Z")).records().len()
+    };
+    let (without, with) = (with("day_comparison", "exclusive"), with("day_comparison", "inclusive"));
+    let on = count(&without, "equals");
+    assert!(on > 0);
+    for operator in ["before_date", "after_date"] {
+        assert_eq!(count(&with, operator), count(&without, operator) + on, "{operator}");
+    }
+    assert_eq!(count(&with, "equals"), on);
+}
+
+#[test]
+fn operators_and_units_nobody_has_seen_may_match_nothing() {
+    let customers = |operator: &str| {
+        let or = json!([{"AND": [condition("customer_id", "string", operator, json!(["demo-customer-0001"]))]}]);
+        items(-1003, "customer", &["customer_id"], or)
+    };
+    let sandbox = with("operators", "unmatched");
+    assert_eq!(search(&sandbox, &customers("contains")).records(), Vec::<Value>::new());
+    assert_eq!(search(&sandbox, &customers("matches")).records().len(), 1);
+    let mut hourly = day(&["id"], "after_date", "2024-01-15T12:00:00Z");
+    hourly["filters"]["OR"][0]["AND"][0]["time_unit"] = json!("HOUR");
+    assert_eq!(search(&sandbox, &hourly).status, 400);
+    assert_eq!(search(&with("time_unit", "unmatched"), &hourly).records(), Vec::<Value>::new());
+}
+
+#[test]
+fn attrs_may_have_to_be_an_array_or_a_text() {
+    let array = day(&["id"], "equals", "2024-01-15T12:00:00Z");
+    let mut text = array.clone();
+    text["attrs"] = json!("id");
+    for (value, array_status, text_status) in [("both", 200, 200), ("array", 200, 400), ("text", 400, 200)] {
+        let sandbox = with("attrs_as", value);
+        assert_eq!((search(&sandbox, &array).status, search(&sandbox, &text).status), (array_status, text_status));
+    }
+}
+
+#[test]
+fn an_empty_answer_has_the_shape_that_is_asked_for() {
+    for (value, data) in [
+        ("array", r#"{"status":true,"data":[]}"#),
+        ("object", r#"{"status":true,"data":{}}"#),
+        ("null", r#"{"status":true,"data":null}"#),
+        ("absent", r#"{"status":true}"#),
+    ] {
+        let reply = search(&with("empty_shape", value), &nothing());
+        let expected = format!(r#"{{"code":200,"message":"Search Business Object success","data":{data}}}"#);
+        assert_eq!(reply.text(), expected);
+    }
+}
+
+#[test]
+fn values_whose_type_is_not_shown_may_have_another() {
+    let used = |sandbox: &Sandbox| {
+        let attrs = ["last_used_source", "last_used_time", "channel_id"];
+        let records = search(sandbox, &day(&attrs, "equals", "2024-01-15T12:00:00Z")).records();
+        assert!(records.iter().any(|record| record["last_used_time"].is_null()), "what is unset stays null");
+        records.into_iter().find(|record| !record["last_used_time"].is_null()).unwrap()
+    };
+    let plain = used(&with("last_used_type", "text"));
+    assert!(plain["last_used_source"].is_string() && plain["channel_id"].is_i64(), "{plain}");
+    let object = used(&with("last_used_type", "object"));
+    assert_eq!(object["last_used_time"], json!({"value": plain["last_used_time"]}));
+    let text = used(&with("channel_id_type", "text"));
+    assert_eq!(text["channel_id"], json!(plain["channel_id"].to_string()));
+}
+
+#[test]
+fn exports_are_told_as_the_switches_say() {
+    let download = |sandbox: &Sandbox, id: i64| post(sandbox, DOWNLOAD, &json!({"scope": "download", "exportId": id}));
+    let entries = |sandbox: &Sandbox, id: i64| download(sandbox, id).json()["data"]["entries"].clone();
+    assert_eq!(entries(&with("finished_status", 9), EXPORT_FINISHED)[0]["exportStatus"], 9);
+    assert_eq!(entries(&with("failed_status", 8), EXPORT_MIXED)[1]["exportStatus"], 8);
+    let texts = entries(&with("finished_types", "text"), EXPORT_FINISHED);
+    assert_eq!((&texts[0]["durations"], &texts[0]["responseCode"]), (&json!("300000ms"), &json!("200")));
+    let numbers = entries(&with("finished_types", "plain"), EXPORT_FINISHED);
+    assert_eq!((&numbers[0]["durations"], &numbers[0]["responseCode"]), (&json!(300_000), &json!(200)));
+    assert_eq!(download(&with("unknown_export", "not_found"), 1).status, 404);
+    let unknown = download(&with("unknown_export", "no_entries"), 1);
+    assert_eq!((unknown.status, &unknown.json()["data"]), (200, &json!({"entries": [], "meta": {"total": 0}})));
+}
+
+#[test]
+fn scopes_may_have_other_names() {
+    // The helper's token has the scopes `item` and `download`.
+    let customers = items(-1003, "customer", &["customer_id"], json!([]));
+    let export = json!({"scope": "download", "exportId": EXPORT_FINISHED});
+    assert_eq!(search(&with("generic_scope", "object"), &customers).status, 403);
+    assert_eq!(search(&with("generic_scope", "object"), &nothing()).status, 200);
+    assert_eq!(post(&with("download_scope", "segment"), DOWNLOAD, &export).status, 403);
+}
+
+#[test]
+fn a_malformed_request_may_be_told_by_the_code_alone() {
+    let sandbox = with("malformed_request", "code_only");
+    let reply = search(&sandbox, &json!({}));
+    assert_eq!((reply.status, &reply.json()["code"]), (200, &json!(400)));
+    let unknown = receive(send(&sandbox, "/nowhere", "", ""));
+    assert_eq!(unknown.status, 404, "an unknown path is no malformed request");
+}
+
+#[test]
+fn rows_come_in_the_order_that_is_asked_for_each_time_the_same() {
+    let ids = |sandbox: &Sandbox| -> Vec<String> {
+        let records = search(sandbox, &day(&["id"], "equals", "2024-01-15T12:00:00Z")).records();
+        records.iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let by_id = ids(&with("row_order", "id"));
+    assert!(by_id.is_sorted() && by_id.len() > 20);
+    let reversed: Vec<String> = by_id.iter().rev().cloned().collect();
+    assert_eq!(ids(&with("row_order", "reverse")), reversed);
+    let sandbox = with("row_order", "scattered");
+    let scattered = ids(&sandbox);
+    assert_eq!(ids(&sandbox), scattered);
+    assert!(scattered != by_id && scattered != reversed);
+    let mut sorted = scattered;
+    sorted.sort();
+    assert_eq!(sorted, by_id);
+}
+
+#[test]
+fn an_answer_may_have_a_greatest_size() {
+    let sandbox = with("maximum_rows", 7);
+    let all = day(&["id"], "after_date", "2023-01-01T00:00:00Z");
+    let found = search(&sandbox, &all).records();
+    assert_eq!(found.len(), 7);
+    let unlimited = search(&with("row_order", "id"), &all).records();
+    assert_eq!(found, unlimited[..7]);
+}
+
+#[test]
+fn the_verdict_may_come_after_the_records() {
+    let sandbox = with("key_order", "code_last");
+    assert_eq!(
+        search(&sandbox, &nothing()).text(),
+        r#"{"data":{"data":[],"status":true},"message":"Search Business Object success","code":200}"#
+    );
+    let found = search(&sandbox, &day(&["id"], "equals", "2024-01-15T12:00:00Z"));
+    assert!(found.text().starts_with(r#"{"data":{"data":[{"id":"#), "{}", found.text());
+    assert!(found.text().ends_with(r#"],"status":true},"message":"Search Business Object success","code":200}"#));
+    assert!(search(&sandbox, &json!({})).text().ends_with(r#","code":400}"#));
+}
+
+#[test]
+fn answers_are_compressed_for_those_who_ask_once_it_is_switched_on() {
+    let body = day(&["id", "name", "allocated_time"], "after_date", "2023-01-01T00:00:00Z").to_string();
+    let ask = |sandbox: &Sandbox, accepts: &str| receive(send(sandbox, SEARCH, accepts, &body));
+    let (off, on) = (with("gzip", "off"), with("gzip", "on"));
+    let plain = ask(&off, "Accept-Encoding: gzip\r\n");
+    assert_eq!(plain.header("content-encoding"), None);
+    for refuses in ["", "Accept-Encoding: identity\r\n", "Accept-Encoding: br, gzip;q=0\r\n"] {
+        assert_eq!(ask(&on, refuses).body, plain.body, "{refuses}");
+    }
+    for accepts in ["Accept-Encoding: gzip\r\n", "Accept-Encoding: br;q=1.0, GZIP ; q=0.5\r\n"] {
+        let packed = ask(&on, accepts);
+        assert_eq!(packed.header("content-encoding"), Some("gzip"));
+        assert_eq!(packed.header("vary"), Some("accept-encoding"));
+        assert!(packed.body.len() < plain.body.len() / 4);
+        assert_eq!(unpacked(&packed.body), plain.body);
+    }
+    let refused = receive(send(&on, SEARCH, "Accept-Encoding: gzip\r\n", "{}"));
+    assert_eq!(refused.status, 400);
+    assert!(unpacked(&refused.body).starts_with(b"{\"code\":400,"));
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    plain
+}
+
+#[test]
+fn an_answer_may_take_its_time() {
+    let sandbox = with("latency", 0.4);
+    let since = Instant::now();
+    assert_eq!(search(&sandbox, &nothing()).status, 200);
+    assert!(since.elapsed() >= Duration::from_millis(400));
+}
+
+#[test]
+fn without_demo_data_the_switches_hold_too() {
+    let switches = Switches { maximum_rows: Some(1), ..Switches::default() };
+    let sandbox = Sandbox::start(Options { switches, ..Options::default() }).unwrap();
+    sandbox.load("customer", ["a", "b"].map(|id| vec![id.into(), Cell::Null])).unwrap();
+    let everybody = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
+    assert_eq!(search(&sandbox, &everybody).records(), [json!({"customer_id": "a"})]);
+}
