@@ -63,6 +63,11 @@ test-python: setup ## all Python tests, the README and the examples
 	$(call say,'Running the Python tests')
 	$(BIN)/python -m pytest
 
+.PHONY: soak
+soak: setup ## the checks that need minutes or quiet, with their full figures
+	$(call say,'Running the long tests')
+	$(BIN)/python -m pytest -m soak tests/python/soak
+
 .PHONY: lint
 lint: setup ## format and lints of Rust, Python and the workflows
 	$(call say,'Checking the Rust code: its format and clippy with each set of features')
@@ -100,11 +105,6 @@ bench: .venv/.tools ## how fast the release build is: a table, and JSON in targe
 	$(BIN)/uv pip install --quiet --offline --no-deps --python target/bench/venv target/bench/wheel/*.whl
 	$(call say,'Measuring; whatever else runs on this machine is measured too')
 	$(subst .venv,target/bench/venv,$(BIN))/python benches/sandbox.py
-
-.PHONY: soak
-soak: setup ## the tests that take long, and every property on many more examples
-	$(call say,'Running the long tests')
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'soak or hypothesis' --timeout 3600
 
 .PHONY: lock
 lock: .venv/.tools ## resolve both lock files anew

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parents[1] / "docs" / "reliability.md"
+ROOT = TESTS.parents[1]
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+ANSWERS, CLIENTS = PAGE.split("## Bad clients of the embedded service")
 
 
-def promised(heading: str) -> list[str]:
-    """The ids in the table below a heading."""
-    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
-    return re.findall(r"^\| ([A-Z]\d+) \|", section, flags=re.MULTILINE)
+def ids(part: str) -> set[str]:
+    """The ids in a table, each of which has one row."""
+    found = re.findall(r"^\| ([A-Z]\d+) \|", part, flags=re.MULTILINE)
+    assert len(found) == len(set(found))
+    return set(found)
 
 
-def named(pattern: str) -> Iterator[str]:
+def in_names(pattern: str) -> set[str]:
     """The ids in the names of tests and cases."""
-    for path in TESTS.rglob("*.py"):
-        yield from re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = [path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")]
+    return {found.upper() for text in texts for found in re.findall(pattern, text, flags=re.MULTILINE)}
 
 
-@pytest.mark.parametrize(
-    ("heading", "pattern"),
-    [
-        ("Answers that are no result", r'^    "([A-Z]\d+)-[\w-]+": \('),
-        ("Bad clients of the embedded service", r"^def test_(b\d+)_"),
-    ],
-)
-def test_the_page_and_the_names_of_the_tests_are_equal(heading: str, pattern: str) -> None:
-    ids = promised(heading)
-    assert ids
-    assert sorted(ids) == sorted({name.upper() for name in named(pattern)})
+def test_each_bad_answer_is_a_case_and_each_case_is_told() -> None:
+    cases = in_names(r'^    "([A-Z]\d+)-[\w-]+": \(')
+    assert ids(ANSWERS) == cases
+    assert len(cases) > 20
+
+
+def test_each_bad_client_has_a_test_that_is_there() -> None:
+    named = re.findall(r"^\| (B\d) \|.*\| `([\w/.]+)::(\w+)` \|$", CLIENTS, flags=re.MULTILINE)
+    assert {name for name, _, _ in named} == ids(CLIENTS)
+    for _, path, test in named:
+        assert re.search(rf"^ *(def|fn) {test}\(", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE), test
+    assert in_names(r"^def test_(b\d)_") <= ids(CLIENTS)
