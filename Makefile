@@ -102,6 +102,17 @@ openapi: setup ## docs/openapi.json anew, from the service itself
 	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
 		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
 
+# The wheel in an environment of its own: what users get is measured, and .venv keeps its quick build.
+.PHONY: bench
+bench: .venv/.tools ## how fast the release build is: a table, and JSON in target/bench
+	$(call say,'Building the release wheel and installing it into target/bench/venv')
+	@rm -rf target/bench/wheel
+	$(BIN)/maturin build --release --out target/bench/wheel
+	$(PYTHON) -m venv --clear target/bench/venv
+	$(BIN)/uv pip install --quiet --offline --no-deps --python target/bench/venv target/bench/wheel/*.whl
+	$(call say,'Measuring; whatever else runs on this machine is measured too')
+	$(subst .venv,target/bench/venv,$(BIN))/python benches/sandbox.py
+
 .PHONY: lock
 lock: .venv/.tools ## resolve both lock files anew
 	$(call say,'Resolving Cargo.lock and requirements-dev.txt')

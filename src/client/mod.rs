@@ -36,6 +36,9 @@ use call::Call;
 use pace::Pace;
 use verdict::Shape;
 
+/// Most characters of a path; servers take no more.
+const MAX_PATH: usize = 8 * 1024;
+
 /// What a search tells while it runs.
 #[derive(Debug)]
 pub enum RowEvent {
@@ -185,6 +188,9 @@ fn check_path(path: &str) -> Result<()> {
     if climbs || lower.contains("%2e") || lower.contains("%2f") || lower.contains("%5c") {
         return refuse("may not climb with .. or hide a slash");
     }
+    if path.len() > MAX_PATH {
+        return refuse(&format!("may have at most {MAX_PATH} characters, not {}", path.len()));
+    }
     if !path.bytes().all(|byte| byte.is_ascii_graphic()) || path.contains(['?', '#', '\\']) {
         return refuse("may hold only visible ASCII, and no ?, # or backslash");
     }
@@ -209,6 +215,7 @@ mod tests {
             "/a\\b",
             "/a b",
             "/ä",
+            &"/a".repeat(MAX_PATH),
         ] {
             assert_eq!(check_path(path).expect_err(path).kind(), Kind::Config);
         }

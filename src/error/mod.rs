@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use kind::Kind;
-pub use text::{excerpt, one_line};
+pub use text::{excerpt, is_harmful, one_line};
 
 /// A value of a field: plain data that any language can hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,11 +1,29 @@
 //! Texts from outside made fit for one line of a message.
 
-/// Text from outside as one harmless line: control characters (terminal escapes among them) are escaped.
+/// Whether a character breaks the line, paints the terminal, turns the direction of the text, or hides in it.
+#[must_use]
+pub fn is_harmful(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// Text from outside as one harmless line: what could deceive its reader is escaped.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
+        if is_harmful(character) {
             line.extend(character.escape_default());
         } else {
             line.push(character);
@@ -31,6 +49,8 @@ mod tests {
     #[test]
     fn texts_from_outside_cannot_break_the_line_or_paint_the_terminal() {
         assert_eq!(one_line("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
+        assert_eq!(one_line("invoice\u{202e}gpj.exe\u{2028}\u{feff}"), "invoice\\u{202e}gpj.exe\\u{2028}\\u{feff}");
+        assert_eq!(one_line("Tết 夏の🎁 e\u{301}"), "Tết 夏の🎁 e\u{301}");
         assert_eq!(excerpt("ééééé", 3), "ééé…");
     }
 }

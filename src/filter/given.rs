@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::error::one_line;
+use crate::error::{is_harmful, one_line};
 
 use super::normal_form::Tree;
 
@@ -164,7 +164,7 @@ impl fmt::Write for Line {
                 return Err(fmt::Error);
             }
             self.characters += 1;
-            if character.is_control() {
+            if is_harmful(character) {
                 self.text.extend(character.escape_default());
             } else {
                 self.text.push(character);

@@ -2,7 +2,7 @@
 //!
 //! A check reports here and goes on, so that one error tells everything. It knows no rule.
 
-use crate::error::{Error, Kind, Problem, Result};
+use crate::error::{Error, Kind, Problem, Result, one_line};
 
 use super::given::Given;
 
@@ -74,13 +74,15 @@ impl Problems {
     /// Adds one.
     pub(super) fn add(&mut self, place: &Place, value: &Given, message: impl Into<String>) {
         let message = message.into();
+        let message = match &place.spelling {
+            Spelling::Expression(condition) => format!("{condition}: {message}"),
+            Spelling::Arguments | Spelling::Body => message,
+        };
+        // Keys that the caller typed stand in all three.
         self.0.push(Problem {
-            argument: place.argument.clone(),
-            path: place.path.clone(),
-            message: match &place.spelling {
-                Spelling::Expression(condition) => format!("{condition}: {message}"),
-                Spelling::Arguments | Spelling::Body => message,
-            },
+            argument: one_line(&place.argument),
+            path: one_line(&place.path),
+            message: one_line(&message),
             value: value.shown(),
         });
     }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use tokio::sync::mpsc;
 
 use super::given::given;
 use super::held_token::RawToken;
 use super::process::PerProcess;
-use super::raise::raise;
+use super::raise::{no_unicode, raise};
 use super::rows::Rows;
 use super::updates::Updates;
 use super::{doors, json, request};
@@ -131,7 +131,13 @@ impl RawClient {
     }
 
     /// Any other call: the whole answer.
-    fn call(&self, py: Python<'_>, path: &str, body: &Bound<'_, PyAny>, idempotent: bool) -> PyResult<Py<PyDict>> {
+    fn call(
+        &self,
+        py: Python<'_>,
+        path: &Bound<'_, PyString>,
+        body: &Bound<'_, PyAny>,
+        idempotent: bool,
+    ) -> PyResult<Py<PyDict>> {
         let call = self.free(py, path, body, idempotent)?;
         whole(py, &doors::block(py, call, no_events(), |_, ()| Ok(()))?)
     }
@@ -140,7 +146,7 @@ impl RawClient {
     fn call_async<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
+        path: &Bound<'py, PyString>,
         body: &Bound<'py, PyAny>,
         idempotent: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -223,11 +229,12 @@ impl RawClient {
     fn free(
         &self,
         py: Python<'_>,
-        path: &str,
+        path: &Bound<'_, PyString>,
         body: &Bound<'_, PyAny>,
         idempotent: bool,
     ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
-        let (core, path, body) = (self.core(py)?, path.to_owned(), json::text(py, body)?);
+        let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
+        let (core, body) = (self.core(py)?, json::text(py, body)?);
         Ok(async move { core.call(&path, &body, idempotent).await })
     }
 }
@@ -271,9 +278,13 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     {
         let value = settings.as_any().get_item(name)?;
         value.extract::<T>().map_err(|error| {
+            let error = error.into();
+            if error.is_instance_of::<PyUnicodeEncodeError>(settings.py()) {
+                return no_unicode(settings.py(), &format!("{name}="));
+            }
             let class = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            let told = pyo3::exceptions::PyTypeError::new_err(format!("{name}= cannot be a {class}"));
-            told.set_cause(settings.py(), Some(error.into()));
+            let told = PyTypeError::new_err(format!("{name}= cannot be a {class}"));
+            told.set_cause(settings.py(), Some(error));
             told
         })
     }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::raise::raise;
+use super::raise::{no_unicode, raise};
 use super::token::Callable;
 use crate::client::Token;
 use crate::config::environment;
@@ -37,7 +37,10 @@ impl RawToken {
             return Ok(Self { token: fixed(text)?, source: Source::Environment });
         }
         if let Ok(text) = token.cast::<PyString>() {
-            return Ok(Self { token: fixed(text.to_str()?.to_owned())?, source: Source::Text });
+            return Ok(Self {
+                token: fixed(text.to_str().map_err(|_| no_unicode(py, "token="))?.to_owned())?,
+                source: Source::Text,
+            });
         }
         if token.is_callable() {
             let callable = token.clone().unbind();

@@ -6,7 +6,9 @@ use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::raise::raise;
 use crate::decode::{Envelope, Member, Members, Text};
+use crate::error::{Error, Problem};
 
 /// A value of checked JSON.
 pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -74,8 +76,16 @@ pub(super) fn text(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Box<Ra
     let keywords = PyDict::new(py);
     keywords.set_item("allow_nan", false)?;
     keywords.set_item("ensure_ascii", false)?;
-    let text: String = py.import("json")?.call_method("dumps", (object,), Some(&keywords))?.extract()?;
+    let text = py.import("json")?.call_method("dumps", (object,), Some(&keywords))?.cast_into::<PyString>()?;
+    let text = text.to_str().map_err(|_| no_unicode(py))?.to_owned();
     RawValue::from_string(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Python's writer lets a lone surrogate pass.
+fn no_unicode(py: Python<'_>) -> PyErr {
+    let message = "a text in it holds a lone surrogate, which no JSON can carry".to_owned();
+    let problem = Problem { argument: "body".to_owned(), path: String::new(), message, value: String::new() };
+    raise(py, Error::validation(vec![problem]))
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> PyResult<T> {

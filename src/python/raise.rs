@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// The exception for an error. The classes are Python's own, so that they pickle and hold their fields.
 #[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err hands it over")]
@@ -22,6 +22,11 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
 fn speaks_for_itself(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
     let ours = py.import("dataaccess.errors")?.getattr("DataAccessError")?;
     Ok(raised.matches(py, ours)? || !raised.is_instance_of::<PyException>(py))
+}
+
+/// The exception for a setting that is a text to Python alone.
+pub(super) fn no_unicode(py: Python<'_>, name: &str) -> PyErr {
+    raise(py, Error::new(Kind::Config, format!("{name} holds a lone surrogate, so it is no Unicode text")))
 }
 
 fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {

@@ -111,7 +111,7 @@ impl Zone {
 fn unknown(name: &str) -> Error {
     let shown = excerpt(name, 60);
     let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not a zone of the IANA database"));
-    let nearest = nearest(name);
+    let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");
     }

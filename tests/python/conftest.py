@@ -9,8 +9,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import dataaccess as da
+
+# `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
+settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)
+settings.register_profile(
+    "soak", max_examples=5_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(autouse=True)

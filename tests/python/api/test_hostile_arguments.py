@@ -1,0 +1,226 @@
+"""A hostile text in every argument: it is refused before anything is sent, or it arrives as it was given.
+
+What arrives is read by a server of raw sockets; no other exception than a `ValidationError` is an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.hostile import TEXTS, is_one_harmless_line, is_unicode
+from support.raw_server import ANSWER, EXPORT, always, http, serving
+
+import dataaccess as da
+
+NOTHING = http({**ANSWER, "data": {"status": True, "data": []}})
+
+Call = Callable[[Any, str], Any]
+Read = Callable[[Any], Any]
+
+
+def where(client: Any, expression: Any) -> Any:
+    return client.search_items("customer", ["name"], expression)
+
+
+def items(client: Any, name: str, attrs: Any, **options: Any) -> Any:
+    return client.search_items(name, attrs, da.col("a").equals("b"), **options)
+
+
+def raw(client: Any, **members: Any) -> Any:
+    condition = {"column": "a", "data_type": "string", "operator": "matches", "value": ["b"], **members}
+    return where(client, {"OR": [{"AND": [condition]}]})
+
+
+def codes(client: Any, **arguments: Any) -> Any:
+    return client.search_codes(**{"attrs": ["id"], "allocated_time": da.on("2024-01-15"), **arguments})
+
+
+def condition(body: Any) -> Any:
+    return body["filters"]["OR"][0]["AND"][0]
+
+
+# A call with the text as an argument, and where the text is in the body that it sends.
+ARRIVES: dict[str, tuple[Call, Read]] = {
+    "item_type_name": (
+        lambda client, text: items(client, text, ["a"], item_type_id=7),
+        lambda sent: sent["itemTypeName"],
+    ),
+    "attrs": (lambda client, text: items(client, "customer", [text]), lambda sent: sent["attrs"][0]),
+    "attrs-one": (lambda client, text: items(client, "customer", text), lambda sent: sent["attrs"][0]),
+    "attrs-text": (lambda client, text: items(client, "customer", [text], attrs_as="text"), lambda sent: sent["attrs"]),
+    "column": (lambda client, text: where(client, da.col(text).equals("b")), lambda sent: condition(sent)["column"]),
+    "equals": (lambda client, text: where(client, da.col("a").equals(text)), lambda sent: condition(sent)["value"][0]),
+    "matches": (
+        lambda client, text: where(client, da.col("a").matches([text])),
+        lambda sent: condition(sent)["value"][0],
+    ),
+    "operator": (
+        lambda client, text: where(client, da.col("a").op(text, ["b"])),
+        lambda sent: condition(sent)["operator"],
+    ),
+    "data_type": (
+        lambda client, text: where(client, da.col("a").op("x", ["b"], data_type=text)),
+        lambda sent: condition(sent)["data_type"],
+    ),
+    "raw-column": (lambda client, text: raw(client, column=text), lambda sent: condition(sent)["column"]),
+    "raw-operator": (lambda client, text: raw(client, operator=text), lambda sent: condition(sent)["operator"]),
+    "raw-value": (lambda client, text: raw(client, value=[text]), lambda sent: condition(sent)["value"][0]),
+    "raw-value_type": (lambda client, text: raw(client, value_type=text), lambda sent: condition(sent)["value_type"]),
+    "raw-condition_type": (
+        lambda client, text: raw(client, condition_type=text),
+        lambda sent: condition(sent)["condition_type"],
+    ),
+    "audience": (lambda client, text: codes(client, allocated_audience=text), lambda sent: condition(sent)["value"][0]),
+    "codes-operator": (
+        lambda client, text: codes(client, code_status=da.op(text, [4])),
+        lambda sent: condition(sent)["operator"],
+    ),
+    "time-operator": (
+        lambda client, text: codes(client, allocated_time=da.op(text, "2024-01-15")),
+        lambda sent: condition(sent)["operator"],
+    ),
+    "time-unit": (
+        lambda client, text: codes(client, allocated_time=da.after("2024-01-15", unit=text)),
+        lambda sent: condition(sent)["time_unit"],
+    ),
+    "call-value": (lambda client, text: client.call("/access/api/x", {"a": [text]}), lambda sent: sent["a"][0]),
+    "call-key": (lambda client, text: client.call("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
+}
+
+# A call that no text of the list makes a good one.
+REFUSED: dict[str, Call] = {
+    "codes-attrs": lambda client, text: codes(client, attrs=[text]),
+    "audience_type": lambda client, text: codes(client, audience_type=text, allocated_audience="a"),
+    "code_status": lambda client, text: codes(client, code_status=[text]),
+    "raw-key": lambda client, text: raw(client, **{text: 1}),
+    "raw-group": lambda client, text: where(client, {"OR": [{"AND": [], text: []}]}),
+    "raw-filters": lambda client, text: where(client, {text: []}),
+    "where": where,
+    "attrs_as": lambda client, text: items(client, "customer", ["a"], attrs_as=text),
+    "item_type_id": lambda client, text: items(client, "customer", ["a"], item_type_id=text),
+    "limit": lambda client, text: codes(client, limit=text),
+    "export_id": lambda client, text: client.download_segment(text),
+}
+
+
+def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
+    try:
+        call(client, text)
+    except da.ValidationError as error:
+        return error
+    return None
+
+
+def is_well_told(error: da.ValidationError) -> bool:
+    """Whether every problem is told in a line, by its place."""
+    told = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
+    places = all(problem.argument for problem in error.problems)
+    return bool(told) and places and all(map(is_one_harmless_line, [str(error), *told]))
+
+
+@pytest.mark.parametrize("position", ARRIVES)
+def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, position: str) -> None:
+    call, read = ARRIVES[position]
+    sent = 0
+    with serving(always(NOTHING)) as server:
+        client = connect(server.base_url, retries=0)
+        for name, text in TEXTS.items():
+            error = attempt(call, client, text)
+            if error is None:
+                sent += 1
+                assert len(server.requests) == sent, name
+                assert read(server.requests[-1].json) == text, name
+            else:
+                assert len(server.requests) == sent, name
+                assert is_well_told(error), (name, error.problems)
+    # Most texts are good texts: refusing them all would pass the above.
+    assert sent > len(TEXTS) * 0.8
+
+
+@pytest.mark.parametrize("position", REFUSED)
+def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(connect: Any, position: str) -> None:
+    with serving(always(NOTHING)) as server:
+        client = connect(server.base_url, retries=0)
+        for name, text in TEXTS.items():
+            error = attempt(REFUSED[position], client, text)
+            assert error is not None, name
+            assert is_well_told(error), (name, error.problems)
+        assert server.requests == []
+
+
+@pytest.mark.parametrize("function", [da.after, da.before, da.on])
+def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function: Any) -> None:
+    with serving(always(NOTHING)) as server:
+        client = connect(server.base_url, retries=0)
+        good = []
+        for name, text in TEXTS.items():
+            error = attempt(lambda client, text: codes(client, allocated_time=function(text)), client, text)
+            if error is None:
+                good.append(text)
+            else:
+                assert is_well_told(error), (name, error.problems)
+        assert good == ["2024-01-01 00:00:00"]
+        assert len(server.requests) == 1
+
+
+def test_a_hostile_text_as_a_value_finds_nothing_in_the_service(client: Any) -> None:
+    for name, text in TEXTS.items():
+        if is_unicode(text):
+            assert where(client, da.col("customer_id").equals(text)) == [], name
+            assert where(client, da.col("name").matches([text, "a"])) == [], name
+
+
+def refusal(call: Callable[..., Any], *arguments: Any) -> str | None:
+    """What a call says of a setting or path that cannot be used."""
+    try:
+        call(*arguments)
+    except da.ConfigError as error:
+        return str(error)
+    return None
+
+
+def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> None:
+    with serving(always(http(EXPORT))) as server:
+        client = connect(f"{server.base_url}/base", retries=0)
+        for name, text in TEXTS.items():
+            for path in (text, f"/{text}", f"/a/{text}"):
+                before = len(server.requests)
+                told = refusal(client.call, path, {})
+                if told is None:
+                    arrived = server.requests[-1].path
+                    assert len(server.requests) == before + 1, name
+                    assert arrived.startswith("/base/"), (name, arrived)
+                    assert not {".", ".."} & set(arrived.split("/")), (name, arrived)
+                else:
+                    assert len(server.requests) == before, name
+                    assert is_one_harmless_line(told), name
+
+
+@pytest.mark.parametrize("setting", ["token", "headers"])
+def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: str) -> None:
+    with serving(always(NOTHING)) as server:
+        for name, text in TEXTS.items():
+            before = len(server.requests)
+            options = {"token": {"token": text}, "headers": {"headers": {"X-Own": text}}}[setting]
+            told = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
+            if told is None:
+                headers = server.requests[-1].headers
+                sent = headers["authorization"].removeprefix("Bearer ") if setting == "token" else headers["x-own"]
+                # HTTP does not count the blanks around a value.
+                assert sent == text.strip(" \t"), name
+            else:
+                assert len(server.requests) == before, name
+                assert setting in told, (name, told)
+                assert is_one_harmless_line(told), name
+        assert 0 < len(server.requests) < len(TEXTS)
+
+
+@pytest.mark.parametrize("setting", ["base_url", "timezone", "proxy", "ca_bundle"])
+def test_a_hostile_setting_that_cannot_be_used_is_refused_by_name(setting: str) -> None:
+    for name, text in TEXTS.items():
+        options: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok", setting: text}
+        with pytest.raises(da.ConfigError) as caught:
+            da.Client(**options)
+        assert is_one_harmless_line(str(caught.value)), name

@@ -1,0 +1,199 @@
+"""Searches compared with an oracle: what the service finds is what the document's filters say of the rows.
+
+Bodies are drawn by hypothesis in both wire shapes and sent plainly, so that no check of the client is in
+the way; then through both clients. `HYPOTHESIS_PROFILE=soak` draws many more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import demo_tables
+from support.bodies import code_bodies, item_bodies, milliseconds
+from support.demo_tables import allocated_after
+from support.oracle import Row, Table, records
+from support.plain_http import PlainService
+from support.visits import visits
+
+import dataaccess as da
+
+Draw = st.DataObject
+# Client and tables serve all examples of a test: they keep nothing that one could leave to the next.
+shared_by_examples = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def service(sandbox: da.Sandbox) -> Iterator[PlainService]:
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def codes(service: PlainService) -> Table:
+    return demo_tables.codes(service)
+
+
+@pytest.fixture(scope="module")
+def customers(service: PlainService) -> Table:
+    return demo_tables.customers(service)
+
+
+def agree(service: PlainService, table: Table, body: Row, zone: tzinfo = UTC) -> None:
+    """The service and the oracle find the same records, in the same order, with their keys in the same order."""
+    found = service.search(body).records
+    expected = records(table, body, zone)
+    assert [list(record.items()) for record in found] == [list(record.items()) for record in expected], body
+
+
+@given(draw=st.data())
+def test_promotion_codes_are_those_the_oracle_finds(service: PlainService, codes: Table, draw: Draw) -> None:
+    agree(service, codes, draw.draw(code_bodies(codes)))
+
+
+@given(draw=st.data())
+def test_items_are_those_the_oracle_finds(service: PlainService, customers: Table, draw: Draw) -> None:
+    agree(service, customers, draw.draw(item_bodies(customers)))
+
+
+@shared_by_examples
+@given(draw=st.data())
+def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw: Draw) -> None:
+    body = draw.draw(code_bodies(codes, sendable=True))
+    arguments = {
+        condition["column"]: da.op(condition["operator"], condition["value"])
+        for condition in body["filters"]["OR"][0]["AND"]
+    }
+    assert client.search_codes(names(body), **arguments) == records(codes, body)
+    assert client.search_items("promotion_code", names(body), body["filters"]) == records(codes, body)
+
+
+@shared_by_examples
+@given(draw=st.data())
+def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
+    body = draw.draw(item_bodies(customers, sendable=True))
+    form = draw.draw(st.sampled_from(["array", "text"]))
+    found = client.search_items(customers.name, names(body), body["filters"], attrs_as=form)
+    assert found == records(customers, body)
+
+
+@given(draw=st.data())
+def test_an_expression_finds_what_its_groups_find(sandbox: da.Sandbox, customers: Table, draw: Draw) -> None:
+    """`&` and `|` of expressions, given to the client as they were nested, mean the OR of ANDs."""
+    body = draw.draw(item_bodies(customers, sendable=True))
+    groups = [group["AND"] for group in body["filters"]["OR"]]
+    expressions = [
+        [da.col(condition["column"]).matches(condition["value"]) for condition in conditions] for conditions in groups
+    ]
+    where: Any = None
+    for conditions in expressions:
+        joined: Any = conditions[0]
+        for condition in conditions[1:]:
+            joined &= condition
+        where = joined if where is None else where | joined
+    assert sandbox.client().search_items(customers.name, names(body), where) == records(customers, body)
+
+
+# Zones whose midnights lie far from UTC's, off the hour, or are skipped by a change of clocks.
+ZONES = [
+    "UTC",
+    "Asia/Ho_Chi_Minh",
+    "America/New_York",
+    "Asia/Kathmandu",
+    "Asia/Beirut",
+    "Pacific/Kiritimati",
+    "Pacific/Apia",
+    "America/Sao_Paulo",
+]
+
+
+@pytest.fixture(scope="module")
+def table_of_visits() -> Table:
+    return visits()
+
+
+@pytest.fixture(scope="module", params=ZONES)
+def elsewhere(request: pytest.FixtureRequest, table_of_visits: Table) -> Iterator[tuple[da.Sandbox, ZoneInfo]]:
+    """A service that cuts its days in another zone, with the visits loaded."""
+    table = table_of_visits
+    with da.Sandbox(switches={"day_zone": request.param}) as sandbox:
+        sandbox.declare(table.name, table.item_type_id, table.data_types)
+        assert sandbox.load(table.name, table.rows) == len(table.rows)
+        yield sandbox, ZoneInfo(request.param)
+
+
+@given(draw=st.data())
+def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
+    elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw
+) -> None:
+    sandbox, zone = elsewhere
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        agree(service, table_of_visits, draw.draw(item_bodies(table_of_visits)), zone)
+
+
+@given(draw=st.data())
+def test_a_client_finds_the_loaded_rows_of_the_oracle(
+    elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw
+) -> None:
+    sandbox, zone = elsewhere
+    body = draw.draw(item_bodies(table_of_visits, sendable=True))
+    client = sandbox.client(timezone=str(zone))
+    found = client.search_items("visit", names(body), body["filters"], item_type_id=7)
+    assert found == records(table_of_visits, body, zone)
+
+
+def names(body: Row) -> list[str]:
+    """The attributes of a body as a list."""
+    attrs = body["attrs"]
+    return [name.strip() for name in attrs.split(",")] if isinstance(attrs, str) else list(attrs)
+
+
+@pytest.mark.parametrize("operator", ["before_date", "equals", "after_date"])
+@pytest.mark.parametrize("day", ["2023-12-31", "2024-01-01", "2024-02-28", "2024-02-29", "2024-03-01"])
+def test_the_borders_of_days(service: PlainService, codes: Table, day: str, operator: str) -> None:
+    """Codes stand on the first and the last second of each day, so that a border off by one is seen."""
+    for beside in (-1, 0, 86_399_999):
+        condition = {**allocated_after(milliseconds(f"{day} 00:00:00") + beside), "operator": operator}
+        body = code_search(condition)
+        agree(service, codes, body)
+    on_borders = {row["allocated_time"][-8:] for row in codes.rows}
+    assert {"00:00:00", "23:59:59"} <= on_borders
+
+
+def test_the_three_operators_divide_time(service: PlainService, codes: Table) -> None:
+    noon = milliseconds("2024-02-10 12:00:00")
+    found = [
+        service.search(code_search({**allocated_after(noon), "operator": operator})).records
+        for operator in ("before_date", "equals", "after_date")
+    ]
+    assert all(found)
+    ids = [record["id"] for records in found for record in records]
+    assert sorted(ids) == sorted(row["id"] for row in codes.rows)
+
+
+def test_audience_types_without_members_find_nothing(service: PlainService, codes: Table) -> None:
+    audience = {
+        "type": 2,
+        "column": "audience_type",
+        "data_type": "number",
+        "operator": "matches",
+        "value": [-1003, -1007],
+    }
+    body = code_search(audience, allocated_after(0))
+    assert service.search(body).records == records(codes, body) == []
+    assert service.search(code_search(allocated_after(0))).records
+
+
+def code_search(*conditions: Row) -> Row:
+    """A promotion code search of all attributes."""
+    return {
+        "itemTypeId": -100,
+        "itemTypeName": "promotion_code",
+        "attrs": list(demo_tables.CODE_TYPES),
+        "filters": {"OR": [{"AND": list(conditions)}]},
+    }
