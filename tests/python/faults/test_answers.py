@@ -97,7 +97,7 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H28-204": (always(b"HTTP/1.1 204 Empty\r\n\r\n"), da.TruncatedResponseError, True),
     "H28-empty-200": (always(http(b"")), da.TruncatedResponseError, True),
     "H29-data-is-text": (always(envelope(data="none")), da.EnvelopeError, False),
-    "J0-null": (always(http(b"null")), da.EnvelopeError, False),
+    "H29-null": (always(http(b"null")), da.EnvelopeError, False),
     "J1-not-a-number": (always(http(BODY.replace(b'"a"', b"NaN"))), da.InvalidJsonError, False),
     "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), da.RecordError, False),
     "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), da.InvalidJsonError, False),

@@ -20,7 +20,7 @@ def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> Non
         export,
         timeout=20,
         poll=0.05,
-        on_update=lambda update: seen.append([entry["endTime"] for entry in update["data"]["entries"]]),
+        on_update=lambda update: seen.append([entry["endTime"] for entry in update["entries"]]),
     )
     stages = [[end is not None for end in ends] for ends in seen]
     assert [False, False] in stages
