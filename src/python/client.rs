@@ -19,7 +19,8 @@ use super::raise::{no_unicode, raise};
 use super::rows::Rows;
 use super::updates::Updates;
 use super::{doors, json, request};
-use crate::client::{Client, RowEvent, Waited};
+use crate::cells::{Block, Cells};
+use crate::client::{Client, Event, Waited};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
@@ -187,9 +188,12 @@ impl RawClient {
         let core = self.core(py)?;
         let mut rows = Rows::new(py, &search.attributes)?;
         let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-        let searching = async move { core.search(name, &search, sender).await };
-        let envelope = doors::block(py, searching, events, |py, event| rows.take(py, event))?;
-        Ok((rows.into_list(), envelope.present))
+        let searching = async move {
+            let cells = || Cells::new(search.attributes.len());
+            core.search(name, &search, cells, sender).await
+        };
+        let answered = doors::block(py, searching, events, |py, event| rows.take(py, event))?;
+        Ok((rows.into_list(), answered.envelope.present))
     }
 
     fn search_async<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Bound<'py, PyAny>> {
@@ -197,9 +201,10 @@ impl RawClient {
         let rows = Rows::new(py, &search.attributes)?;
         let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
         doors::spawn(py, async move {
-            let searching = async { doors::raised(core.search(name, &search, sender).await).await };
-            let (envelope, rows) = tokio::try_join!(searching, collect(rows, events))?;
-            Ok((rows.into_list(), envelope.present))
+            let cells = || Cells::new(search.attributes.len());
+            let searching = async { doors::raised(core.search(name, &search, cells, sender).await).await };
+            let (answered, rows) = tokio::try_join!(searching, collect(rows, events))?;
+            Ok((rows.into_list(), answered.envelope.present))
         })
     }
 
@@ -240,7 +245,7 @@ impl RawClient {
 }
 
 /// Turns blocks into dicts while the next are decoded.
-async fn collect(mut rows: Rows, mut events: mpsc::Receiver<RowEvent>) -> PyResult<Rows> {
+async fn collect(mut rows: Rows, mut events: mpsc::Receiver<Event<Block>>) -> PyResult<Rows> {
     while let Some(event) = events.recv().await {
         rows = doors::attached(move |py| {
             rows.take(py, event)?;

@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use super::json;
 use crate::cells::{Block, Tag};
-use crate::client::RowEvent;
+use crate::client::Event;
 
 /// The rows of a search, as far as they have come.
 pub(super) struct Rows {
@@ -26,10 +26,10 @@ impl Rows {
     }
 
     /// Takes what a search tells.
-    pub(super) fn take(&mut self, py: Python<'_>, event: RowEvent) -> PyResult<()> {
+    pub(super) fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {
         match event {
-            RowEvent::Rows(block) => self.append(py, &block),
-            RowEvent::Restart => {
+            Event::Batch(block) => self.append(py, &block),
+            Event::Restart => {
                 self.list = PyList::empty(py).unbind();
                 Ok(())
             }
