@@ -13,5 +13,5 @@ mod types;
 mod unify;
 
 pub use gather::{Columns, Options};
-pub use types::{Column, Kind, Type, codes, items, schema};
+pub use types::{Column, Kind, Type, codes, items, schema, settled};
 pub use unify::unify;

@@ -1,36 +1,86 @@
-//! Blocks of cells as dicts: a template copied for each record, its keys shared by all.
+//! A whole answer as dicts: a template copied for each record, its keys shared by all.
+//!
+//! Blocks of cells become dicts while the next are decoded.
+
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use tokio::sync::mpsc;
 
-use super::json;
+use super::{doors, json};
 use crate::cells::{Block, Tag};
-use crate::client::Event;
+use crate::client::{Client, Event};
+use crate::scan::{Scan, Seen, Stats, Taken};
+
+/// Blocks of rows that may wait to become dicts; then the socket waits.
+const BLOCKS_AHEAD: usize = 4;
+
+/// The rows of a scan and their figures.
+pub(super) fn collect(py: Python<'_>, client: Arc<Client>, scan: &Scan) -> PyResult<(Py<PyList>, Arc<Stats>)> {
+    let mut rows = Rows::new(py, scan.attributes())?;
+    let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let asked = scan.clone();
+    let asking = async move { asked.rows(&client, sender).await };
+    let answered = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
+    let stats = scan.stats_of_rows(&answered, rows.list.bind(py).len() as u64, rows.seen);
+    Ok((rows.list, stats))
+}
+
+/// As [`collect`], to be awaited.
+pub(super) fn collect_async(
+    py: Python<'_>,
+    client: Arc<Client>,
+    scan: Scan,
+) -> PyResult<impl Future<Output = PyResult<(Py<PyList>, Arc<Stats>)>> + Send + use<>> {
+    let mut rows = Rows::new(py, scan.attributes())?;
+    let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
+    Ok(async move {
+        let asking = async { doors::raised(scan.rows(&client, sender).await).await };
+        let taking = async {
+            while let Some(event) = events.recv().await {
+                rows = doors::attached(move |py| rows.take(py, event).map(|()| rows)).await?;
+            }
+            Ok(rows)
+        };
+        let (answered, rows) = tokio::try_join!(asking, taking)?;
+        doors::attached(move |py| {
+            let stats = scan.stats_of_rows(&answered, rows.list.bind(py).len() as u64, rows.seen);
+            Ok((rows.list, stats))
+        })
+        .await
+    })
+}
 
 /// The rows of a search, as far as they have come.
-pub(super) struct Rows {
+struct Rows {
     names: Vec<Py<PyString>>,
     template: Py<PyDict>,
     list: Py<PyList>,
+    seen: Seen,
 }
 
 impl Rows {
     /// No rows yet; each will have these keys in this order.
-    pub(super) fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
+    fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
         let names: Vec<_> = attributes.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let template = PyDict::new(py);
         for name in &names {
             template.set_item(name, py.None())?;
         }
-        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
+        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind(), seen: Seen::default() })
     }
 
     /// Takes what a search tells.
-    pub(super) fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, event: Event<Taken<Block>>) -> PyResult<()> {
         match event {
-            Event::Batch(block) => self.append(py, &block),
+            Event::Batch(Taken { batch, seen }) => {
+                self.seen.add(seen);
+                self.append(py, &batch)
+            }
             Event::Restart => {
                 self.list = PyList::empty(py).unbind();
+                self.seen = Seen::default();
                 Ok(())
             }
         }
@@ -53,11 +103,6 @@ impl Rows {
             list.append(record)?;
         }
         Ok(())
-    }
-
-    /// The finished list.
-    pub(super) fn into_list(self) -> Py<PyList> {
-        self.list
     }
 }
 

@@ -11,7 +11,6 @@ use super::{Scan, Seen, Stats, Taken};
 use crate::cells::{Block, Cells};
 use crate::client::{Answered, Client, Event};
 use crate::columns::{self, Columns, Options};
-use crate::decode::Gather;
 use crate::error::Result;
 
 /// Batches that may wait to be kept.

@@ -27,8 +27,8 @@ pub(super) struct Day {
 impl Day {
     /// The day of `on(day)`, if that is what a promotion code search asks for.
     pub(super) fn asked(body: &SearchBody, zone: &Zone) -> Option<Self> {
-        let conditions = body.filters.or.iter().flat_map(|group| &group.and);
-        let sent = conditions.filter_map(day_of).next()?;
+        let mut conditions = body.filters.or.iter().flat_map(|group| &group.and);
+        let sent = conditions.find_map(day_of)?;
         let start = zone.start_of_day(Moment::from_milliseconds(sent).ok()?).ok()?.milliseconds();
         // Some hour of the next day, however long clocks make this one.
         let later = Moment::from_milliseconds(start + DAY + DAY / 2).ok()?;
@@ -38,14 +38,13 @@ impl Day {
 
     /// What is odd about rows between two times as the document writes them, which are UTC.
     pub(super) fn strays(self, least: &str, greatest: &str) -> Option<String> {
-        let utc = Zone::default();
-        let (first, last) =
-            (utc.parse_moment(least).ok()?.milliseconds(), utc.parse_moment(greatest).ok()?.milliseconds());
-        if self.start <= first && last < self.end {
+        let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
+        let (earliest, latest) = (read(least)?, read(greatest)?);
+        if self.start <= earliest && latest < self.end {
             return None;
         }
         let told = format!("rows of another day than asked for: {REQUIRED_COLUMN} is from {least} to {greatest} (UTC)");
-        Some(match self.explaining(first, last) {
+        Some(match self.explaining(earliest, latest) {
             Some(offset) => {
                 format!("{told}, as if the service cut its days at UTC{}: set timezone= to such a zone", sign(offset))
             }
@@ -54,10 +53,10 @@ impl Day {
     }
 
     /// The offset of a zone in which all rows are of the day that holds what was sent; whole hours come first.
-    fn explaining(self, first: i64, last: i64) -> Option<i64> {
+    fn explaining(self, earliest: i64, latest: i64) -> Option<i64> {
         let holds = |offset: &i64| {
             let start = (self.sent + offset).div_euclid(DAY) * DAY - offset;
-            start <= first && last < start + DAY
+            start <= earliest && latest < start + DAY
         };
         let offsets = || (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP);
         let nearest = |offsets: &mut dyn Iterator<Item = i64>| offsets.filter(holds).min_by_key(|offset| offset.abs());

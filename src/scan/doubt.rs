@@ -34,8 +34,7 @@ pub enum DoubtKind {
 /// No record of an answer has these attributes.
 pub(super) fn absent(names: &[String]) -> Option<Doubt> {
     let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
-    let message =
-        format!("no record has {}: absent, not null, so probably a typing error in attrs", names.join(", "));
+    let message = format!("no record has {}: absent, not null, so probably a typing error in attrs", names.join(", "));
     (!names.is_empty()).then_some(Doubt { kind: DoubtKind::AbsentAttribute, message })
 }
 

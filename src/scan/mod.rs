@@ -11,16 +11,17 @@ mod stats;
 mod stream;
 mod watch;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 
 pub use collect::Collected;
 pub use doubt::{Doubt, DoubtKind};
 pub use stats::Stats;
-pub use stream::Stream;
+pub use stream::{LastStats, Next, Stream};
 pub use watch::{Seen, Taken};
 
-use crate::columns::{self, Column, Options};
+use crate::columns::{self, Column};
 use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::codes::REQUIRED_COLUMN;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Result};
 use crate::filter::{Given, Search};
@@ -60,6 +61,12 @@ impl Scan {
         }
     }
 
+    /// A search whose answer is collected as rows: no types, and no more is said of it than of any search.
+    #[must_use]
+    pub fn of_rows(operation: &'static str, search: Search) -> Self {
+        Self { operation, search, columns: Vec::new(), day: None }
+    }
+
     /// The body it sends.
     #[must_use]
     pub fn body(&self) -> &SearchBody {
@@ -72,16 +79,16 @@ impl Scan {
         &self.search.attributes
     }
 
-    /// Public name of the operation.
-    #[must_use]
-    pub fn operation(&self) -> &'static str {
-        self.operation
-    }
-
     /// The schema of its batches, where it is known before any came.
     #[must_use]
     pub fn schema(&self, views: bool) -> Option<SchemaRef> {
         columns::schema(&self.columns, views)
+    }
+
+    /// The same scan with the types that its columns came to, so that the next answer has no others.
+    #[must_use]
+    pub fn settled(&self, schema: &Schema) -> Self {
+        Self { columns: columns::settled(&self.columns, schema), ..self.clone() }
     }
 
     /// The same scan, for so many records at most.
@@ -90,5 +97,11 @@ impl Scan {
         let mut scan = self.clone();
         scan.search.limit = [self.search.limit, limit].into_iter().flatten().min();
         scan
+    }
+
+    /// Where the times stand that tell whether rows are of the day asked for.
+    fn time_column(&self) -> Option<usize> {
+        self.day?;
+        self.attributes().iter().position(|name| name == REQUIRED_COLUMN)
     }
 }

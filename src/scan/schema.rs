@@ -15,7 +15,7 @@ pub(super) fn check(schema: &Given, attributes: Option<&[String]>) -> (Vec<(Stri
         Given::Map(entries) => entries,
         other => {
             let message = "takes a dict of attributes and their types, as {\"price\": \"float64\"}";
-            problems.push(problem("schema".to_owned(), other, message));
+            problems.push(problem("schema", other, message));
             &[][..]
         }
     };
@@ -24,14 +24,14 @@ pub(super) fn check(schema: &Given, attributes: Option<&[String]>) -> (Vec<(Stri
         let argument = format!("schema[\"{name}\"]");
         if let Some(attributes) = attributes.filter(|attributes| !attributes.contains(name)) {
             let nearest = did_you_mean(name, attributes.iter().map(String::as_str));
-            problems.push(problem(argument.clone(), given, &format!("is not among attrs{nearest}")));
+            problems.push(problem(&argument, given, &format!("is not among attrs{nearest}")));
         }
         match given {
             Given::Text(asked) => match Type::from_name(asked) {
                 Some(found) => types.push((name.clone(), found)),
-                None => problems.push(problem(argument, given, &unknown(asked))),
+                None => problems.push(problem(&argument, given, &unknown(asked))),
             },
-            _ => problems.push(problem(argument, given, &unknown(""))),
+            _ => problems.push(problem(&argument, given, &unknown(""))),
         }
     }
     (types, problems)
@@ -41,8 +41,8 @@ fn unknown(asked: &str) -> String {
     format!("is no type: write one of {}{}", TYPES.join(", "), did_you_mean(asked, TYPES))
 }
 
-fn problem(argument: String, given: &Given, message: &str) -> Problem {
-    Problem { argument: one_line(&argument), path: String::new(), message: one_line(message), value: given.shown() }
+fn problem(argument: &str, given: &Given, message: &str) -> Problem {
+    Problem { argument: one_line(argument), path: String::new(), message: one_line(message), value: given.shown() }
 }
 
 #[cfg(test)]
@@ -68,7 +68,8 @@ mod tests {
         let given = map(&[("prize", text("int64")), ("price", text("int46")), ("name", Given::Integer(7))]);
         let attributes = ["price".to_owned(), "name".to_owned()];
         let (_, problems) = check(&given, Some(&attributes));
-        let told: Vec<_> = problems.iter().map(|problem| (problem.argument.as_str(), problem.message.as_str())).collect();
+        let told: Vec<_> =
+            problems.iter().map(|problem| (problem.argument.as_str(), problem.message.as_str())).collect();
         assert_eq!(told.len(), 3);
         assert_eq!(told[0], ("schema[\"prize\"]", "is not among attrs; did you mean \"price\"?"));
         assert!(told[1].1.contains("did you mean \"int64\"?"), "{}", told[1].1);

@@ -32,13 +32,9 @@ impl Stats {
     /// The figures of an answer that ended well.
     pub(super) fn new(scan: &Scan, answered: &Answered, rows: u64, seen: Seen) -> Self {
         let envelope = &answered.envelope;
-        let absent: Vec<String> = match rows {
-            0 => Vec::new(),
-            _ => {
-                let present = scan.attributes().iter().zip(&envelope.present);
-                present.filter(|(_, count)| **count == 0).map(|(name, _)| name.clone()).collect()
-            }
-        };
+        let present = scan.attributes().iter().zip(&envelope.present);
+        let absent = present.filter(|(_, count)| rows > 0 && **count == 0).map(|(name, _)| name.clone());
+        let absent: Vec<String> = absent.collect();
         let is_whole = scan.search.limit.is_none();
         let doubts = [
             doubt::absent(&absent),

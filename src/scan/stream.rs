@@ -46,7 +46,8 @@ struct State {
     schema: Option<SchemaRef>,
     rows: u64,
     seen: Seen,
-    end: Option<Result<Arc<Stats>>>,
+    end: Option<Result<()>>,
+    stats: Option<Arc<Stats>>,
 }
 
 /// What can be taken from a stream.
@@ -56,8 +57,8 @@ pub enum Next {
     Batch(RecordBatch),
     /// Nothing yet: wait with [`Stream::wait`], then look again.
     NotYet,
-    /// The answer ended well, and all of it was taken.
-    End(Arc<Stats>),
+    /// Nothing more: the answer ended well and all of it was taken, or the stream was closed.
+    End,
 }
 
 impl Scan {
@@ -96,8 +97,28 @@ impl Stream {
         }
         match &state.end {
             None => Ok(Next::NotYet),
-            Some(end) => end.clone().map(Next::End),
+            Some(end) => end.clone().map(|()| Next::End),
         }
+    }
+
+    /// Whether there is nothing more to take.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let state = self.state();
+        state.ready.is_empty() && matches!(state.end, Some(Ok(())))
+    }
+
+    /// The figures, once the answer ended well.
+    #[must_use]
+    pub fn stats(&self) -> Option<Arc<Stats>> {
+        self.state().stats.clone()
+    }
+
+    /// Nothing more is to be taken. Whoever waits is told once the work of the other end was dropped.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.ready.clear();
+        state.end = Some(Ok(()));
     }
 
     /// Waits until there is something to take. May be dropped at any time.
@@ -116,20 +137,20 @@ impl Stream {
         }
     }
 
-    /// The schema of all its batches, once it is known: beforehand, or by the first batch.
+    /// The schema of all its batches: known beforehand, or that of the first. To be asked after [`Stream::wait`].
     ///
     /// # Errors
-    /// Why there is no schema: the answer did not end well, before any batch came.
-    pub fn schema(&self) -> Result<Option<SchemaRef>> {
+    /// Why the answer has not begun well: there will be no batch.
+    pub fn schema(&self) -> Result<SchemaRef> {
         let state = self.state();
-        let known = state.schema.clone().or_else(|| self.scan.schema(self.options.views));
-        match (&state.end, known) {
-            (_, Some(schema)) => Ok(Some(schema)),
-            (None, None) => Ok(None),
-            (Some(Err(error)), None) => Err(error.clone()),
-            (Some(Ok(_)), None) => {
-                columns::unify(&self.scan.columns, self.options.views, Vec::new()).map(|(schema, _)| Some(schema))
-            }
+        match &state.end {
+            Some(Err(error)) if state.rows == 0 => return Err(error.clone()),
+            _ => {}
+        }
+        let views = self.options.views;
+        match state.schema.clone().or_else(|| self.scan.schema(views)) {
+            Some(schema) => Ok(schema),
+            None => columns::unify(&self.scan.columns, views, Vec::new()).map(|(schema, _)| schema),
         }
     }
 
@@ -141,6 +162,9 @@ impl Stream {
     fn arrived(&self, taken: Taken<RecordBatch>) {
         let Taken { batch, seen } = taken;
         let mut state = self.state();
+        if state.end.is_some() {
+            return;
+        }
         state.schema.get_or_insert_with(|| batch.schema());
         state.rows += batch.num_rows() as u64;
         state.seen.add(seen);
@@ -149,18 +173,21 @@ impl Stream {
 
     fn ended(&self, outcome: Result<Answered>) {
         let mut state = self.state();
+        if state.end.is_some() {
+            return;
+        }
         let rows = state.rows;
         let seen = std::mem::take(&mut state.seen);
-        let end = match outcome {
+        state.end = Some(match outcome {
             Ok(answered) => {
-                let stats = Arc::new(Stats::new(&self.scan, &answered, rows, seen));
-                self.last_stats.store(Some(Arc::clone(&stats)));
-                Ok(stats)
+                let figures = Arc::new(Stats::new(&self.scan, &answered, rows, seen));
+                self.last_stats.store(Some(Arc::clone(&figures)));
+                state.stats = Some(figures);
+                Ok(())
             }
             Err(error) if rows > 0 => Err(interrupted(error, rows)),
             Err(error) => Err(error),
-        };
-        state.end = Some(end);
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -179,7 +206,7 @@ fn interrupted(cause: Error, rows: u64) -> Error {
     let context = cause.context().clone();
     Error::new(Kind::StreamInterrupted, format!("the answer broke off after {rows} rows: {}", cause.message()))
         .with("rows_yielded", rows)
-        .with_hint("they are not all there is; ask again")
+        .with_hint(cause.hint().unwrap_or("they are not all there is; ask again").to_owned())
         .with_source(cause)
         .in_context(context)
 }
