@@ -9,27 +9,24 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use pythonize::pythonize;
+use pyo3::types::{PyDict, PyString};
 use tokio::sync::mpsc;
 
 use super::given::given;
 use super::held_token::RawToken;
 use super::process::PerProcess;
 use super::raise::{no_unicode, raise};
+use super::rows::{self, Found};
 use super::scan::RawScan;
 use super::updates::Updates;
-use super::{doors, json, request, rows};
+use super::{doors, json, request};
 use crate::client::{Client, Waited};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::{Search, export};
-use crate::scan::Scan;
-
-/// Rows and their figures.
-type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyAny>);
+use crate::scan::{LastStats, Scan};
 
 /// A client of one service. It may be shared by threads, and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -59,7 +56,7 @@ impl RawClient {
     }
 
     /// A promotion code search: rows and their figures.
-    fn search_codes<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Found<'py>> {
+    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
         self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
     }
 
@@ -69,7 +66,7 @@ impl RawClient {
     }
 
     /// A search of any business object: as `search_codes`.
-    fn search_items<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Found<'py>> {
+    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
         self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
 
@@ -199,17 +196,12 @@ impl RawClient {
             .map_err(|error| raise(py, error))
     }
 
-    fn search<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Found<'py>> {
-        let (list, stats) = rows::collect(py, self.core(py)?, &Scan::of_rows(name, search))?;
-        Ok((list.into_bound(py), pythonize(py, stats.as_ref())?))
+    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<Found> {
+        rows::block(py, self.core(py)?, Scan::of_rows(name, search), &LastStats::default())
     }
 
     fn search_async<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Bound<'py, PyAny>> {
-        let collecting = rows::collect_async(py, self.core(py)?, Scan::of_rows(name, search))?;
-        doors::spawn(py, async move {
-            let (list, stats) = collecting.await?;
-            doors::attached(move |py| Ok((list, pythonize(py, stats.as_ref())?.unbind()))).await
-        })
+        rows::spawn(py, self.core(py)?, Scan::of_rows(name, search), LastStats::default())
     }
 
     fn download(

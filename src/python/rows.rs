@@ -6,36 +6,42 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use pythonize::pythonize;
 use tokio::sync::mpsc;
 
 use super::{doors, json};
 use crate::cells::{Block, Tag};
-use crate::client::{Client, Event};
-use crate::scan::{Scan, Seen, Stats, Taken};
+use crate::client::{Answered, Client, Event};
+use crate::scan::{LastStats, Scan, Seen, Stats, Taken};
 
 /// Blocks of rows that may wait to become dicts; then the socket waits.
 const BLOCKS_AHEAD: usize = 4;
 
-/// The rows of a scan and their figures.
-pub(super) fn collect(py: Python<'_>, client: Arc<Client>, scan: &Scan) -> PyResult<(Py<PyList>, Arc<Stats>)> {
+/// Rows, and their figures as a dict.
+pub(super) type Found = (Py<PyList>, Py<PyAny>);
+
+/// The rows of a scan, waited for.
+pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<Found> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-    let asked = scan.clone();
-    let asking = async move { asked.rows(&client, sender).await };
-    let answered = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
-    let stats = scan.stats_of_rows(&answered, rows.list.bind(py).len() as u64, rows.seen);
-    Ok((rows.list, stats))
+    let asking = async move {
+        let answered = scan.rows(&client, sender).await?;
+        Ok((scan, answered))
+    };
+    let (scan, answered) = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
+    rows.found(py, &scan, &answered, last_stats)
 }
 
-/// As [`collect`], to be awaited.
-pub(super) fn collect_async(
+/// The rows of a scan, awaited.
+pub(super) fn spawn(
     py: Python<'_>,
     client: Arc<Client>,
     scan: Scan,
-) -> PyResult<impl Future<Output = PyResult<(Py<PyList>, Arc<Stats>)>> + Send + use<>> {
+    last_stats: LastStats,
+) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
-    Ok(async move {
+    doors::spawn(py, async move {
         let asking = async { doors::raised(scan.rows(&client, sender).await).await };
         let taking = async {
             while let Some(event) = events.recv().await {
@@ -44,11 +50,7 @@ pub(super) fn collect_async(
             Ok(rows)
         };
         let (answered, rows) = tokio::try_join!(asking, taking)?;
-        doors::attached(move |py| {
-            let stats = scan.stats_of_rows(&answered, rows.list.bind(py).len() as u64, rows.seen);
-            Ok((rows.list, stats))
-        })
-        .await
+        doors::attached(move |py| rows.found(py, &scan, &answered, &last_stats)).await
     })
 }
 
@@ -69,6 +71,15 @@ impl Rows {
             template.set_item(name, py.None())?;
         }
         Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind(), seen: Seen::default() })
+    }
+
+    /// The rows with their figures, now that the answer has ended well.
+    fn found(self, py: Python<'_>, scan: &Scan, answered: &Answered, last_stats: &LastStats) -> PyResult<Found> {
+        let rows = self.list.bind(py).len() as u64;
+        let stats = Arc::new(Stats::new(scan, answered, rows, self.seen));
+        let told = pythonize(py, stats.as_ref())?.unbind();
+        last_stats.store(Some(stats));
+        Ok((self.list, told))
     }
 
     /// Takes what a search tells.

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use arrow::datatypes::SchemaRef;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 
 use super::client::RawClient;
 use super::doors::AbortOnDrop;
 use super::raise::raise;
-use super::rows;
+use super::rows::{self, Found};
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
 use super::{capsule, doors};
@@ -134,23 +134,14 @@ impl RawScan {
         doors::spawn(py, async move { doors::raised(collecting.await).await.map(RawTable::new) })
     }
 
-    /// The whole answer as rows.
-    fn rows(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
-        let core = self.client.get().core(py)?;
-        let (list, stats) = rows::collect(py, core, &self.scan)?;
-        self.last_stats.store(Some(stats));
-        Ok(list)
+    /// The whole answer as rows, and their figures.
+    fn rows(&self, py: Python<'_>) -> PyResult<Found> {
+        rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats)
     }
 
     /// As `rows`, awaited.
     fn rows_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (core, last_stats) = (self.client.get().core(py)?, Arc::clone(&self.last_stats));
-        let collecting = rows::collect_async(py, core, self.scan.clone())?;
-        doors::spawn(py, async move {
-            let (list, stats) = collecting.await?;
-            last_stats.store(Some(stats));
-            Ok(list)
-        })
+        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), Arc::clone(&self.last_stats))
     }
 
     /// The capsule of the schema. Where only an answer tells it, the request is sent, and the stream parked.

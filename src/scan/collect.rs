@@ -48,16 +48,10 @@ impl Scan {
         Ok(Collected { schema, batches, stats })
     }
 
-    /// Collects an answer as rows, in blocks that go to `events`; their figures are for [`Scan::stats_of_rows`].
+    /// Collects an answer as rows, in blocks that go to `events`; their figures are for [`Stats::new`].
     pub async fn rows(&self, client: &Client, events: mpsc::Sender<Event<Taken<Block>>>) -> Result<Answered> {
         let sink = || Watched::new(Cells::new(self.attributes().len()), self.time_column());
         client.search(self.operation, &self.search, sink, events).await
-    }
-
-    /// The figures of rows that were collected.
-    #[must_use]
-    pub fn stats_of_rows(&self, answered: &Answered, rows: u64, seen: Seen) -> Arc<Stats> {
-        Arc::new(Stats::new(self, answered, rows, seen))
     }
 }
 

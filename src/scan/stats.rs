@@ -30,7 +30,8 @@ pub struct Stats {
 
 impl Stats {
     /// The figures of an answer that ended well.
-    pub(super) fn new(scan: &Scan, answered: &Answered, rows: u64, seen: Seen) -> Self {
+    #[must_use]
+    pub fn new(scan: &Scan, answered: &Answered, rows: u64, seen: Seen) -> Self {
         let envelope = &answered.envelope;
         let present = scan.attributes().iter().zip(&envelope.present);
         let absent = present.filter(|(_, count)| rows > 0 && **count == 0).map(|(name, _)| name.clone());
