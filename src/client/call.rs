@@ -127,7 +127,9 @@ impl Client {
             .await
             .map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
-        outlet.hand_on(sink.take()?).await?;
+        while let Some(batch) = sink.take()? {
+            outlet.hand_on(batch).await?;
+        }
         Ok(envelope)
     }
 }
@@ -141,12 +143,14 @@ async fn receive<G: Gather>(
 ) -> Result<Envelope> {
     let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = answer.chunk().await? {
-        decoder.feed(&chunk, sink)?;
+        let fed = decoder.feed(&chunk, sink);
+        // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
+        while let Some(batch) = sink.take_full()? {
+            outlet.hand_on(batch).await?;
+        }
+        fed?;
         if decoder.is_satisfied() {
             return Ok(decoder.cut_short());
-        }
-        while let Some(batch) = sink.take_full()? {
-            outlet.hand_on(Some(batch)).await?;
         }
     }
     decoder.finish()

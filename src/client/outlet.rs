@@ -50,8 +50,7 @@ impl<'a, G: Gather> Outlet<'a, G> {
     }
 
     /// Hands on a batch, and waits until there is room for it.
-    pub(super) async fn hand_on(&self, batch: Option<G::Batch>) -> Result<()> {
-        let Some(batch) = batch else { return Ok(()) };
+    pub(super) async fn hand_on(&self, batch: G::Batch) -> Result<()> {
         self.has_begun.store(true, Ordering::Relaxed);
         self.events.send(Event::Batch(batch)).await.map_err(|_| abandoned())
     }
