@@ -37,7 +37,8 @@ class Batches:
     @property
     def stats(self) -> ScanStats | None:
         """The figures, once the answer was read to its end."""
-        return stats_of(self._raw.stats)
+        told = self._raw.stats
+        return None if told is None else stats_of(told)
 
     def close(self) -> None:
         """Ends the request and its connection. Closing twice is closing once."""
@@ -85,7 +86,7 @@ class AsyncBatches:
         ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         ...     return sum([batch.num_rows async for batch in scan.batches()])
         >>> asyncio.run(main())
-        53
+        73
     """
 
     def __init__(self, raw: RawStream) -> None:
@@ -96,7 +97,8 @@ class AsyncBatches:
     @property
     def stats(self) -> ScanStats | None:
         """The figures, once the answer was read to its end."""
-        return stats_of(self._raw.stats)
+        told = self._raw.stats
+        return None if told is None else stats_of(told)
 
     async def close(self) -> None:
         """Ends the request and its connection. Closing twice is closing once."""

@@ -152,8 +152,8 @@ def scan_codes(
 
     Example:
         >>> import dataaccess as da
-        >>> da.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema
-        Schema({'pool_id': Int64})
+        >>> dict(da.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
+        {'pool_id': Int64}
     """
     return (client or _environment_client()).scan_codes(
         attrs,

@@ -37,10 +37,8 @@ class ScanStats:
         return self.attempts - 1
 
 
-def stats_of(told: dict[str, Any] | None) -> ScanStats | None:
+def stats_of(told: dict[str, Any]) -> ScanStats:
     """The figures as the core tells them."""
-    if told is None:
-        return None
     fields = {name: value for name, value in told.items() if name != "doubts"}
     return ScanStats(**{**fields, "extra_keys": dict(told["extra_keys"])})
 

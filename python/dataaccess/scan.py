@@ -60,13 +60,21 @@ class _BaseScan:
     @property
     def stats(self) -> ScanStats | None:
         """The figures of the last use whose answer was read to its end; None before."""
-        return stats_of(self._raw.stats)
+        told = self._raw.stats
+        return None if told is None else stats_of(told)
 
     def explain(self) -> list[dict[str, Any]]:
         """The exact requests it sends, as dicts. Sends nothing.
 
         Returns:
             A list of dicts with `method`, `url` and `body`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> (request,) = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).explain()
+            >>> request["body"]["attrs"]
+            ['id']
         """
         return [{"method": "POST", "url": self._client.base_url + _SEARCH, "body": self._raw.body}]
 
@@ -216,8 +224,8 @@ class Scan(_BaseScan):
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema
-            Schema({'pool_id': Int64})
+            >>> dict(client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
+            {'pool_id': Int64}
         """
         _frames.optional("polars", "polars")
         return _checked(self._raw.collect(None, views=True)).to_polars()
@@ -260,8 +268,8 @@ class AsyncScan(_BaseScan):
         >>> import asyncio
         >>> import dataaccess as da
         >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-        >>> asyncio.run(scan.to_polars()).schema
-        Schema({'pool_id': Int64})
+        >>> dict(asyncio.run(scan.to_polars()).schema)
+        {'pool_id': Int64}
     """
 
     async def head(self, n: int = 5) -> Table:
@@ -395,8 +403,8 @@ class AsyncScan(_BaseScan):
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> asyncio.run(scan.to_polars()).schema
-            Schema({'pool_id': Int64})
+            >>> dict(asyncio.run(scan.to_polars()).schema)
+            {'pool_id': Int64}
         """
         _frames.optional("polars", "polars")
         table = _checked(await self._raw.collect_async(None, views=True))

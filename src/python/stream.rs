@@ -1,5 +1,6 @@
 //! A stream of batches as Python has it: taken by threads and tasks, or pulled by another library.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -150,8 +151,8 @@ impl Iterator for Pulled {
     fn next(&mut self) -> Option<Self::Item> {
         // A panic must not go on into a library of another language.
         let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(doors::defect()));
-        // The library shows the text alone, so all is in it.
-        pulled.map_err(|error| ArrowError::ExternalError(error.line().into())).transpose()
+        // The library shows the text alone, so all is in it; most raise an OSError of it.
+        pulled.map_err(|error| ArrowError::IoError(error.line(), io::Error::other(error))).transpose()
     }
 }
 

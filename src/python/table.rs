@@ -33,9 +33,9 @@ impl RawBatch {
         names(self.0.schema_ref())
     }
 
-    /// The rows as dicts.
-    fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        values::dicts(py, std::slice::from_ref(&self.0))
+    /// The first rows as dicts; all of them without a number.
+    fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        dicts(py, std::slice::from_ref(&self.0), most)
     }
 
     /// The capsules of the schema and the arrays.
@@ -86,14 +86,7 @@ impl RawTable {
 
     /// The first rows as dicts; all of them without a number.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-        let mut left = most.unwrap_or(usize::MAX);
-        let mut batches = Vec::with_capacity(self.batches.len());
-        for batch in &self.batches {
-            let rows = batch.num_rows().min(left);
-            batches.push(batch.slice(0, rows));
-            left -= rows;
-        }
-        values::dicts(py, &batches)
+        dicts(py, &self.batches, most)
     }
 
     /// The capsule of a stream over all batches, which begins at the first each time.
@@ -105,6 +98,16 @@ impl RawTable {
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         capsule::of_schema(py, &self.schema)
     }
+}
+
+fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+    let mut left = most.unwrap_or(usize::MAX);
+    let first = batches.iter().map(|batch| {
+        let rows = batch.num_rows().min(left);
+        left -= rows;
+        batch.slice(0, rows)
+    });
+    values::dicts(py, &first.collect::<Vec<_>>())
 }
 
 fn names(schema: &Schema) -> Vec<String> {

@@ -64,7 +64,10 @@ def test_schema_chooses_the_type(connect: Any, name: Any, values: Any, kind: str
 
 
 def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
-    rows = [{"a": "x", "b": "2024-01-15 10:00:00"}, {"a": {"k": [1, None]}, "b": "2024-01-15 10:00:00.25"}]
+    rows: list[dict[str, Any]] = [
+        {"a": "x", "b": "2024-01-15 10:00:00"},
+        {"a": {"k": [1, None]}, "b": "2024-01-15 10:00:00.25"},
+    ]
     with serving(always(answer(rows))) as server:
         table = scan_of(connect(server.base_url), ["a", "b"], schema={"a": "json", "b": "timestamp"}).collect()
     assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
