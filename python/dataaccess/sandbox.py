@@ -170,8 +170,11 @@ class Sandbox:
         """
         self._raw.declare(name, item_type_id, list(attributes.items()))
 
-    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any) -> int:
+    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any, *, replace: bool = False) -> int:
         """Adds rows to an object, all or none.
+
+        They are found once all have come; until then the service goes on as if there were none of them, and
+        whatever gives them may use it too.
 
         Args:
             name: Name of the object, as `promotion_code`, `customer` or a declared one.
@@ -179,12 +182,15 @@ class Sandbox:
                 and pandas. What is missing or None is null; an attribute that is not declared is refused.
                 Times are datetimes in whole seconds (in UTC unless they have a zone), dates, or texts
                 `YYYY-MM-DD HH:MM:SS`.
+            replace: Whether a row takes the place of an earlier one with the same identifier, which else is
+                an error.
 
         Returns:
-            How many rows were added.
+            How many rows were given.
 
         Raises:
-            SandboxError: A value does not fit, told by row and attribute, or an identifier is taken.
+            SandboxError: A value does not fit or an identifier is taken, told by the row, which are counted
+                from 0; or the service was stopped meanwhile.
             ForkedHandleError: The service belongs to the parent of this process.
 
         Example:
@@ -192,10 +198,34 @@ class Sandbox:
             >>> import pandas as pd
             >>> with da.Sandbox() as sandbox:
             ...     count = sandbox.load("customer", pd.DataFrame({"customer_id": ["17", "42"]}))
+            ...     count += sandbox.load("customer", [{"customer_id": "17", "name": "Ada"}], replace=True)
             >>> count
-            2
+            3
         """
-        return self._raw.load(name, rows)
+        return self._raw.load(name, rows, replace)
+
+    def clear(self, name: str) -> int:
+        """Takes all rows of an object away; it stays declared.
+
+        Args:
+            name: Name of the object.
+
+        Returns:
+            How many rows there were.
+
+        Raises:
+            SandboxError: There is no such object, or the service was stopped.
+            ForkedHandleError: The service belongs to the parent of this process.
+
+        Example:
+            >>> import dataaccess as da
+            >>> with da.Sandbox.demo() as sandbox:
+            ...     count = sandbox.clear("promotion_code")
+            ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
+            >>> rows
+            []
+        """
+        return self._raw.clear(name)
 
     def issue_token(self, scopes: Iterable[str] = _SCOPES, *, expires_in: float | timedelta | None = None) -> str:
         """Issues a token (section 5).

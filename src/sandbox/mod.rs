@@ -15,6 +15,7 @@ mod faults;
 mod guard;
 mod limits;
 mod line;
+mod load;
 mod made_up;
 mod objects;
 mod openapi;
@@ -39,10 +40,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 pub use access::Access;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
 pub use limits::Limits;
+pub use load::Load;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Options};
 pub use received::Received;
@@ -83,7 +87,8 @@ impl Sandbox {
     /// no meaning, or the system gives no thread.
     pub fn start(options: Options) -> Result<Self> {
         options.access.check()?;
-        let store = Store::open(options.db.as_deref())?;
+        let stopping = CancellationToken::new();
+        let store = Store::open(options.db.as_deref(), stopping.clone())?;
         for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
             // A store that was used before may have more attributes of a customer.
             if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
@@ -100,7 +105,7 @@ impl Sandbox {
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
-        let server = Server::start(at, routes::router(shared), limits)?;
+        let server = Server::start(at, routes::router(shared), limits, stopping)?;
         let base_url = format!("http://{}", server.address());
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
     }
@@ -137,28 +142,32 @@ impl Sandbox {
         self.service()?.store.declare(object)
     }
 
-    /// What is declared under a name.
-    ///
-    /// # Errors
-    /// `Sandbox` when nothing is; else as [`issue_token`](Self::issue_token).
-    pub fn object(&self, name: &str) -> Result<BusinessObject> {
-        Ok(self.service()?.store.named(name)?.object.clone())
-    }
-
     /// Adds rows to an object, all or none: each has one cell for each declared attribute. Their number is the answer.
     ///
     /// # Errors
     /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
     pub fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        self.try_load(object, rows.into_iter().map(Ok))
+        let mut load = self.begin_load(object)?;
+        load.add(rows)?;
+        load.finish(false)
     }
 
-    /// As [`load`](Self::load), of rows that may fail to come: then none is added.
+    /// Begins to add rows to an object, which come part by part. The service goes on meanwhile, and none of them is
+    /// found before they all are.
     ///
     /// # Errors
-    /// The first error among the rows; else as [`load`](Self::load).
-    pub fn try_load(&self, object: &str, rows: impl IntoIterator<Item = Result<Vec<Cell>>>) -> Result<usize> {
-        self.service()?.store.load(object, rows)
+    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
+    pub fn begin_load(&self, object: &str) -> Result<Load> {
+        let gathered = self.service()?.store.gather(object)?;
+        Ok(Load::new(Arc::clone(&self.running.service), gathered))
+    }
+
+    /// Takes all rows of an object away; their number is the answer.
+    ///
+    /// # Errors
+    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
+    pub fn clear(&self, object: &str) -> Result<usize> {
+        self.service()?.store.clear(object)
     }
 
     /// Plans a segment export, in place of one with the same id.
@@ -229,10 +238,14 @@ impl Sandbox {
     fn service(&self) -> Result<&Service> {
         self.check_process()?;
         if self.running.server.is_stopped() {
-            return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
+            return Err(stopped());
         }
         Ok(&self.running.service)
     }
+}
+
+fn stopped() -> Error {
+    Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one")
 }
 
 impl Drop for Sandbox {

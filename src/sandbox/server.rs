@@ -17,6 +17,7 @@ use crate::error::{Error, Kind, Result};
 
 /// How long a search that is still running is waited for when all connections have ended.
 const LAST_GRACE: Duration = Duration::from_millis(500);
+
 /// A server that runs until it is stopped.
 pub(super) struct Server {
     address: SocketAddr,
@@ -25,8 +26,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens on an address and serves a router there.
-    pub(super) fn start(at: SocketAddr, router: Router, limits: Limits) -> Result<Self> {
+    /// Listens on an address and serves a router there, until `stopping` is cancelled.
+    pub(super) fn start(at: SocketAddr, router: Router, limits: Limits, stopping: CancellationToken) -> Result<Self> {
         let listener = TcpListener::bind(at).map_err(|cause| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot listen on {at}: {cause}"))
                 .with_hint("port 0 takes a free one")
@@ -44,7 +45,6 @@ impl Server {
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
-        let stopping = CancellationToken::new();
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())

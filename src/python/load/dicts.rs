@@ -2,10 +2,12 @@
 //!
 //! A missing key is null; a key that is not declared is refused, as a misspelt one would lose its values.
 
+use std::time::Instant;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
 
-use super::{BLOCK, Source, attached};
+use super::{BLOCK, BLOCK_TAKES, Source, attached};
 use crate::error::{Result, excerpt};
 use crate::sandbox::{AttributeKind, BusinessObject, Cell};
 
@@ -39,6 +41,7 @@ impl Dicts {
 
     fn read(&mut self, py: Python<'_>) -> PyResult<Result<Vec<Vec<Cell>>>> {
         let mut block = Vec::with_capacity(BLOCK);
+        let began = Instant::now();
         for row in self.rows.bind(py).clone().take(BLOCK) {
             match self.cells(&row?) {
                 Ok(cells) => block.push(cells),
@@ -46,6 +49,9 @@ impl Dicts {
                 Err(Trouble::Raised(raised)) => return Err(raised),
             }
             self.count += 1;
+            if began.elapsed() > BLOCK_TAKES {
+                break;
+            }
         }
         Ok(Ok(block))
     }
