@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use super::doors;
 use super::fault::{self, RawFault};
@@ -64,9 +64,15 @@ impl RawSandbox {
         self.0.base_url()
     }
 
-    /// A new token.
-    fn issue_token(&self, py: Python<'_>, scopes: &Bound<'_, PyList>, expires_in: Option<f64>) -> PyResult<String> {
-        let scopes: Vec<String> = scopes.extract()?;
+    /// All scopes that mean something here.
+    #[getter]
+    fn scopes(&self) -> Vec<String> {
+        self.0.scopes()
+    }
+
+    /// A new token; without scopes it has all of them.
+    fn issue_token(&self, py: Python<'_>, scopes: Option<Vec<String>>, expires_in: Option<f64>) -> PyResult<String> {
+        let scopes = scopes.unwrap_or_else(|| self.0.scopes());
         expires_in
             .map(|seconds| duration("expires_in", seconds))
             .transpose()

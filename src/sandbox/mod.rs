@@ -55,7 +55,7 @@ use self::routes::Shared;
 use self::server::Server;
 use self::service::Service;
 use self::store::Store;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// A running service. Dropping it begins to stop it; `stop` also waits for the end.
 ///
@@ -101,7 +101,7 @@ impl Sandbox {
             demo.fill(&service.store, &service.exports, service.clock.now())?;
         }
         if let Some(token) = &options.access.token {
-            service.tokens.admit(token);
+            service.tokens.admit(token, service.switches.scopes());
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
@@ -116,12 +116,24 @@ impl Sandbox {
         &self.base_url
     }
 
+    /// All scopes that mean something here: those of the document, and those that switches name.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<String> {
+        self.running.service.switches.scopes()
+    }
+
     /// Makes an access token with these scopes, which ends after `expires_in` or when it is revoked.
     ///
     /// # Errors
-    /// `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
+    /// `Config` for a scope that means nothing here, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked
+    /// child.
     pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
         let service = self.service()?;
+        let known = service.switches.scopes();
+        if let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) {
+            let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
+            return Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))));
+        }
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 

@@ -188,10 +188,10 @@ def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
         ({"area": dt.date(2024, 1, 1)}, "is of type date, not a number"),
         ({"opened": 1706702400}, "attribute `opened`: 1706702400 is of type int, not a datetime"),
         ({"opened": "2024-01-31"}, "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
-        ({"opened": pd.NaT}, "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        ({"opened": pd.NaT}, "attribute `opened`: is NaT; write None for what is unset"),
         ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "is not a time in whole seconds"),
         ({"store_id": 17}, "attribute `store_id`: 17 is of type int, not a string"),
-        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' is of type str, not a string"),
+        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' holds a lone surrogate, so it is no Unicode text"),
         ({"store_id": float("nan")}, "attribute `store_id`: is nan; write None for what is unset"),
         ({"store_id": None}, "the identifying attribute is null"),
         ({"store_id": "first"}, "its identifier `first` is taken"),
@@ -208,7 +208,7 @@ def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
 
 def test_a_row_that_is_no_dict_is_refused(service: da.Sandbox) -> None:
     assert refusal(service, [["a", 1]]) == "object `store`, row 0: a row is a dict, not of type list"
-    with pytest.raises(TypeError, match="not iterable"):
+    with pytest.raises(TypeError, match=r"rows must be an iterable of dicts, .* not of type int"):
         service.load("store", 5)
 
 
