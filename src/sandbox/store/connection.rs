@@ -75,7 +75,7 @@ impl Place {
 
 fn only_searches(context: AuthContext<'_>) -> Authorization {
     match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" } => {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" | "unhex" } => {
             Authorization::Allow
         }
         _ => Authorization::Deny,

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Fault, FaultKind, Limits, Options};
 use serde_json::{Value, json};
 
@@ -129,6 +130,16 @@ fn an_answer_that_does_not_begin_in_time_is_given_up() {
 }
 
 #[test]
+fn a_latency_that_was_asked_for_is_no_part_of_the_time_an_answer_may_take() {
+    let limits = Limits { answer: SHORT, ..Limits::default() };
+    let switches = Switches { latency: SHORT * 2, ..Switches::default() };
+    let service = Service::start(Options { limits, switches, ..Options::demo() });
+    let started = Instant::now();
+    assert_eq!(service.records(&customers(&[vec![]])).len(), 2_000);
+    assert!(started.elapsed() > SHORT * 2);
+}
+
+#[test]
 fn a_slow_reader_keeps_its_answer_however_long_it_takes() {
     let limits = Limits { head: SHORT, keep_alive: SHORT, ..Limits::default() };
     let service = service(limits);
@@ -200,6 +211,21 @@ fn a_head_may_have_a_hundred_headers_and_sixty_four_kilobytes() {
     assert_eq!(status(&some(99)).as_deref(), Some("HTTP/1.1 431"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(60 * 1024))]).as_deref(), Some("HTTP/1.1 404"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(64 * 1024))]).as_deref(), Some("HTTP/1.1 431"));
+}
+
+#[test]
+fn a_member_that_comes_twice_is_refused() {
+    let service = Service::demo();
+    let bearer = format!("Authorization: Bearer {}", service.token);
+    let body = customers(&[vec![]]).to_string();
+    assert_eq!(service.post_as(&bearer, SEARCH, &body).status, 200);
+    for (once, twice, name) in [
+        ("\"itemTypeId\":", "\"itemTypeId\":-100,\"itemTypeId\":", "itemTypeId"),
+        ("\"AND\":", "\"AND\":[],\"AND\":", "AND"),
+    ] {
+        let reply = service.post_as(&bearer, SEARCH, &body.replace(once, twice));
+        reply.refuses(400, &format!("the body: member `{name}` comes twice at line 1 column"));
+    }
 }
 
 #[test]
