@@ -37,3 +37,15 @@ impl Default for Limits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_the_time_that_was_promised() {
+        let Limits { connections, head, body, answer, keep_alive, linger, stall } = Limits::default();
+        let seconds = [head, body, answer, keep_alive, linger, stall].map(|limit| limit.as_secs());
+        assert_eq!((connections, seconds), (256, [5, 30, 60, 15, 5, 5]));
+    }
+}
