@@ -140,6 +140,7 @@ async fn converse(wire: Wire, line: &Arc<Line>, router: Router, shared: &Shared,
     let last_words = match ended {
         Ok(()) => None,
         Err(cause) if wire.withholds() => Some(farewell::unreadable(&cause, &shared.service.switches)),
+        // What HTTP says of its own accord left together with an answer that was still on its way.
         Err(cause) if cause.is_parse() => None,
         Err(_) => return,
     };
