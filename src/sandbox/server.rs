@@ -7,12 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 use std::time::Duration;
 
-use axum::Router;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::connections::serve;
-use super::limits::Limits;
+use super::routes::Shared;
 use crate::error::{Error, Kind, Result};
 
 /// How long a search that is still running is waited for when all connections have ended.
@@ -25,8 +24,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens on an address and serves a router there.
-    pub(super) fn start(at: SocketAddr, router: Router, limits: Limits) -> Result<Self> {
+    /// Listens on an address and serves there.
+    pub(super) fn start(at: SocketAddr, shared: Shared) -> Result<Self> {
         let listener = TcpListener::bind(at).map_err(|cause| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot listen on {at}: {cause}"))
                 .with_hint("port 0 takes a free one")
@@ -40,7 +39,7 @@ impl Server {
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             // A slow reader keeps a search waiting, so each connection has a thread of its own; one that is idle ends.
-            .max_blocking_threads(limits.connections)
+            .max_blocking_threads(shared.limits.connections)
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
@@ -48,7 +47,7 @@ impl Server {
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())
-            .spawn(move || run(runtime, listener, router, limits, stop))
+            .spawn(move || run(runtime, listener, shared, stop))
             .map_err(|cause| failed("start its thread", cause))?;
         Ok(Self { address, stopping, thread: Mutex::new(Some(thread)) })
     }
@@ -83,10 +82,10 @@ impl Server {
     }
 }
 
-fn run(runtime: Runtime, listener: TcpListener, router: Router, limits: Limits, stopping: CancellationToken) {
+fn run(runtime: Runtime, listener: TcpListener, shared: Shared, stopping: CancellationToken) {
     runtime.block_on(async {
         if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-            serve(listener, router, limits, stopping).await;
+            serve(listener, shared, stopping).await;
         }
     });
     runtime.shutdown_timeout(LAST_GRACE);
