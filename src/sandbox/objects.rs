@@ -2,6 +2,8 @@
 //!
 //! It holds what may be stored and says why something may not; how it is stored is the store's matter.
 
+use std::fmt;
+
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 use rusqlite::ToSql;
@@ -108,6 +110,17 @@ impl ToSql for Cell {
             Self::Number(number) => ValueRef::Real(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
         }))
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("null"),
+            Self::Integer(number) => write!(formatter, "{number}"),
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Text(text) => write!(formatter, "`{text}`"),
+        }
     }
 }
 
@@ -220,7 +233,7 @@ impl BusinessObject {
         }
         for (attribute, cell) in self.attributes.iter().zip(row) {
             if let Some(objection) = attribute.kind.objection(cell) {
-                let shown = excerpt(&format!("{cell:?}"), 60);
+                let shown = excerpt(&cell.to_string(), 60);
                 return Err(refused(format!("attribute `{}`: {shown} {objection}", attribute.name)));
             }
         }

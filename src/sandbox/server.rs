@@ -29,8 +29,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens on an address and serves there.
-    pub(super) fn start(at: SocketAddr, shared: Shared) -> Result<Self> {
+    /// Listens on an address and serves there, until `stopping` is cancelled.
+    pub(super) fn start(at: SocketAddr, shared: Shared, stopping: CancellationToken) -> Result<Self> {
         let failed = |what: &str, cause: io::Error| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot {what}: {cause}")).with_source(cause)
         };
@@ -47,7 +47,6 @@ impl Server {
                 .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
         };
         let address = listener.local_addr().map_err(|cause| failed("tell its port", cause))?;
-        let stopping = CancellationToken::new();
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{Error, Kind, Result};
 
-/// How long a search waits for a load to finish, and the other way round.
+/// How long a search waits for rows to be written.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tells the databases of one process apart.
@@ -42,6 +42,19 @@ impl Place {
             writer.pragma_update(None, "synchronous", "OFF").map_err(failure("open"))?;
         }
         Ok(writer)
+    }
+
+    /// A database beside this one for rows that are not in it yet; nobody else can see it, and it ends with its
+    /// connection.
+    pub(super) fn aside(&self) -> Result<Connection> {
+        let opened = match self {
+            Self::Memory(_) => Connection::open_in_memory(),
+            // Without a name it is kept in memory while it is small, and then in a file that has no name either.
+            Self::File(_) => Connection::open(""),
+        };
+        let aside = opened.map_err(failure("load"))?;
+        aside.pragma_update(None, "journal_mode", "OFF").map_err(failure("load"))?;
+        Ok(aside)
     }
 
     /// A connection that can do nothing but search.
@@ -90,7 +103,7 @@ pub(super) fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
         let error = |message: String| Error::new(Kind::Sandbox, message);
         match cause.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy) => {
-                let problem = "the sandbox's store is busy: rows are being loaded, or an answer is still being read";
+                let problem = "the sandbox's store is busy: rows are being written, or an answer is still being read";
                 error(problem.to_owned()).with_hint("try again in a moment").retryable()
             }
             Some(ErrorCode::CannotOpen) => {
