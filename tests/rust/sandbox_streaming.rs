@@ -55,9 +55,9 @@ fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
 
 #[test]
 fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
-    let sandbox = large(Options { longest_search: Duration::from_secs(2), ..Options::default() });
+    let sandbox = large(Options { longest_search: Duration::from_secs(5), ..Options::default() });
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
-    thread::sleep(Duration::from_millis(2_500));
+    thread::sleep(Duration::from_millis(5_500));
     assert!(receive(stream).is_whole);
 }
 
