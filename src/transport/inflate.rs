@@ -61,8 +61,12 @@ impl Inflate {
         self.piece.clear();
         while self.piece.len() < self.piece.capacity() && !(self.input.is_empty() && self.is_dry) {
             self.check_begin()?;
+            let before = self.piece.len();
             let step = self.format.step(&self.input, &mut self.piece);
             let step = step.map_err(|error| self.malformed(&error.to_string()).with_source(error))?;
+            if step.read == 0 && self.piece.len() == before && !self.input.is_empty() {
+                return Err(self.malformed("it leads nowhere"));
+            }
             self.input.advance(step.read);
             self.read += step.read as u64;
             self.has_ended = step.has_ended;

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use zstd::stream::raw::CParameter;
 
 use super::*;
+use crate::transport::format::Step;
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Gzip, Encoding::Zstd];
 /// A frame that zstd skips, whatever it holds.
@@ -206,6 +207,43 @@ fn a_ratio_counts_only_once_there_is_much() {
         let honest = [noise(1 << 20), vec![0; 64 << 20]].concat();
         assert_eq!(inflate(encoding, &compress(encoding, &honest, 1), &[]).unwrap().len(), honest.len());
     }
+}
+
+#[test]
+fn all_that_came_is_handed_on_before_more_is_awaited() {
+    let plain: Vec<u8> = noise(128 << 10).iter().map(|byte| byte & 1).collect();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    // The encoder of gzip keeps back what does not fit its own buffer at once, so it is flushed often.
+    for (encoder, bytes) in [(&mut gzip as &mut dyn Write, 16 << 10), (&mut zstd, plain.len())] {
+        for part in plain.chunks(bytes) {
+            encoder.write_all(part).unwrap();
+            encoder.flush().unwrap();
+        }
+    }
+    for (encoding, flushed) in [(Encoding::Gzip, gzip.get_ref()), (Encoding::Zstd, zstd.get_ref())] {
+        let mut inflate = Inflate::try_new(encoding).unwrap();
+        inflate.feed(flushed.clone().into());
+        let mut got = Vec::new();
+        while inflate.next().unwrap() {
+            got.extend_from_slice(inflate.piece());
+        }
+        assert!(got == plain, "{} of {} bytes of {encoding:?}", got.len(), plain.len());
+    }
+}
+
+#[test]
+fn a_decoder_that_stands_still_is_not_waited_for() {
+    #[derive(Debug)]
+    struct Idle;
+    impl Format for Idle {
+        fn step(&mut self, _: &[u8], _: &mut Vec<u8>) -> std::io::Result<Step> {
+            Ok(Step { read: 0, has_ended: true })
+        }
+    }
+    let mut inflate = Inflate { format: Box::new(Idle), ..Inflate::try_new(Encoding::Gzip).unwrap() };
+    inflate.feed(compress(Encoding::Gzip, b"text", 6).into());
+    assert_eq!(inflate.next().unwrap_err().kind(), Kind::MalformedHttp);
 }
 
 #[test]
