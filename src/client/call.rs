@@ -121,7 +121,6 @@ impl Client {
             let body = answer.error_body().await;
             return Err(verdict::of_status(&answer, &body));
         }
-        answer.require_plain()?;
         let mut sink = outlet.sink();
         let envelope = receive(&call.plan, &mut answer, &mut sink, outlet)
             .await
@@ -143,7 +142,7 @@ async fn receive<G: Gather>(
 ) -> Result<Envelope> {
     let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = answer.chunk().await? {
-        let fed = decoder.feed(&chunk, sink);
+        let fed = decoder.feed(chunk, sink);
         // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
         while let Some(batch) = sink.take_full()? {
             outlet.hand_on(batch).await?;

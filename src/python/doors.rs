@@ -145,12 +145,18 @@ pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'sta
 }
 
 /// Waits for a future on a thread of another library, which may or may not hold the interpreter: it is not touched,
-/// so no signal is seen, and the future must end by itself.
+/// so no signal is seen, and the future must end by itself. Never called on a worker of the runtime.
 pub(super) fn wait_outside<T>(future: impl Future<Output = T>) -> Result<T> {
-    if Handle::try_current().is_ok() {
-        return Err(Error::new(Kind::Internal, "a stream of dataaccess was read from inside its own runtime"));
-    }
     Ok(runtime()?.block_on(future))
+}
+
+/// Runs something that may block on a thread of its own, and waits for it; Ctrl-C ends the waiting alone.
+pub(super) fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let done = async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(defect())) };
+    block(py, done, no_events(), |_, ()| Ok(()))
 }
 
 /// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
