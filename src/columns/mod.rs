@@ -15,3 +15,6 @@ mod unify;
 pub use gather::{Columns, Options};
 pub use types::{Column, Kind, Type, codes, items, schema};
 pub use unify::unify;
+
+#[cfg(test)]
+mod tests;
