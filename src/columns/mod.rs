@@ -9,6 +9,7 @@ mod gather;
 mod inferred;
 mod json;
 mod numbers;
+mod texts;
 mod types;
 mod unify;
 

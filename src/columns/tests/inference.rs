@@ -20,7 +20,7 @@ fn records(values: &[&str]) -> Vec<String> {
 
 /// Type and cells of a collected column whose batches have so many rows.
 fn collect(values: &[&str], max_rows: usize, views: bool) -> (DataType, Vec<String>) {
-    let options = Options { max_rows, views, ..COLLECTED };
+    let options = Options { views, max_rows, ..COLLECTED };
     let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");
     assert_eq!(batches.len(), values.len().div_ceil(max_rows));
     let (schema, batches) = unify(&one(), views, batches).expect("they have one type");

@@ -152,7 +152,7 @@ proptest! {
             Value::from(row.iter().enumerate().map(|(place, value)| (name(place), value.clone())).collect::<Map<_, _>>())
         };
         let records: Vec<String> = rows.iter().map(|row| record(row).to_string()).collect();
-        let options = Options { max_rows, views, ..WIDE };
+        let options = Options { views, max_rows, ..WIDE };
         let mut sink =
             Unsteady { columns: Columns::new(&columns, options), script: script.into(), record: Vec::new() };
         decode(&columns, &body(&records), step, &mut sink).expect("good records");
