@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayBuilder as _, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, StringViewArray,
-    TimestampMicrosecondBuilder,
+    ArrayBuilder as _, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, TimestampMicrosecondBuilder,
 };
 
 use super::inferred::{Inferred, Seen};
-use super::json::{append_compact, append_quoted};
 use super::numbers::{exact_float, whole};
+use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
 use crate::time::wall_clock_microseconds;
@@ -17,11 +16,11 @@ use crate::time::wall_clock_microseconds;
 /// Cells of one type, or of none yet.
 #[derive(Debug)]
 pub(super) enum Cells {
-    Text(StringBuilder),
+    Text(Texts),
     /// Text, and all else as its compact JSON.
-    Loose(StringBuilder),
+    Loose(Texts),
     /// Everything as its compact JSON.
-    Json(StringBuilder),
+    Json(Texts),
     Int64(Int64Builder),
     Float64(Float64Builder),
     Bool(BooleanBuilder),
@@ -38,16 +37,16 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: Kind, views: bool) -> Self {
         let cells = match kind {
-            Kind::Fixed(Type::Text) => Cells::Text(StringBuilder::new()),
-            Kind::Fixed(Type::Json) => Cells::Json(StringBuilder::new()),
+            Kind::Fixed(Type::Text) => Cells::Text(Texts::new(views)),
+            Kind::Fixed(Type::Json) => Cells::Json(Texts::new(views)),
             Kind::Fixed(Type::Int64) => Cells::Int64(Int64Builder::new()),
             Kind::Fixed(Type::Float64) => Cells::Float64(Float64Builder::new()),
             Kind::Fixed(Type::Bool) => Cells::Bool(BooleanBuilder::new()),
             Kind::Fixed(Type::Timestamp) => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
-            Kind::Loose => Cells::Loose(StringBuilder::new()),
-            Kind::Inferred => Cells::Inferred(Inferred::default()),
+            Kind::Loose => Cells::Loose(Texts::new(views)),
+            Kind::Inferred => Cells::Inferred(Inferred::new(views)),
         };
         Self { cells, mend: Type::Text }
     }
@@ -55,7 +54,7 @@ impl Builder {
     #[inline]
     pub(super) fn null(&mut self) {
         match &mut self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.append_null(),
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.push_null(),
             Cells::Int64(cells) => cells.append_null(),
             Cells::Float64(cells) => cells.append_null(),
             Cells::Bool(cells) => cells.append_null(),
@@ -69,7 +68,7 @@ impl Builder {
         let json = if value { "true" } else { "false" };
         match &mut self.cells {
             Cells::Bool(cells) => cells.append_value(value),
-            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(json),
+            Cells::Loose(cells) | Cells::Json(cells) => cells.push(json),
             Cells::Inferred(cells) => cells.push(Seen::BOOL, json),
             _ => return Err(self.misfit()),
         }
@@ -87,7 +86,7 @@ impl Builder {
                 Some(value) => cells.append_value(value),
                 None => return Err(self.misfit()),
             },
-            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(digits),
+            Cells::Loose(cells) | Cells::Json(cells) => cells.push(digits),
             Cells::Inferred(cells) => cells.push(Seen::integer(digits), digits),
             _ => return Err(self.misfit()),
         }
@@ -104,7 +103,7 @@ impl Builder {
                 Some(value) => cells.append_value(value),
                 None => return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() }),
             },
-            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(text),
+            Cells::Loose(cells) | Cells::Json(cells) => cells.push(text),
             Cells::Inferred(cells) => cells.push(Seen::FLOAT, text),
             _ => return Err(self.misfit()),
         }
@@ -114,12 +113,12 @@ impl Builder {
     #[inline]
     pub(super) fn text(&mut self, text: &str) -> Fit {
         match &mut self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) => cells.append_value(text),
+            Cells::Text(cells) | Cells::Loose(cells) => cells.push(text),
             Cells::Timestamp(cells) => match wall_clock_microseconds(text) {
                 Some(value) => cells.append_value(value),
                 None => return Err(self.misfit()),
             },
-            Cells::Json(cells) => append_quoted(cells, text),
+            Cells::Json(cells) => cells.push_quoted(text),
             Cells::Inferred(cells) => cells.push(Seen::TEXT, text),
             _ => return Err(self.misfit()),
         }
@@ -128,7 +127,7 @@ impl Builder {
 
     pub(super) fn nested(&mut self, json: &str) -> Fit {
         match &mut self.cells {
-            Cells::Loose(cells) | Cells::Json(cells) => append_compact(cells, json),
+            Cells::Loose(cells) | Cells::Json(cells) => cells.push_compact(json),
             Cells::Inferred(cells) => cells.push(Seen::NESTED, json),
             _ => return Err(self.misfit()),
         }
@@ -196,7 +195,7 @@ impl Builder {
         if let Cells::Inferred(cells) = &mut self.cells {
             let settled = cells.seen().narrowest().unwrap_or(Type::Text);
             // Of what may still come, only JSON loses nothing.
-            let mut builder = Self { mend: Type::Json, ..Self::new(Kind::Fixed(settled)) };
+            let mut builder = Self { mend: Type::Json, ..Self::new(Kind::Fixed(settled), cells.views()) };
             cells.hand_over(&mut builder)?;
             *self = builder;
         }
@@ -204,20 +203,14 @@ impl Builder {
     }
 
     /// The array of all cells; the builder begins anew.
-    pub(super) fn finish(&mut self, views: bool) -> Result<ArrayRef, Misfit> {
+    pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
         Ok(match &mut self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => text_array(cells, views),
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.finish(),
             Cells::Int64(cells) => Arc::new(cells.finish()),
             Cells::Float64(cells) => Arc::new(cells.finish()),
             Cells::Bool(cells) => Arc::new(cells.finish()),
             Cells::Timestamp(cells) => Arc::new(cells.finish()),
-            Cells::Inferred(cells) => cells.finish(views)?,
+            Cells::Inferred(cells) => cells.finish()?,
         })
     }
-}
-
-/// Texts, or views of them.
-pub(super) fn text_array(cells: &mut StringBuilder, views: bool) -> ArrayRef {
-    let texts = cells.finish();
-    if views { Arc::new(StringViewArray::from(&texts)) } else { Arc::new(texts) }
 }

@@ -62,7 +62,7 @@ impl Columns {
     pub fn new(columns: &[Column], options: Options) -> Self {
         Self {
             names: columns.iter().map(|column| column.name.clone()).collect(),
-            builders: columns.iter().map(|column| Builder::new(column.kind)).collect(),
+            builders: columns.iter().map(|column| Builder::new(column.kind, options.views)).collect(),
             options: Options { max_bytes: options.max_bytes.min(MAX_BATCH_BYTES), ..options },
             schema: schema(columns, options.views),
             records: 0,
@@ -123,7 +123,7 @@ impl Columns {
                 builder.settle().map_err(not_as_seen)?;
             }
             let (seen, settled) = (builder.seen(), builder.column_type());
-            let array = builder.finish(self.options.views).map_err(not_as_seen)?;
+            let array = builder.finish().map_err(not_as_seen)?;
             fields.push(match (seen, settled) {
                 (None, Some(settled)) => settled.field(name, self.options.views),
                 (seen, _) => {

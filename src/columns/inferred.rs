@@ -5,10 +5,11 @@
 use std::ops::{BitOr, BitOrAssign};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, NullArray, StringBuilder};
+use arrow::array::{ArrayRef, AsArray as _, NullArray};
 
-use super::builder::{Builder, text_array};
+use super::builder::Builder;
 use super::numbers::exact_float;
+use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
 
@@ -97,9 +98,10 @@ impl BitOrAssign for Seen {
 }
 
 /// Cells as written, each with its kind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inferred {
-    written: StringBuilder,
+    views: bool,
+    written: Texts,
     kinds: Vec<Seen>,
     seen: Seen,
     /// What was seen before the last cell.
@@ -107,6 +109,15 @@ pub(super) struct Inferred {
 }
 
 impl Inferred {
+    pub(super) fn new(views: bool) -> Self {
+        Self { views, written: Texts::new(views), kinds: Vec::new(), seen: Seen::NOTHING, before: Seen::NOTHING }
+    }
+
+    /// Whether texts are built as views.
+    pub(super) fn views(&self) -> bool {
+        self.views
+    }
+
     pub(super) fn len(&self) -> usize {
         self.kinds.len()
     }
@@ -119,7 +130,7 @@ impl Inferred {
     pub(super) fn null(&mut self) {
         self.before = self.seen;
         self.kinds.push(Seen::NOTHING);
-        self.written.append_null();
+        self.written.push_null();
     }
 
     #[inline]
@@ -127,7 +138,7 @@ impl Inferred {
         self.before = self.seen;
         self.seen |= kind;
         self.kinds.push(kind);
-        self.written.append_value(written);
+        self.written.push(written);
     }
 
     /// The last cell does not count.
@@ -140,30 +151,31 @@ impl Inferred {
 
     /// Hands on all cells, and has none then.
     pub(super) fn hand_over(&mut self, to: &mut Builder) -> Fit {
-        let written = self.written.finish();
-        self.seen = Seen::NOTHING;
-        self.kinds.drain(..).zip(&written).try_for_each(|(kind, text)| kind.hand_on(text.unwrap_or_default(), to))
+        let (kinds, written) = self.take();
+        let mut kinds = kinds.into_iter();
+        let mut hand_on = |text: Option<&str>| kinds.next().unwrap_or_default().hand_on(text.unwrap_or_default(), to);
+        match written.as_string_view_opt() {
+            Some(views) => views.iter().try_for_each(&mut hand_on),
+            None => written.as_string::<i32>().iter().try_for_each(&mut hand_on),
+        }
     }
 
     /// An array that can still be widened: of the narrowest type, but numbers with a fraction as JSON, since
     /// of `5`, `5.0` and `-0` a float would keep but the value.
-    pub(super) fn finish(&mut self, views: bool) -> Result<ArrayRef, Misfit> {
+    pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
         let array_type = match self.seen.narrowest() {
-            None => {
-                let nulls = self.kinds.len();
-                *self = Self::default();
-                return Ok(Arc::new(NullArray::new(nulls)));
-            }
-            Some(Type::Text) => {
-                self.kinds.clear();
-                self.seen = Seen::NOTHING;
-                return Ok(text_array(&mut self.written, views));
-            }
+            None => return Ok(Arc::new(NullArray::new(self.take().0.len()))),
+            Some(Type::Text) => return Ok(self.take().1),
             Some(Type::Float64) => Type::Json,
             Some(other) => other,
         };
-        let mut builder = Builder::new(Kind::Fixed(array_type));
+        let mut builder = Builder::new(Kind::Fixed(array_type), self.views);
         self.hand_over(&mut builder)?;
-        builder.finish(views)
+        builder.finish()
+    }
+
+    fn take(&mut self) -> (Vec<Seen>, ArrayRef) {
+        self.seen = Seen::NOTHING;
+        (std::mem::take(&mut self.kinds), self.written.finish())
     }
 }

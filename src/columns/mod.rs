@@ -9,9 +9,13 @@ mod gather;
 mod inferred;
 mod json;
 mod numbers;
+mod texts;
 mod types;
 mod unify;
 
 pub use gather::{Columns, Options};
 pub use types::{Column, Kind, Type, codes, items, schema, settled};
 pub use unify::unify;
+
+#[cfg(test)]
+mod tests;

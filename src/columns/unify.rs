@@ -75,11 +75,11 @@ fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Resul
         return Ok(Arc::clone(array));
     }
     let written = cast(array, &DataType::Utf8).map_err(|error| defect("a column has no text").with_source(error))?;
-    let mut builder = Builder::new(Kind::Fixed(wanted));
+    let mut builder = Builder::new(Kind::Fixed(wanted), views);
     for text in written.as_string::<i32>() {
         let kind = if text.is_some() { kind } else { Seen::NOTHING };
         kind.hand_on(text.unwrap_or_default(), &mut builder)
             .map_err(|_| defect("a value does not fit what was seen"))?;
     }
-    builder.finish(views).map_err(|_| defect("a value does not fit what was seen"))
+    builder.finish().map_err(|_| defect("a value does not fit what was seen"))
 }

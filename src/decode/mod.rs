@@ -1,13 +1,23 @@
 //! The one decoder: bytes in at any split, cells out into a [`Sink`], the envelope proven to its end.
 //!
-//! No I/O, no Arrow, no Python. A record is scanned for its extent as the bytes arrive, so that only the
-//! unfinished record is ever held, and is then read by `serde_json` into whatever the sink builds.
+//! No I/O, no Arrow, no Python. `decoder` walks the envelope and holds only what is unfinished; `fast` reads records
+//! that look like those before them, and `plain` all others, by `serde_json`, the judge of what is wrong.
 
+mod columns;
+mod cursor;
 mod decoder;
+mod draft;
 mod envelope;
+mod escape;
 mod extent;
+mod fast;
+mod fault;
+mod layout;
 mod members;
-mod record;
+mod plain;
+mod records;
+mod stops;
+mod window;
 
 pub use decoder::{Decoder, Plan};
 pub use envelope::{Envelope, Member, RecordShape};
