@@ -1,12 +1,10 @@
-//! A sink that keeps a number for each value and adds them up in batches: the least that any consumer does.
+//! A sink that adds up what it is given: the least that any consumer does.
 
 use dataaccess::decode::{Fit, Sink};
 
 use super::bodies::COLUMNS;
 
-const BATCH: usize = 1_024;
-
-/// What came in each column, as one number.
+/// What came in each column: a text counts by its length, a number by its value or bits, anything else as one.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sums {
     pub totals: [i64; COLUMNS.len()],
@@ -14,7 +12,6 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Counts a value: a text by its length, a number by its value or bits, anything else as one.
     pub fn add(&mut self, column: usize, value: i64) {
         if let Some(total) = self.totals.get_mut(column) {
             *total = total.wrapping_add(value);
@@ -22,31 +19,20 @@ impl Sums {
     }
 }
 
-/// Builds sums.
+/// Builds sums, a record at a time.
 #[derive(Debug, Default)]
 pub struct Adder {
-    sums: Sums,
-    values: [Vec<i64>; COLUMNS.len()],
-    rows: usize,
+    pub sums: Sums,
+    /// The last value of each column. As each record brings one for each, nothing need be taken back.
+    row: [i64; COLUMNS.len()],
 }
 
 impl Adder {
-    pub fn finish(mut self) -> Sums {
-        self.add_up();
-        self.sums
-    }
-
-    fn add_up(&mut self) {
-        for (column, values) in self.values.iter_mut().enumerate() {
-            self.sums.add(column, values.drain(..).fold(0, i64::wrapping_add));
-        }
-        self.sums.records += self.rows as u64;
-        self.rows = 0;
-    }
-
     #[inline]
     fn put(&mut self, column: usize, value: i64) {
-        self.values.get_mut(column).expect("a column").push(value);
+        if let Some(cell) = self.row.get_mut(column) {
+            *cell = value;
+        }
     }
 }
 
@@ -91,13 +77,11 @@ impl Sink for Adder {
 
     #[inline]
     fn end_record(&mut self) {
-        self.rows += 1;
-        if self.rows == BATCH {
-            self.add_up();
+        self.sums.records += 1;
+        for (total, value) in self.sums.totals.iter_mut().zip(self.row) {
+            *total = total.wrapping_add(value);
         }
     }
 
-    fn undo_record(&mut self) {
-        self.values.iter_mut().for_each(|values| values.truncate(self.rows));
-    }
+    fn undo_record(&mut self) {}
 }
