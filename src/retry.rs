@@ -38,7 +38,9 @@ impl Policy {
     /// `chance` is uniform in 0 to 1.
     #[must_use]
     pub fn delay(&self, attempts: u32, failure: &Error, idempotent: bool, chance: f64) -> Option<Duration> {
-        if attempts > self.retries || !failure.is_retryable() {
+        // What mangles one answer may be an accident; what mangles two will mangle all.
+        let retries = if failure.kind() == Kind::MalformedHttp { self.retries.min(1) } else { self.retries };
+        if attempts > retries || !failure.is_retryable() {
             return None;
         }
         // A connection that never came about has carried nothing.
@@ -104,6 +106,14 @@ mod tests {
     #[test]
     fn what_cannot_mend_itself_is_not_sent_again() {
         assert_eq!(Policy::new(9).delay(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
+    }
+
+    #[test]
+    fn a_mangled_answer_is_asked_for_once_more() {
+        let mangled = failure(Kind::MalformedHttp);
+        assert!(Policy::new(9).delay(1, &mangled, true, 0.5).is_some());
+        assert_eq!(Policy::new(9).delay(2, &mangled, true, 0.5), None);
+        assert_eq!(Policy::new(0).delay(1, &mangled, true, 0.5), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from math import inf
 from numbers import Real
@@ -50,6 +51,31 @@ def item_arguments(
         "attrs_as": attrs_as,
         "limit": limit,
     }
+
+
+def text(name: str, value: object) -> str:
+    """A text that can be sent; what is none is told by its type alone, as it may be a secret."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{name}= must be a text, not of type {type(value).__name__}")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ConfigError(f"{name}= holds a lone surrogate, so it is no Unicode text")
+    return value
+
+
+def texts(name: str, values: object) -> list[str]:
+    """Several texts."""
+    if isinstance(values, str):
+        raise TypeError(f"{name} must be several: write {name}=[{values!r}]")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be several texts, not of type {type(values).__name__}")
+    return [text(f"{name}[{place}]", value) for place, value in enumerate(values)]
+
+
+def truth(name: str, value: object) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name}= must be True or False, not {value!r}")
+    return value
 
 
 def seconds(value: float | timedelta) -> float:

@@ -183,7 +183,8 @@ class ConnectionLostError(TransportError, ConnectionError):
     """The connection ended before the answer did.
 
     Attributes:
-        received: Bytes of the answer's body until then.
+        received: Bytes of the answer's body until then, compressed if it came so. Where only the JSON is
+            incomplete, bytes of that.
     """
 
     received: int | None
@@ -197,7 +198,7 @@ class MalformedHttpError(TransportError):
     """The answer is not HTTP as agreed.
 
     Attributes:
-        received: Bytes of the answer's body until then.
+        received: Bytes of the answer's body until then, compressed if it came so.
     """
 
     received: int | None
@@ -311,8 +312,9 @@ class ResponseTooLargeError(ResponseError):
     """The answer is beyond a limit.
 
     Attributes:
-        what: `body`, `record`, `value` or `number`.
-        limit: In bytes.
+        what: `body`, `record`, `value`, `number`, or `ratio` for an answer that is implausibly larger than
+            it was compressed.
+        limit: In bytes; of `ratio`, how many times larger.
     """
 
     what: str | None

@@ -6,6 +6,7 @@ hundredths of a second: no data, token, fault or logged request of one test can 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,11 +24,14 @@ def dataaccess_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     """The embedded service with its demo data, for this test alone.
 
     `DATAACCESS_BASE_URL` and `DATAACCESS_TOKEN` lead to it while the test runs, so that a job which reads
-    them, or calls the functions of the module, finds it and not your platform.
+    them, or calls the functions of the module, finds it and not your platform. Other settings of the
+    environment, as `DATAACCESS_CA_BUNDLE`, are out of force.
 
     To share one service among the tests of a module or a session, write a fixture of that scope around
     `with dataaccess.Sandbox.demo() as sandbox`.
     """
+    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
+        monkeypatch.delenv(name)
     with Sandbox.demo() as sandbox:
         monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
         monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())

@@ -7,30 +7,25 @@ network.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._arguments import seconds, span, whole
-from dataaccess._fault import Fault
+from dataaccess._arguments import span, text, texts, truth, whole
 from dataaccess._native import RawSandbox
 from dataaccess._process import ProcessLock
-from dataaccess._received import ReceivedRequest, received
+from dataaccess._sandbox.access import Access
+from dataaccess._sandbox.data import Data
+from dataaccess._sandbox.exports import Exports
+from dataaccess._sandbox.faults import Faults
 from dataaccess._warn import warn_caller
 from dataaccess.errors import ConfigError, SandboxWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from ipaddress import IPv4Address, IPv6Address
     from types import TracebackType
-
-    from dataaccess._fault import FaultKind
-    from dataaccess.aio import AsyncClient
-    from dataaccess.client import Client
-
-_C = TypeVar("_C", "Client", "AsyncClient")
-
-_SCOPES = ("item", "download")
 
 # The one server of each process behind `sandbox:demo`: a forked child starts its own, and leaves its parent's alone.
 _shared: dict[int, Sandbox] = {}
@@ -38,7 +33,7 @@ _lock = ProcessLock()
 _addresses: set[str] = set()
 
 
-class Sandbox:
+class Sandbox(Data, Access, Exports, Faults):
     """The embedded service (sections 1 to 9), empty; `Sandbox.demo()` has data.
 
     Each has its own store, its own tokens and its own port on the loopback address. What the document
@@ -52,12 +47,14 @@ class Sandbox:
         switches: Other answers to what the document does not show, by the names of the README's table.
         host: Address to listen on. One that other machines can reach needs `allow_remote` and `token`.
         allow_remote: Allows such an address.
-        token: A token of your own with every scope, of 16 visible ASCII characters or more.
+        token: A token of your own with every scope, those that switches name among them; it has 16 visible
+            ASCII characters or more.
         host_names: Names by which it may be addressed, beside localhost and its own address; a request for
             any other name is refused.
 
     Raises:
-        ConfigError: `host` is no address, or can be reached by others without being allowed.
+        ConfigError: An argument is not what it should be, or `host` can be reached by others without being
+            allowed.
         SandboxError: The port is taken, the file is no store of a sandbox, there is no such switch, or a
             switch does not take its value.
 
@@ -68,8 +65,6 @@ class Sandbox:
         >>> rows
         []
     """
-
-    _raw: RawSandbox
 
     def __init__(
         self,
@@ -83,16 +78,12 @@ class Sandbox:
         host_names: Iterable[str] = (),
     ) -> None:
         """Starts the service."""
-        if isinstance(host_names, str):
-            raise TypeError(f"host_names must be several: write host_names=[{host_names!r}]")
-        path = None if db is None else os.fspath(db)
-        access = (_address(host), allow_remote, token, list(host_names))
-        settings = _settings(switches)
-        self._start(RawSandbox(demo=False, port=port, export_seconds=None, db=path, switches=settings, access=access))
+        access = (_address(host), truth("allow_remote", allow_remote), _token(token), texts("host_names", host_names))
+        self._start(demo=False, port=port, export_seconds=None, db=_path(db), switches=switches, access=access)
 
-    def _start(self, raw: RawSandbox) -> None:
-        self._raw = raw
-        _addresses.add(raw.base_url)
+    def _start(self, *, port: int, switches: Mapping[str, Any] | None, **settings: Any) -> None:
+        self._raw = RawSandbox(port=whole("port", port, 0, 65535), switches=_switches(switches), **settings)
+        _addresses.add(self._raw.base_url)
 
     @classmethod
     def demo(
@@ -101,6 +92,8 @@ class Sandbox:
         port: int = 0,
         export_seconds: float | timedelta | None = None,
         switches: Mapping[str, Any] | None = None,
+        token: str | None = None,
+        host_names: Iterable[str] = (),
     ) -> Self:
         """Starts the service with demo data, the same each time.
 
@@ -112,11 +105,14 @@ class Sandbox:
             export_seconds: After how many seconds (or a timedelta) the export that is under way at the
                 start ends; None is three.
             switches: As for `Sandbox`.
+            token: As for `Sandbox`.
+            host_names: As for `Sandbox`.
 
         Returns:
             A running service.
 
         Raises:
+            ConfigError: An argument is not what it should be.
             SandboxError: The port is taken, there is no such switch, or it does not take its value.
 
         Example:
@@ -127,316 +123,15 @@ class Sandbox:
             True
         """
         sandbox = object.__new__(cls)
-        ends = None if export_seconds is None else seconds(export_seconds)
-        settings = _settings(switches)
-        sandbox._start(RawSandbox(demo=True, port=port, export_seconds=ends, db=None, switches=settings, access=None))
+        ends = None if export_seconds is None else span("export_seconds", export_seconds)
+        access = (_address("localhost"), False, _token(token), texts("host_names", host_names))
+        sandbox._start(demo=True, port=port, export_seconds=ends, db=None, switches=switches, access=access)
         return sandbox
 
     @property
     def base_url(self) -> str:
         """The address of the service, for any client."""
         return self._raw.base_url
-
-    def declare(
-        self,
-        name: str,
-        item_type_id: int,
-        attributes: Mapping[str, Literal["string", "number", "datetime"]],
-    ) -> None:
-        """Adds a business object that can be loaded and searched.
-
-        Declaring the same again changes nothing. An object without rows, such as `customer` at the start, may
-        be declared anew with other attributes; promotion codes have those of the document.
-
-        Args:
-            name: Its `itemTypeName`.
-            item_type_id: Its `itemTypeId`.
-            attributes: What its attributes are, by their names. The first one identifies a record.
-
-        Raises:
-            SandboxError: The name or id is taken, or an attribute cannot be.
-            ForkedHandleError: The service belongs to the parent of this process.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox() as sandbox:
-            ...     sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime"})
-            ...     count = sandbox.load("store", [{"store_id": "s-1", "area": 250}, {"store_id": "s-2"}])
-            ...     rows = sandbox.client().search_items(
-            ...         "store", ["store_id", "area"], da.col("area").equals(250), item_type_id=7
-            ...     )
-            >>> rows
-            [{'store_id': 's-1', 'area': 250}]
-        """
-        self._raw.declare(name, item_type_id, list(attributes.items()))
-
-    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any) -> int:
-        """Adds rows to an object, all or none.
-
-        Args:
-            name: Name of the object, as `promotion_code`, `customer` or a declared one.
-            rows: Any iterable of dicts, or a table that has `__arrow_c_stream__`, as those of polars, pyarrow
-                and pandas. What is missing or None is null; an attribute that is not declared is refused.
-                Times are datetimes in whole seconds (in UTC unless they have a zone), dates, or texts
-                `YYYY-MM-DD HH:MM:SS`.
-
-        Returns:
-            How many rows were added.
-
-        Raises:
-            SandboxError: A value does not fit, told by row and attribute, or an identifier is taken.
-            ForkedHandleError: The service belongs to the parent of this process.
-
-        Example:
-            >>> import dataaccess as da
-            >>> import pandas as pd
-            >>> with da.Sandbox() as sandbox:
-            ...     count = sandbox.load("customer", pd.DataFrame({"customer_id": ["17", "42"]}))
-            >>> count
-            2
-        """
-        return self._raw.load(name, rows)
-
-    def issue_token(self, scopes: Iterable[str] = _SCOPES, *, expires_in: float | timedelta | None = None) -> str:
-        """Issues a token (section 5).
-
-        Args:
-            scopes: `item` for searches, `download` for downloads.
-            expires_in: Seconds, or a timedelta, until it ends; None never.
-
-        Returns:
-            The token.
-
-        Raises:
-            ConfigError: `expires_in` is no stretch of time.
-            ForkedHandleError: The service belongs to the parent of this process.
-            SandboxError: 10,000 tokens are in force already, or the service was stopped.
-            TypeError: `scopes` is a text instead of several.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     client = da.Client(sandbox.base_url, token=sandbox.issue_token(["download"]))
-            ...     message = client.download_segment(5637051)["message"]
-            >>> message
-            'Success'
-        """
-        if isinstance(scopes, str):
-            raise TypeError(f"scopes must be several: write scopes=[{scopes!r}]")
-        ends = None if expires_in is None else span("expires_in", expires_in)
-        return self._raw.issue_token(list(scopes), ends)
-
-    def revoke(self, token: str) -> None:
-        """Makes a token invalid at once.
-
-        Args:
-            token: The token; one that is not known is no error.
-
-        Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     sandbox.revoke(sandbox.issue_token())
-        """
-        self._raw.revoke(token)
-
-    def client(self, *, scopes: Iterable[str] = _SCOPES, **options: Any) -> Client:
-        """A client of this service with a token of its own.
-
-        Args:
-            scopes: What the token is good for.
-            **options: Arguments of `Client`, but `base_url` and `token`.
-
-        Returns:
-            A client.
-
-        Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-            ConfigError: For an option that cannot be used.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     client = sandbox.client(scopes=["item"], timeout=10)
-        """
-        from dataaccess.client import Client
-
-        return self._kept_by(Client(self.base_url, token=self.issue_token(scopes), **options))
-
-    def async_client(self, *, scopes: Iterable[str] = _SCOPES, **options: Any) -> AsyncClient:
-        """An asynchronous client of this service with a token of its own.
-
-        Args:
-            scopes: What the token is good for.
-            **options: Arguments of `AsyncClient`, but `base_url` and `token`.
-
-        Returns:
-            A client.
-
-        Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-            ConfigError: For an option that cannot be used.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     client = sandbox.async_client(scopes=["item"])
-        """
-        from dataaccess.aio import AsyncClient
-
-        return self._kept_by(AsyncClient(self.base_url, token=self.issue_token(scopes), **options))
-
-    def _kept_by(self, client: _C) -> _C:
-        # A service that nobody else holds lives as long as its client.
-        client._keep(self)  # noqa: SLF001 - the two belong together
-        return client
-
-    def start_export(
-        self,
-        *,
-        rows: int = 1000,
-        seconds: float | timedelta = 1.0,
-        entries: int = 1,
-        export_id: int | None = None,
-        succeeds: bool = True,
-        delay: float | timedelta = 0.0,
-    ) -> int:
-        """Starts a segment export, which then can be downloaded and waited for (section 4.3).
-
-        Its entries start together, with nulls as section 2.5 has them, and end one after another. An export
-        is kept in memory and does not outlive the sandbox.
-
-        Args:
-            rows: `exportedRows` of each entry at its end.
-            seconds: Seconds, or a timedelta, until the last entry has ended.
-            entries: How many entries there are, up to 1,000.
-            export_id: Its identifier, in place of an export that has it already; None takes a free one.
-            succeeds: Whether the entries end well; if not, their `exportStatus`, `responseCode` and
-                `responseMessage` tell.
-            delay: Seconds, or a timedelta, until there are entries at all.
-
-        Returns:
-            The identifier, for `download_segment` and `wait_for_segment`.
-
-        Raises:
-            ConfigError: A number that cannot be.
-            ForkedHandleError: The service belongs to the parent of this process.
-            SandboxError: The service was stopped.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox() as sandbox:
-            ...     export = sandbox.start_export(rows=500, seconds=0.2, entries=2)
-            ...     answer = sandbox.client().wait_for_segment(export, timeout=10, poll=0.05)
-            >>> [entry["exportedRows"] for entry in answer["entries"]]
-            [500, 500]
-        """
-        return self._raw.start_export(
-            None if export_id is None else whole("export_id", export_id, -(2**63)),
-            whole("rows", rows),
-            whole("entries", entries, 0, 1000),
-            succeeds,
-            (span("delay", delay), span("seconds", seconds)),
-        )
-
-    def fault(
-        self,
-        kind: FaultKind,
-        *,
-        path: str | None = None,
-        times: int | None = None,
-        after: int = 0,
-        after_bytes: int | None = None,
-        status: int | None = None,
-        retry_after: float | timedelta | None = None,
-        body: str | None = None,
-        seconds: float | timedelta | None = None,
-        chunk_bytes: int | None = None,
-        code: int | None = None,
-    ) -> Fault:
-        """Makes answers fail for the time of a `with` block, on the real connection.
-
-        Kinds, with their options:
-
-        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends.
-          With `after_bytes`, the head and so many bytes of the body are sent before, and an answer that is
-          no longer passes whole; without, nothing of the answer is.
-        - `status`: an answer with `status` and, if given, `retry_after` and `body`. Without a body it is an
-          envelope; for 403 that is the permission failure of section 7.
-        - `delay`: the answer begins after `seconds`.
-        - `drip`: the body comes in pieces of `chunk_bytes`, with `seconds` between them.
-        - `late_code`: `code` stands after the rows, with the value given.
-
-        The first fault in force that meets a request has it; requests of other machines or names, which are
-        refused, and bodies that are too large meet none.
-
-        Args:
-            kind: What goes wrong.
-            path: "search", "download" or a path; None is all.
-            times: How many requests it meets before it lets all pass; None is without end.
-            after: How many requests pass before it begins.
-            after_bytes: Bytes of the body that are sent.
-            status: HTTP status, from 200 to 599.
-            retry_after: Whole seconds for `Retry-After`.
-            body: The body as text.
-            seconds: Seconds, or a timedelta.
-            chunk_bytes: Most bytes of a piece.
-            code: `code` of the envelope.
-
-        Returns:
-            A context manager; its `hits` counts the requests it has met.
-
-        Raises:
-            ConfigError: An option that the kind does not take, needs, or cannot use.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     client = sandbox.client()
-            ...     with sandbox.fault("status", status=503, retry_after=0, times=2) as fault:
-            ...         rows = client.search_codes(allocated_time=da.on("2024-02-29"))
-            >>> fault.hits, len(sandbox.requests)
-            (2, 3)
-        """
-        options = {
-            "after_bytes": after_bytes,
-            "status": status,
-            "retry_after": retry_after,
-            "body": body,
-            "seconds": seconds,
-            "chunk_bytes": chunk_bytes,
-            "code": code,
-        }
-        return Fault(self._raw, kind, options, path=path, times=times, after=after)
-
-    @property
-    def requests(self) -> list[ReceivedRequest]:
-        """The latest requests received, oldest first, 10,000 and 64 MiB of bodies at most.
-
-        Also those that were refused, for their token or before it was looked at. A snapshot, which stays
-        what it is; a stopped sandbox still tells.
-        """
-        return [received(*request) for request in self._raw.requests()]
-
-    def clear_requests(self) -> None:
-        """Forgets the requests received so far.
-
-        Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-
-        Example:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
-            ...     [request.status for request in sandbox.requests]
-            ...     sandbox.clear_requests()
-            ...     sandbox.requests
-            [200]
-            []
-        """
-        self._raw.clear_requests()
 
     def stop(self) -> None:
         """Ends the service within two seconds. Stopping twice is stopping once; a forked child cannot.
@@ -470,10 +165,28 @@ class Sandbox:
         raise TypeError("a Sandbox does not pickle: hand over its base_url and a token")
 
 
-def _settings(switches: Mapping[str, Any] | None) -> dict[str, Any]:
+def _switches(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Switches as the core takes them."""
-    given = (switches or {}).items()
-    return {name: seconds(value) if isinstance(value, timedelta) else value for name, value in given}
+    if not isinstance(given, Mapping | None):
+        raise ConfigError(f"switches= must be a dict of names and values, not of type {type(given).__name__}")
+    return {text("switches", name): _setting(name, value) for name, value in (given or {}).items()}
+
+
+def _setting(name: str, value: object) -> object:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return text(f"switches[{name!r}]", value) if isinstance(value, str) else value
+
+
+def _token(given: str | None) -> str | None:
+    return None if given is None else text("token", given)
+
+
+def _path(given: object) -> str | None:
+    path = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if path is None or isinstance(path, str):
+        return path
+    raise ConfigError(f"db= must be the path of a file, not of type {type(given).__name__}")
 
 
 def _address(host: object) -> IPv4Address | IPv6Address:

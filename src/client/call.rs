@@ -115,7 +115,6 @@ impl Client {
             let body = answer.error_body().await;
             return Err(verdict::of_status(&answer, &body));
         }
-        answer.require_plain()?;
         let envelope = receive(call, &mut answer).await.map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
         Ok(envelope)
@@ -127,7 +126,7 @@ async fn receive(call: &Call<'_>, answer: &mut Answer) -> Result<Envelope> {
     let mut decoder = Decoder::new(call.plan.clone());
     let mut cells = Cells::new(call.plan.columns.as_ref().map_or(0, Vec::len));
     while let Some(chunk) = answer.chunk().await? {
-        decoder.feed(&chunk, &mut cells)?;
+        decoder.feed(chunk, &mut cells)?;
         hand_on(call, cells.take_full()?).await?;
         if decoder.is_satisfied() {
             hand_on(call, cells.take()?).await?;

@@ -93,12 +93,14 @@ pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
     let error = match status {
         300..=399 => {
             let host = answer.location_host.clone().unwrap_or_default();
-            Error::new(
-                Kind::RedirectRefused,
-                format!("the service redirects (HTTP {status}) to {host}, which is not followed"),
-            )
-            .with("location_host", host)
-            .with_hint("base_url= is probably not the service's own address")
+            let problem = if host.is_empty() {
+                format!("the service neither answers nor redirects to a place (HTTP {status})")
+            } else {
+                format!("the service redirects (HTTP {status}) to {host}, which is not followed")
+            };
+            Error::new(Kind::RedirectRefused, problem)
+                .with("location_host", host)
+                .with_hint("base_url= is probably not the service's own address")
         }
         429 | 503 => {
             let error =

@@ -87,9 +87,8 @@ pub struct Settings {
 }
 
 /// Headers that belong to the client itself.
-const RESERVED_HEADERS: [&str; 10] = [
+const RESERVED_HEADERS: [&str; 9] = [
     "accept",
-    "accept-encoding",
     "authorization",
     "connection",
     "content-length",

@@ -126,6 +126,15 @@ where
     }
 }
 
+/// Runs something that may block on a thread of its own, and waits for it; Ctrl-C ends the waiting alone.
+pub(super) fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let done = async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(defect())) };
+    block(py, done, mpsc::channel::<()>(1).1, |_, ()| Ok(()))
+}
+
 /// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
 pub(super) fn spawn<T>(
     py: Python<'_>,

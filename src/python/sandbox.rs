@@ -2,11 +2,13 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict};
 
+use super::doors;
 use super::fault::{self, RawFault};
 use super::load::load;
 use super::raise::raise;
@@ -23,7 +25,7 @@ type RawReceived<'py> = (f64, String, String, Vec<(String, String)>, Option<Boun
 
 /// A running service. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawSandbox(pub(super) Sandbox);
+pub(super) struct RawSandbox(pub(super) Arc<Sandbox>);
 
 #[pymethods]
 impl RawSandbox {
@@ -53,7 +55,7 @@ impl RawSandbox {
             }
             options.demo = Some(data);
         }
-        py.detach(|| Sandbox::start(options)).map(Self).map_err(|error| raise(py, error))
+        py.detach(|| Sandbox::start(options)).map(|sandbox| Self(Arc::new(sandbox))).map_err(|error| raise(py, error))
     }
 
     /// The address of the service.
@@ -62,9 +64,15 @@ impl RawSandbox {
         self.0.base_url()
     }
 
-    /// A new token.
-    fn issue_token(&self, py: Python<'_>, scopes: &Bound<'_, PyList>, expires_in: Option<f64>) -> PyResult<String> {
-        let scopes: Vec<String> = scopes.extract()?;
+    /// All scopes that mean something here.
+    #[getter]
+    fn scopes(&self) -> Vec<String> {
+        self.0.scopes()
+    }
+
+    /// A new token; without scopes it has all of them.
+    fn issue_token(&self, py: Python<'_>, scopes: Option<Vec<String>>, expires_in: Option<f64>) -> PyResult<String> {
+        let scopes = scopes.unwrap_or_else(|| self.0.scopes());
         expires_in
             .map(|seconds| duration("expires_in", seconds))
             .transpose()
@@ -94,12 +102,19 @@ impl RawSandbox {
         });
         let attributes = attributes.collect::<Result<_>>().map_err(|error| raise(py, error))?;
         let object = BusinessObject { id: item_type_id, name, attributes };
-        py.detach(|| self.0.declare(&object)).map_err(|error| raise(py, error))
+        let sandbox = Arc::clone(&self.0);
+        doors::wait(py, move || sandbox.declare(&object))
     }
 
     /// Adds rows to an object, all or none.
-    fn load(&self, py: Python<'_>, name: &str, rows: &Bound<'_, PyAny>) -> PyResult<usize> {
-        load(py, self, name, rows)
+    fn load(&self, py: Python<'_>, name: &str, rows: &Bound<'_, PyAny>, replace: bool) -> PyResult<usize> {
+        load(py, self, name, rows, replace)
+    }
+
+    /// Takes all rows of an object away.
+    fn clear(&self, py: Python<'_>, name: String) -> PyResult<usize> {
+        let sandbox = Arc::clone(&self.0);
+        doors::wait(py, move || sandbox.clear(&name))
     }
 
     /// Starts an export and gives its id; `course` is the seconds until it is listed, and from then until it ends.

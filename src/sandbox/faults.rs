@@ -64,6 +64,20 @@ pub enum FaultKind {
     LateCode(i64),
 }
 
+impl FaultKind {
+    /// Whether it changes every answer, already before its first byte.
+    pub(super) const fn is_before_the_answer(&self) -> bool {
+        matches!(
+            self,
+            Self::Status { .. }
+                | Self::Delay(_)
+                | Self::Reset { after_bytes: None }
+                | Self::Cut { after_bytes: None }
+                | Self::Stall { after_bytes: None }
+        )
+    }
+}
+
 impl Fault {
     /// A fault that meets every request.
     #[must_use]
@@ -95,6 +109,9 @@ impl Fault {
         if let Some(path) = self.path.as_ref().filter(|path| !path.starts_with('/')) {
             return refused(format!("path `{path}` does not begin with /"));
         }
+        if let FaultKind::Status { status: status @ (204 | 304), body: Some(_), .. } = self.kind {
+            return refused(format!("an answer of status {status} has no body"));
+        }
         if self.times == Some(0) {
             return refused("times must be 1 or more".to_owned());
         }
@@ -122,6 +139,11 @@ pub(super) struct InForce {
 }
 
 impl InForce {
+    pub(super) fn new(fault: Fault) -> Self {
+        let (seen, hits, ended) = Default::default();
+        Self { fault, seen, hits, ended }
+    }
+
     /// Whether this request is met. Every request that gets here is counted.
     fn meets(&self, path: &str) -> bool {
         if self.fault.path.as_ref().is_some_and(|wanted| wanted != path) {
@@ -130,11 +152,12 @@ impl InForce {
         let Some(number) = self.seen.fetch_add(1, Ordering::Relaxed).checked_sub(self.fault.after) else {
             return false;
         };
-        let met = self.fault.times.is_none_or(|times| number < times);
-        if met {
-            self.hits.fetch_add(1, Ordering::Relaxed);
-        }
-        met
+        self.fault.times.is_none_or(|times| number < times)
+    }
+
+    /// Counts an answer that it has changed.
+    pub(super) fn has_changed_one(&self) {
+        self.hits.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether it is in force no more.
@@ -162,13 +185,12 @@ impl Injected {
     /// Brings a fault into force.
     pub(super) fn new(faults: &Arc<Faults>, fault: Fault) -> Result<Self> {
         fault.check()?;
-        let (seen, hits, ended) = Default::default();
-        let in_force = Arc::new(InForce { fault, seen, hits, ended });
+        let in_force = Arc::new(InForce::new(fault));
         faults.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&in_force));
         Ok(Self { faults: Arc::clone(faults), in_force, owner: std::process::id() })
     }
 
-    /// How many requests it has met.
+    /// How many answers it has changed; one that passed whole is none of them.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.in_force.hits.load(Ordering::Relaxed)
@@ -206,7 +228,8 @@ mod tests {
     use super::*;
 
     fn met(faults: &Faults, paths: &[&str]) -> Vec<Option<FaultKind>> {
-        paths.iter().map(|path| faults.meet(path).map(|each| each.fault.kind.clone())).collect()
+        let meet = |path: &&str| faults.meet(path).inspect(|each| each.has_changed_one());
+        paths.iter().map(|path| meet(path).map(|each| each.fault.kind.clone())).collect()
     }
 
     #[test]
@@ -237,7 +260,9 @@ mod tests {
         let fault = Fault::new(FaultKind::LateCode(1));
         let status = |status| Fault::new(FaultKind::Status { status, retry_after: None, body: None });
         let drip = Fault::new(FaultKind::Drip { chunk_bytes: 0, pause: Duration::ZERO });
-        for wrong in [fault.clone().on("search"), fault.times(0), status(99), status(600), drip] {
+        let body = Some("text".to_owned());
+        let bodily = Fault::new(FaultKind::Status { status: 204, retry_after: None, body });
+        for wrong in [fault.clone().on("search"), fault.times(0), status(99), status(600), drip, bodily] {
             assert_eq!(Injected::new(&faults, wrong).unwrap_err().kind(), Kind::Config);
         }
         assert!(faults.meet("/a").is_none());

@@ -18,6 +18,9 @@ use crate::contract::envelope::field;
 pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>, switches: &Switches) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut answer = match body {
+        _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
+            (status, [(header::SERVER, SERVER)]).into_response()
+        }
         Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
         None if status == StatusCode::FORBIDDEN => Refusal::Permission.answer(switches).into_response(),
         None => Refusal::Problem(status, "a fault that was asked for".to_owned()).answer(switches).into_response(),
@@ -29,19 +32,21 @@ pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>
     answer
 }
 
-/// The same answer, but its code stands last and is another one; what is no success stays as it is.
-pub(super) async fn late_code(answer: Response, code: i64) -> Response {
+/// The same answer, but its code stands last and is another one, and whether that is so; what is no success stays
+/// as it is.
+pub(super) async fn late_code(answer: Response, code: i64) -> (Response, bool) {
     if answer.status() != StatusCode::OK {
-        return answer;
+        return (answer, false);
     }
     let (mut head, body) = answer.into_parts();
     let Ok(body) = body.collect().await else {
-        return Refusal::internal().answer(&Switches::default()).into_response();
+        return (Refusal::internal().answer(&Switches::default()).into_response(), false);
     };
     let body = body.to_bytes();
-    let body = with_late_code(&body, code).map_or_else(|| Body::from(body.clone()), Body::from);
+    let changed = with_late_code(&body, code);
+    let is_changed = changed.is_some();
     head.headers.remove(header::CONTENT_LENGTH);
-    Response::from_parts(head, body)
+    (Response::from_parts(head, changed.map_or_else(|| Body::from(body), Body::from)), is_changed)
 }
 
 fn with_late_code(envelope: &[u8], code: i64) -> Option<String> {

@@ -11,10 +11,12 @@ mod connections;
 mod days;
 pub mod demo;
 mod exports;
+mod farewell;
 mod faults;
 mod guard;
 mod limits;
 mod line;
+mod load;
 mod made_up;
 mod objects;
 mod openapi;
@@ -39,10 +41,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 pub use access::Access;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
 pub use limits::Limits;
+pub use load::Load;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Options};
 pub use received::Received;
@@ -51,7 +56,7 @@ use self::routes::Shared;
 use self::server::Server;
 use self::service::Service;
 use self::store::Store;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// A running service. Dropping it begins to stop it; `stop` also waits for the end.
 ///
@@ -83,7 +88,8 @@ impl Sandbox {
     /// no meaning, or the system gives no thread.
     pub fn start(options: Options) -> Result<Self> {
         options.access.check()?;
-        let store = Store::open(options.db.as_deref())?;
+        let stopping = CancellationToken::new();
+        let store = Store::open(options.db.as_deref(), stopping.clone())?;
         for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
             // A store that was used before may have more attributes of a customer.
             if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
@@ -96,11 +102,11 @@ impl Sandbox {
             demo.fill(&service.store, &service.exports, service.clock.now())?;
         }
         if let Some(token) = &options.access.token {
-            service.tokens.admit(token);
+            service.tokens.admit(token, service.switches.scopes());
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
-        let server = Server::start(at, routes::router(shared), limits)?;
+        let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
     }
@@ -111,12 +117,24 @@ impl Sandbox {
         &self.base_url
     }
 
+    /// All scopes that mean something here: those of the document, and those that switches name.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<String> {
+        self.running.service.switches.scopes()
+    }
+
     /// Makes an access token with these scopes, which ends after `expires_in` or when it is revoked.
     ///
     /// # Errors
-    /// `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
+    /// `Config` for a scope that means nothing here, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked
+    /// child.
     pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
         let service = self.service()?;
+        let known = service.switches.scopes();
+        if let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) {
+            let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
+            return Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))));
+        }
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
@@ -137,28 +155,32 @@ impl Sandbox {
         self.service()?.store.declare(object)
     }
 
-    /// What is declared under a name.
-    ///
-    /// # Errors
-    /// `Sandbox` when nothing is; else as [`issue_token`](Self::issue_token).
-    pub fn object(&self, name: &str) -> Result<BusinessObject> {
-        Ok(self.service()?.store.named(name)?.object.clone())
-    }
-
     /// Adds rows to an object, all or none: each has one cell for each declared attribute. Their number is the answer.
     ///
     /// # Errors
     /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
     pub fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        self.try_load(object, rows.into_iter().map(Ok))
+        let mut load = self.begin_load(object)?;
+        load.add(rows)?;
+        load.finish(false)
     }
 
-    /// As [`load`](Self::load), of rows that may fail to come: then none is added.
+    /// Begins to add rows to an object, which come part by part. The service goes on meanwhile, and none of them is
+    /// found before they all are.
     ///
     /// # Errors
-    /// The first error among the rows; else as [`load`](Self::load).
-    pub fn try_load(&self, object: &str, rows: impl IntoIterator<Item = Result<Vec<Cell>>>) -> Result<usize> {
-        self.service()?.store.load(object, rows)
+    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
+    pub fn begin_load(&self, object: &str) -> Result<Load> {
+        let gathered = self.service()?.store.gather(object)?;
+        Ok(Load::new(Arc::clone(&self.running.service), gathered))
+    }
+
+    /// Takes all rows of an object away; their number is the answer.
+    ///
+    /// # Errors
+    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
+    pub fn clear(&self, object: &str) -> Result<usize> {
+        self.service()?.store.clear(object)
     }
 
     /// Plans a segment export, in place of one with the same id.
@@ -229,10 +251,14 @@ impl Sandbox {
     fn service(&self) -> Result<&Service> {
         self.check_process()?;
         if self.running.server.is_stopped() {
-            return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
+            return Err(stopped());
         }
         Ok(&self.running.service)
     }
+}
+
+fn stopped() -> Error {
+    Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one")
 }
 
 impl Drop for Sandbox {

@@ -2,6 +2,8 @@
 //!
 //! It holds what may be stored and says why something may not; how it is stored is the store's matter.
 
+use std::fmt;
+
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 use rusqlite::ToSql;
@@ -13,6 +15,9 @@ use crate::error::{Error, Kind, Result, excerpt};
 
 /// How the document writes a time: `YYYY-MM-DD HH:MM:SS`.
 pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Most attributes of an object: what every build of the database can hold and find at once.
+const MAX_ATTRIBUTES: usize = 1_000;
 
 /// A business object that can be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +113,17 @@ impl ToSql for Cell {
     }
 }
 
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("null"),
+            Self::Integer(number) => write!(formatter, "{number}"),
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Text(text) => write!(formatter, "`{text}`"),
+        }
+    }
+}
+
 impl AttributeKind {
     /// `data_type` of a condition on such an attribute (section 2.4).
     #[must_use]
@@ -183,6 +199,10 @@ impl BusinessObject {
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
         }
+        if self.attributes.len() > MAX_ATTRIBUTES {
+            let count = self.attributes.len();
+            return problem(&format!("it has {count} attributes; an object has at most {MAX_ATTRIBUTES}"));
+        }
         for (place, attribute) in self.attributes.iter().enumerate() {
             let name = &attribute.name;
             // `attrs` may come as a text of names divided by commas (section 4.1).
@@ -213,7 +233,7 @@ impl BusinessObject {
         }
         for (attribute, cell) in self.attributes.iter().zip(row) {
             if let Some(objection) = attribute.kind.objection(cell) {
-                let shown = excerpt(&format!("{cell:?}"), 60);
+                let shown = excerpt(&cell.to_string(), 60);
                 return Err(refused(format!("attribute `{}`: {shown} {objection}", attribute.name)));
             }
         }

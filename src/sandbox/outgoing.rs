@@ -11,8 +11,9 @@ use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
+use super::faults::InForce;
 use super::line::{Ending, Line};
 
 /// A body that tells its line when it is through.
@@ -27,6 +28,8 @@ pub(super) struct Mishap {
     event: Event,
     /// Bytes that were taken from the body and not sent.
     held: Bytes,
+    /// The fault until it has changed this answer.
+    fault: Option<Arc<InForce>>,
     /// The end of the fault, after which the rest passes.
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
 }
@@ -41,37 +44,43 @@ enum Event {
 }
 
 impl Mishap {
-    fn new(event: Event, ended: &CancellationToken) -> Self {
-        Self { event, held: Bytes::new(), ended: Box::pin(ended.clone().cancelled_owned()) }
+    fn new(event: Event, fault: Arc<InForce>) -> Self {
+        let ended = Box::pin(fault.ended().clone().cancelled_owned());
+        Self { event, held: Bytes::new(), fault: Some(fault), ended }
     }
 
     /// The connection ends after so many bytes.
-    pub(super) fn end(left: usize, ending: Ending, ended: &CancellationToken) -> Self {
-        Self::new(Event::End { left, ending }, ended)
+    pub(super) fn end(left: usize, ending: Ending, fault: Arc<InForce>) -> Self {
+        Self::new(Event::End { left, ending }, fault)
     }
 
     /// Nothing is sent after so many bytes.
-    pub(super) fn stall(left: usize, ended: &CancellationToken) -> Self {
-        Self::new(Event::Stall { left }, ended)
+    pub(super) fn stall(left: usize, fault: Arc<InForce>) -> Self {
+        Self::new(Event::Stall { left }, fault)
     }
 
     /// Pieces of at most so many bytes are sent with a pause between them.
-    pub(super) fn drip(most: usize, pause: Duration, ended: &CancellationToken) -> Self {
-        Self::new(Event::Drip { most, pause, until: None }, ended)
+    pub(super) fn drip(most: usize, pause: Duration, fault: Arc<InForce>) -> Self {
+        Self::new(Event::Drip { most, pause, until: None }, fault)
     }
 
     /// How many bytes may be sent now; pending while none may.
     fn poll_allowance(&mut self, context: &mut Context<'_>, line: &Line) -> Poll<usize> {
         match &mut self.event {
             Event::End { left: 0, ending } => {
+                self.fault.take().inspect(|fault| fault.has_changed_one());
                 line.end_when_sent(*ending);
                 Poll::Pending
             }
             Event::End { left, .. } => Poll::Ready(*left),
             _ if self.ended.as_mut().poll(context).is_ready() => Poll::Ready(usize::MAX),
-            Event::Stall { left: 0 } => Poll::Pending,
+            Event::Stall { left: 0 } => {
+                self.fault.take().inspect(|fault| fault.has_changed_one());
+                Poll::Pending
+            }
             Event::Stall { left } => Poll::Ready(*left),
             Event::Drip { most, until, .. } => {
+                self.fault.take().inspect(|fault| fault.has_changed_one());
                 if let Some(until) = until {
                     ready!(until.as_mut().poll(context));
                 }
@@ -147,6 +156,7 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
+    use crate::sandbox::faults::{Fault, FaultKind};
     use crate::sandbox::limits::Limits;
 
     /// What is sent of a body that does not know its length, and whether the connection was to end.
@@ -154,7 +164,8 @@ mod tests {
         let parts = ["one ", "two"].map(|part| Ok::<_, axum::Error>(Bytes::from(part)));
         let body = Body::from_stream(futures_util::stream::iter(parts));
         let line = Arc::new(Line::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
-        let mishap = Mishap::end(left, Ending::Close, &CancellationToken::new());
+        let fault = Arc::new(InForce::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
+        let mishap = Mishap::end(left, Ending::Close, Arc::clone(&fault));
         let mut outgoing = Outgoing::new(body, Arc::clone(&line), Some(mishap));
         let mut sent = Vec::new();
         while line.ending().is_none() {

@@ -29,7 +29,7 @@ pub(super) async fn receive(
 ) -> Response {
     line.has_head();
     let (mut head, body) = request.into_parts();
-    let entry = shared.service.log.open(SystemTime::now(), &head.method, head.uri.path(), &head.headers);
+    let entry = shared.service.log.open(SystemTime::now(), &head);
     let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
         Err(refusal) => {
             let mut answer = refusal.answer(&shared.service.switches).into_response();
@@ -48,7 +48,7 @@ pub(super) async fn receive(
         }
     };
     entry.has_status(answer.status().as_u16());
-    let mishap = fault.and_then(|fault| mishap(&fault));
+    let mishap = fault.and_then(mishap);
     answer.map(|body| Body::new(Outgoing::new(body, line, mishap)))
 }
 
@@ -68,6 +68,9 @@ async fn answer(
     fault: Option<&InForce>,
     service: impl Future<Output = Response>,
 ) -> Response {
+    if let Some(fault) = fault.filter(|fault| fault.fault.kind.is_before_the_answer()) {
+        fault.has_changed_one();
+    }
     match fault.map(|fault| (&fault.fault.kind, fault.ended())) {
         Some((FaultKind::Reset { after_bytes: None }, _)) => never(line, Ending::Reset).await,
         Some((FaultKind::Cut { after_bytes: None }, _)) => never(line, Ending::Close).await,
@@ -79,15 +82,19 @@ async fn answer(
         }
         _ => {}
     }
+    // It was asked for, so it does not count as time that the service needs.
+    tokio::time::sleep(shared.service.switches.latency).await;
     let answer = tokio::time::timeout(shared.limits.answer, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox did not answer within {} seconds", shared.limits.answer.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
         refusal.answer(&shared.service.switches).into_response()
     });
-    match fault.map(|fault| &fault.fault.kind) {
-        Some(FaultKind::LateCode(code)) => made_up::late_code(answer, *code).await,
-        _ => answer,
+    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else { return answer };
+    let (answer, is_changed) = made_up::late_code(answer, *code).await;
+    if is_changed {
+        fault.has_changed_one();
     }
+    answer
 }
 
 /// Ends the connection instead of answering.
@@ -97,12 +104,12 @@ async fn never(line: &Line, ending: Ending) {
 }
 
 /// What happens to the body of an answer.
-fn mishap(fault: &InForce) -> Option<Mishap> {
+fn mishap(fault: Arc<InForce>) -> Option<Mishap> {
     match fault.fault.kind {
-        FaultKind::Reset { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Reset, fault.ended())),
-        FaultKind::Cut { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Close, fault.ended())),
-        FaultKind::Stall { after_bytes: Some(bytes) } => Some(Mishap::stall(bytes, fault.ended())),
-        FaultKind::Drip { chunk_bytes, pause } => Some(Mishap::drip(chunk_bytes, pause, fault.ended())),
+        FaultKind::Reset { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Reset, fault)),
+        FaultKind::Cut { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Close, fault)),
+        FaultKind::Stall { after_bytes: Some(bytes) } => Some(Mishap::stall(bytes, fault)),
+        FaultKind::Drip { chunk_bytes, pause } => Some(Mishap::drip(chunk_bytes, pause, fault)),
         _ => None,
     }
 }

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result};
 
 /// What every token of a sandbox begins with, so that one found in a file is known for what it is.
@@ -63,9 +62,8 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Takes a token that was made elsewhere, with every scope of the document and without end.
-    pub(super) fn admit(&self, token: &str) {
-        let scopes = vec![SCOPE_ITEM.to_owned(), SCOPE_DOWNLOAD.to_owned()];
+    /// Takes a token that was made elsewhere, without end.
+    pub(super) fn admit(&self, token: &str, scopes: Vec<String>) {
         let token = Token { fingerprint: fingerprint(token), scopes, expires_at: None };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(token);
     }

@@ -35,22 +35,22 @@ pub(super) fn sending(error: reqwest::Error, uses_proxy: bool, authority: &str) 
     } else if error.is_connect() {
         Error::new(Kind::Connect, format!("no connection to {authority}: {cause}")).with("phase", "tcp").retryable()
     } else {
-        receiving_cause(&error, 0)
+        receiving_cause(&error, 0, "answer")
     };
     told.with_source(error.without_url())
 }
 
-/// A body that broke off.
-pub(super) fn receiving(error: reqwest::Error, received: u64) -> Error {
-    receiving_cause(&error, received).with_source(error.without_url())
+/// A body that broke off; `what` says of what the bytes are.
+pub(super) fn receiving(error: reqwest::Error, received: u64, what: &str) -> Error {
+    receiving_cause(&error, received, what).with_source(error.without_url())
 }
 
-fn receiving_cause(error: &reqwest::Error, received: u64) -> Error {
+fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
     let cause = innermost(error);
     let lost = |kind| {
         let message = match received {
             0 => format!("the connection was lost before the answer: {cause}"),
-            _ => format!("the connection was lost after {received} bytes of the answer: {cause}"),
+            _ => format!("the connection was lost after {received} bytes of the {what}: {cause}"),
         };
         Error::new(kind, message).with("received", received).retryable()
     };

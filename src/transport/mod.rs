@@ -1,8 +1,12 @@
-//! One HTTP exchange: pool, TLS, proxy, time-outs. The only room that names the HTTP library.
+//! One HTTP exchange: pool, TLS, proxy, time-outs, decompression. The only room that names the HTTP library.
 //!
-//! It sends once and never follows, retries or decompresses behind our back; failures are told by type.
+//! It sends once and never follows or retries behind our back; failures are told by type.
 
+mod body;
+mod encoding;
 mod failure;
+mod format;
+mod inflate;
 mod tls;
 
 use std::time::{Duration, SystemTime};
@@ -12,8 +16,10 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
 use url::Url;
 
+use self::body::Body;
+use self::encoding::Accepted;
 use crate::config::Settings;
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
@@ -21,8 +27,6 @@ use crate::secret::Secret;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// From the request's last byte to the end of the answer's headers.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(60);
-/// Without a single byte of the body.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Shorter than the idle time-outs of usual servers, so that we let go first.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// What is read of an answer that is an error.
@@ -33,6 +37,7 @@ const ERROR_BODY_BYTES: usize = 64 << 10;
 pub struct Transport {
     client: reqwest::Client,
     base_url: Url,
+    accepted: Accepted,
     uses_proxy: bool,
 }
 
@@ -58,23 +63,21 @@ pub struct Answer {
     pub content_type: Option<String>,
     /// What `Retry-After` asks for.
     pub retry_after: Option<Duration>,
-    /// `Content-Encoding`, unless it is none.
-    encoding: Option<String>,
     /// Host of `Location`.
     pub location_host: Option<String>,
-    response: reqwest::Response,
-    received: u64,
+    body: Body,
 }
 
 impl Transport {
     /// Prepares the pool; connects to nothing.
     ///
     /// # Errors
-    /// `Config` for authorities that cannot be read.
+    /// `Config` for authorities that cannot be read, and for encodings that are not known here.
     pub fn try_new(settings: &Settings) -> Result<Self> {
+        let accepted = Accepted::of_settings(&settings.headers)?;
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
-            .default_headers(default_headers(settings)?)
+            .default_headers(default_headers(settings, &accepted)?)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -90,7 +93,7 @@ impl Transport {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| failure::setup(error, "the HTTP client"))?;
-        Ok(Self { client, base_url: settings.base_url.clone(), uses_proxy: settings.proxy.is_some() })
+        Ok(Self { client, base_url: settings.base_url.clone(), accepted, uses_proxy: settings.proxy.is_some() })
     }
 
     /// Whether two settings connect in the same way.
@@ -123,7 +126,7 @@ impl Transport {
                     .with_hint("ask for less at a time, so that it finds its answer sooner")
             })?
             .map_err(|error| failure::sending(error, self.uses_proxy, &self.authority()))?;
-        Ok(Answer::new(response))
+        Ok(Answer::new(response, &self.accepted))
     }
 
     /// Host and port, for messages.
@@ -134,7 +137,7 @@ impl Transport {
 }
 
 impl Answer {
-    fn new(response: reqwest::Response) -> Self {
+    fn new(response: reqwest::Response, accepted: &Accepted) -> Self {
         let headers = response.headers();
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = text(header::DATE);
@@ -146,53 +149,24 @@ impl Answer {
         Self {
             status: response.status().as_u16(),
             content_type: text(header::CONTENT_TYPE),
-            encoding: text(header::CONTENT_ENCODING).filter(|encoding| encoding != "identity"),
             retry_after,
             location_host,
-            response,
-            received: 0,
+            body: Body::new(response, accepted),
         }
     }
 
-    /// Refuses a body in an encoding that was not asked for.
-    ///
-    /// # Errors
-    /// `MalformedHttp`, which names the encoding.
-    pub fn require_plain(&self) -> Result<()> {
-        let Some(encoding) = &self.encoding else { return Ok(()) };
-        let encoding = excerpt(encoding, 40);
-        let message = format!("the answer is compressed ({encoding}), though no compression was asked for");
-        Err(Error::new(Kind::MalformedHttp, message))
-    }
-
-    /// The next bytes of the body; nothing at its proper end.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>> {
-        let chunk = tokio::time::timeout(IDLE_TIMEOUT, self.response.chunk())
-            .await
-            .map_err(|_| failure::timed_out("body", "no byte of the answer", IDLE_TIMEOUT))?
-            .map_err(|error| failure::receiving(error, self.received))?;
-        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        Ok(chunk)
+    /// The next bytes of the body, decompressed, until the next call; nothing at its proper end.
+    pub async fn chunk(&mut self) -> Result<Option<&[u8]>> {
+        self.body.chunk().await
     }
 
     /// The beginning of a body that is told as an error; what cannot be read does not matter.
     pub async fn error_body(&mut self) -> Vec<u8> {
-        let mut body = Vec::new();
-        if self.encoding.is_some() {
-            return body;
-        }
-        while let Ok(Some(chunk)) = self.chunk().await {
-            body.extend_from_slice(&chunk);
-            if body.len() >= ERROR_BODY_BYTES {
-                body.truncate(ERROR_BODY_BYTES);
-                break;
-            }
-        }
-        body
+        self.body.beginning(ERROR_BODY_BYTES).await
     }
 }
 
-fn default_headers(settings: &Settings) -> Result<HeaderMap> {
+fn default_headers(settings: &Settings, accepted: &Accepted) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in &settings.headers {
         let refuse = || Error::new(Kind::Config, format!("headers= cannot be sent: {name}"));
@@ -200,7 +174,7 @@ fn default_headers(settings: &Settings) -> Result<HeaderMap> {
         map.append(name, HeaderValue::from_str(value).map_err(|_| refuse())?);
     }
     map.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-    map.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    map.insert(header::ACCEPT_ENCODING, accepted.header());
     map.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(map)
 }

@@ -46,7 +46,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 20] = [
+const ALONE: [(&str, &[&str]); 21] = [
     // The bindings read what other libraries stream into the embedded service.
     ("arrow", &["columns", "python"]),
     ("axum", &["sandbox"]),
@@ -68,6 +68,7 @@ const ALONE: [(&str, &[&str]); 20] = [
     ("tower", &["sandbox"]),
     ("url", &["config", "transport"]),
     ("zeroize", &["secret"]),
+    ("zstd", &["transport"]),
 ];
 
 /// Every forbidden name in the source of a room, as sentences.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use dataaccess::error::Error;
 use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
 use serde_json::json;
-use support::{codes, condition, items, receive, search, send};
+use support::{SEARCH, condition, items, receive, search, send};
 
 /// A folder of its own that ends with the test.
 struct Folder(PathBuf);
@@ -142,6 +142,31 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
 }
 
 #[test]
+fn an_address_of_the_database_is_no_path() {
+    for name in [":memory:", "file:data.db?mode=ro"] {
+        let told = refusal(Path::new(name));
+        assert!(told.contains("is the address of a database, not the path of a file"), "{told}");
+        assert!(!Path::new(name).exists());
+    }
+}
+
+#[test]
+fn a_file_that_was_deleted_is_told_as_such() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
+    sandbox.load("customer", (0..60_000).map(row)).unwrap();
+    // One connection is kept from before: while its answer waits to be read, the next search opens another.
+    let everything = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
+    let unread = send(&sandbox, SEARCH, "", &everything.to_string());
+    unread.peek(&mut [0]).unwrap();
+    fs::remove_file(folder.file("data.db")).unwrap();
+    let reply = search(&sandbox, &items(-1003, "customer", &["customer_id"], json!([])));
+    assert_eq!(reply.status, 503);
+    assert_eq!(reply.message(), "the file of the sandbox's store cannot be opened; was it moved or deleted?");
+}
+
+#[test]
 fn a_store_of_another_version_is_refused() {
     let folder = Folder::new();
     let path = folder.file("data.db");
@@ -193,14 +218,14 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     let good = || row("a", 1, "2024-01-31 10:00:00");
     let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().line();
     for (bad, expected) in [
-        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: Text(\"12\") is a text, not a number"),
-        (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: Number(NaN) is not a finite number"),
+        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a text, not a number"),
+        (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
         (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
         (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
-        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: Integer(5) is a number, not a text"),
+        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a text"),
         (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
         (vec!["b".into()], "1 cells for 3 attributes"),
-        (good(), "its identifier Text(\"a\") is taken"),
+        (good(), "its identifier `a` is taken; replace=True puts such rows in the place of those that are there"),
     ] {
         let line = told(bad);
         assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");
@@ -211,12 +236,84 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
 }
 
 #[test]
-fn rows_that_fail_to_come_leave_none() {
+fn rows_that_come_part_by_part_are_found_all_or_none() {
     let sandbox = empty();
-    let broken = Error::new(dataaccess::error::Kind::Sandbox, "the source dried up");
-    let rows = [Ok(vec!["a".into(), "x".into()]), Err(broken)];
-    assert_eq!(sandbox.try_load("customer", rows).unwrap_err().message(), "the source dried up");
-    assert_eq!(sandbox.load("customer", [vec!["a".into(), "x".into()]]).unwrap(), 1);
+    let customer = |id: &str| vec![id.into(), "x".into()];
+    let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
+    let found = || search(&sandbox, &customers).records().len();
+    let mut dropped = sandbox.begin_load("customer").unwrap();
+    dropped.add([customer("a")]).unwrap();
+    drop(dropped);
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([customer("a")]).unwrap();
+    // Neither a search nor another load waits for it.
+    assert_eq!(sandbox.load("customer", [customer("z")]).unwrap(), 1);
+    load.add([customer("b")]).unwrap();
+    assert_eq!(found(), 1);
+    assert_eq!(load.finish(false).unwrap(), 2);
+    assert_eq!(found(), 3);
+}
+
+#[test]
+fn rows_are_replaced_by_their_identifiers_and_taken_away() {
+    let sandbox = empty();
+    let customer = |id: &str, name: &str| vec![id.into(), name.into()];
+    sandbox.load("customer", [customer("a", "old"), customer("b", "old")]).unwrap();
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([customer("c", "new"), customer("a", "first"), customer("a", "last")]).unwrap();
+    assert_eq!(load.finish(true).unwrap(), 3);
+    let everybody = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
+    let names = [("a", "last"), ("b", "old"), ("c", "new")];
+    let expected = names.map(|(id, name)| json!({"customer_id": id, "name": name}));
+    assert_eq!(search(&sandbox, &everybody).records(), expected);
+    assert_eq!(sandbox.clear("customer").unwrap(), 3);
+    assert_eq!(search(&sandbox, &everybody).records(), Vec::<serde_json::Value>::new());
+    assert!(sandbox.clear("costumer").unwrap_err().line().starts_with("object `costumer` is not declared"));
+}
+
+#[test]
+fn rows_for_an_object_that_is_declared_anew_are_refused() {
+    let sandbox = empty();
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([vec!["a".into(), "x".into()]]).unwrap();
+    sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
+    let told = load.finish(false).unwrap_err().line();
+    assert_eq!(told, "object `customer` was declared anew while rows for it were gathered; load them again");
+}
+
+#[test]
+fn a_stop_ends_the_loads_under_way_and_leaves_the_file_whole() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    let row = |number: u32| vec![format!("c-{number}").into(), Cell::Null];
+    let mut gathering = sandbox.begin_load("customer").unwrap();
+    gathering.add((0..10).map(row)).unwrap();
+    let mut complete = sandbox.begin_load("customer").unwrap();
+    complete.add((0..10).map(row)).unwrap();
+    sandbox.stop();
+    assert_eq!(folder.names(), ["data.db"]);
+    let again = on(&folder.file("data.db")).unwrap();
+    let stopped = "this sandbox was stopped; start another one";
+    assert_eq!(gathering.add([row(10)]).unwrap_err().line(), stopped);
+    assert_eq!(complete.finish(false).unwrap_err().line(), stopped);
+    assert_eq!(again.load("customer", (0..10).map(row)).unwrap(), 10);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_rows_that_are_being_written() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    // Somebody else writes to the file, so that the load waits.
+    let other = rusqlite::Connection::open(folder.file("data.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let load = scope.spawn(|| sandbox.load("customer", [vec!["a".into(), Cell::Null]]));
+        thread::sleep(Duration::from_millis(200));
+        let since = Instant::now();
+        sandbox.stop();
+        assert!(since.elapsed() < Duration::from_secs(2));
+        assert!(load.join().unwrap().unwrap_err().line().starts_with("this sandbox was stopped"));
+    });
 }
 
 #[test]
@@ -265,19 +362,13 @@ fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_search_finds_no_half_of_a_load_in_memory_and_is_told_to_come_again() {
+fn a_search_in_memory_neither_waits_for_a_load_under_way_nor_finds_half_of_it() {
     let sandbox = empty();
-    let body = codes(&["id"], json!([support::allocated("after_date", "2024-01-01T00:00:00Z")]));
     let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
     let rows = (0..3).map(|number| {
-        if number == 2 {
-            let reply = search(&sandbox, &customers);
-            assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "{}", reply.text());
-            assert!(reply.message().starts_with("the sandbox's store is busy"), "{}", reply.text());
-        }
+        assert_eq!(search(&sandbox, &customers).records(), Vec::<serde_json::Value>::new());
         vec![format!("c-{number}").into(), Cell::Null]
     });
     assert_eq!(sandbox.load("customer", rows).unwrap(), 3);
     assert_eq!(search(&sandbox, &customers).records().len(), 3);
-    assert_eq!(search(&sandbox, &body).records(), Vec::<serde_json::Value>::new());
 }

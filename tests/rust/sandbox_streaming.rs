@@ -55,9 +55,9 @@ fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
 
 #[test]
 fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
-    let sandbox = large(Options { longest_search: Duration::from_secs(2), ..Options::default() });
+    let sandbox = large(Options { longest_search: Duration::from_secs(5), ..Options::default() });
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
-    thread::sleep(Duration::from_millis(2_500));
+    thread::sleep(Duration::from_millis(5_500));
     assert!(receive(stream).is_whole);
 }
 
@@ -72,6 +72,21 @@ fn a_search_that_takes_too_long_is_a_503() {
     // The connection that was ended is not used again.
     let one = items(-1003, "customer", &["name"], json!([]));
     assert_eq!(search(&sandbox, &one).status, 200);
+}
+
+#[test]
+fn a_search_is_ended_when_its_time_is_over_and_not_before() {
+    let longest = Duration::from_millis(300);
+    let sandbox = large(Options { longest_search: longest, ..Options::default() });
+    let scan = |groups: usize| {
+        let nobody = json!({"AND": [support::condition("name", "string", "equals", json!(["nobody"]))]});
+        items(-1003, "customer", &["customer_id"], json!(vec![nobody; groups]))
+    };
+    assert_eq!(search(&sandbox, &scan(1)).status, 200);
+    let since = Instant::now();
+    let reply = search(&sandbox, &scan(5_000));
+    assert_eq!((reply.status, reply.message().as_str()), (503, "the search took too long and was ended"));
+    assert!((longest..longest * 10).contains(&since.elapsed()), "{:?}", since.elapsed());
 }
 
 #[test]

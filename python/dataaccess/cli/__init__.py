@@ -6,6 +6,7 @@ It needs the standard library alone. Each subcommand is a module beside this one
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = given.run(given)
     except DataAccessError as error:
         print(f"dataaccess: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        # Whoever has closed the pipe knows; and what could not be written is not tried again on the way out.
+        if not isinstance(error, BrokenPipeError):
+            print(f"dataaccess: the output could not be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
 

@@ -6,10 +6,13 @@ What is for the shell goes to standard output, what is for people to standard er
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
 import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from dataaccess.sandbox import Sandbox
 
@@ -32,12 +35,23 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Adds the subcommand."""
     parser = commands.add_parser("sandbox", help="serve the embedded service", description=_DESCRIPTION)
     parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; without it a free one")
+    token = parser.add_mutually_exclusive_group()
+    token.add_argument("--scopes", nargs="+", metavar="SCOPE", help="scopes of the token; without it all there are")
+    token.add_argument("--token", help="a token of your own with every scope, the same at each start")
     parser.add_argument(
-        "--scopes",
+        "--host-names",
         nargs="+",
-        default=["item", "download"],
-        metavar="SCOPE",
-        help="scopes of the token; without it: item download",
+        default=[],
+        metavar="NAME",
+        help="names by which it may be addressed beside localhost, as host.docker.internal",
+    )
+    parser.add_argument(
+        "--switch",
+        type=_switch,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another answer to what the document does not show, as latency=0.5; may be given several times",
     )
     data = parser.add_mutually_exclusive_group()
     data.add_argument("--demo", action="store_true", help="made-up data, the same each time; the default")
@@ -47,10 +61,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(given: argparse.Namespace) -> int:
-    """Serves until Ctrl-C or a request to terminate."""
+    """Serves until Ctrl-C, a request to terminate, or the end of the terminal."""
     stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # What `nohup` has ignored stays ignored.
+        if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
+            signal.signal(number, lambda *_: stopping.set())
     with _start(given) as sandbox:
         _tell(sandbox, given)
         while not stopping.wait(_LOOK_UP):
@@ -59,21 +76,38 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _start(given: argparse.Namespace) -> Sandbox:
+    options = {
+        "port": given.port,
+        "switches": dict(given.switch),
+        "token": given.token,
+        "host_names": given.host_names,
+    }
     if given.empty or given.db:
-        return Sandbox(db=given.db, port=given.port)
-    return Sandbox.demo(port=given.port)
+        return Sandbox(db=given.db, **options)
+    return Sandbox.demo(**options)
 
 
 def _tell(sandbox: Sandbox, given: argparse.Namespace) -> None:
+    token = given.token or sandbox.issue_token(given.scopes)
     data = f"the data of {given.db}" if given.db else "no data" if given.empty else "made-up data"
     print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
     print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)
-    print(f"The token has the scopes {', '.join(given.scopes)}.", file=sys.stderr, flush=True)
+    print(f"The token has the scopes {', '.join(given.scopes or sandbox.scopes)}.", file=sys.stderr, flush=True)
     print(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
-    print(f"export DATAACCESS_TOKEN={sandbox.issue_token(given.scopes)}", flush=True)
+    print(f"export DATAACCESS_TOKEN={shlex.quote(token)}", flush=True)
 
 
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) < 1 << 16:
         return int(text)
     raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
+
+
+def _switch(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"a switch is written NAME=VALUE, not {text!r}")
+    try:
+        return name, None if value == "none" else json.loads(value)
+    except ValueError:
+        return name, value

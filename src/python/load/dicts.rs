@@ -2,10 +2,13 @@
 //!
 //! A missing key is null; a key that is not declared is refused, as a misspelt one would lose its values.
 
+use std::time::Instant;
+
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
 
-use super::{BLOCK, Source, attached};
+use super::{BLOCK, BLOCK_TAKES, Source, attached};
 use crate::error::{Result, excerpt};
 use crate::sandbox::{AttributeKind, BusinessObject, Cell};
 
@@ -39,6 +42,7 @@ impl Dicts {
 
     fn read(&mut self, py: Python<'_>) -> PyResult<Result<Vec<Vec<Cell>>>> {
         let mut block = Vec::with_capacity(BLOCK);
+        let began = Instant::now();
         for row in self.rows.bind(py).clone().take(BLOCK) {
             match self.cells(&row?) {
                 Ok(cells) => block.push(cells),
@@ -46,6 +50,9 @@ impl Dicts {
                 Err(Trouble::Raised(raised)) => return Err(raised),
             }
             self.count += 1;
+            if began.elapsed() > BLOCK_TAKES {
+                break;
+            }
         }
         Ok(Ok(block))
     }
@@ -98,8 +105,8 @@ fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> 
     if value.is_none() {
         return Ok(Cell::Null);
     }
-    if value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
-        return Err(Trouble::Problem("is nan; write None for what is unset".to_owned()));
+    if let Some(name) = unset(value) {
+        return Err(Trouble::Problem(format!("is {name}; write None for what is unset")));
     }
     let read = match kind {
         AttributeKind::Text => text(value),
@@ -110,11 +117,36 @@ fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> 
         Some(cell) => Ok(cell),
         // A scalar of numpy has the value of Python's own kind inside.
         None if value.hasattr("dtype")? && value.hasattr("item")? => {
-            let inner = value.call_method0("item")?;
+            let inner = inner(value)?;
             if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind) }
         }
         None => Err(unfit(value, kind)),
     }
+}
+
+/// What stands for no value elsewhere.
+fn unset(value: &Bound<'_, PyAny>) -> Option<&'static str> {
+    if value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
+        return Some("nan");
+    }
+    match value.get_type().name().ok()?.to_str().ok()? {
+        "NaTType" => Some("NaT"),
+        "NAType" => Some("NA"),
+        _ => None,
+    }
+}
+
+/// What is inside of a scalar of numpy; a time in smaller units than microseconds would give a bare count of them.
+fn inner<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Trouble> {
+    let is_time = value.getattr("dtype")?.getattr("kind")?.eq("M")?;
+    if !is_time || value.ne(value)? {
+        return Ok(value.call_method0("item")?);
+    }
+    let seconds = value.call_method1("astype", ("datetime64[s]",))?;
+    if seconds.ne(value)? {
+        return Err(Trouble::Problem(format!("{} is not a time in whole seconds", shown(value))));
+    }
+    Ok(seconds.call_method0("item")?)
 }
 
 fn text(value: &Bound<'_, PyAny>) -> Option<Cell> {
@@ -137,7 +169,7 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
 }
 
 /// A date or datetime; one with a zone is brought to UTC, in which the service writes its times.
-fn time(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {
+fn time(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
     if !value.is_instance_of::<PyDate>() {
         return Ok(None);
     }
@@ -149,11 +181,20 @@ fn time(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {
         return Ok(Some(Cell::Text(value.call_method1("isoformat", (" ",))?.extract()?)));
     }
     let utc = value.py().import("datetime")?.getattr("timezone")?.getattr("utc")?;
-    let text: String = value.call_method1("astimezone", (utc,))?.call_method1("isoformat", (" ",))?.extract()?;
+    let moved = value.call_method1("astimezone", (utc,)).map_err(|raised| {
+        if raised.is_instance_of::<PyOverflowError>(value.py()) {
+            return Trouble::Problem(format!("{} is outside the years 1 to 9999 in UTC", shown(value)));
+        }
+        Trouble::Raised(raised)
+    })?;
+    let text: String = moved.call_method1("isoformat", (" ",))?.extract()?;
     Ok(Some(Cell::from(text.trim_end_matches("+00:00"))))
 }
 
 fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {
+    if value.is_instance_of::<PyString>() && kind != AttributeKind::Number {
+        return Trouble::Problem(format!("{} holds a lone surrogate, so it is no Unicode text", shown(value)));
+    }
     Trouble::Problem(format!("{} is {}, not a {}", shown(value), type_of(value), kind.data_type()))
 }
 

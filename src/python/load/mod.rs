@@ -5,36 +5,43 @@
 mod batches;
 mod dicts;
 
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use self::batches::Batches;
 use self::dicts::Dicts;
-use super::gate;
 use super::raise::raise;
-use super::{capsule, sandbox::RawSandbox};
-use crate::error::{Error, Kind, Result};
-use crate::sandbox::Cell;
+use super::{capsule, doors, gate, sandbox::RawSandbox};
+use crate::error::Result;
+use crate::sandbox::{Cell, Load};
 
-/// Rows that are taken between two looks at whether a signal came.
+/// Rows that are taken between two looks at whether a signal came or the service was stopped.
 const BLOCK: usize = 1_000;
+/// Rows that come slowly are taken for so long.
+const BLOCK_TAKES: Duration = Duration::from_millis(50);
 
 /// Loads rows into an object of the service, all or none.
-pub(super) fn load(py: Python<'_>, sandbox: &RawSandbox, object: &str, rows: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let declared = py.detach(|| sandbox.0.object(object)).map_err(|error| raise(py, error))?;
+pub(super) fn load(
+    py: Python<'_>,
+    sandbox: &RawSandbox,
+    object: &str,
+    rows: &Bound<'_, PyAny>,
+    replaces: bool,
+) -> PyResult<usize> {
+    let mut load = py.detach(|| sandbox.0.begin_load(object)).map_err(|error| raise(py, error))?;
+    let declared = load.object().clone();
     if rows.hasattr("__arrow_c_stream__")? {
         let batches = Batches::new(capsule::stream(rows)?, declared).map_err(|error| raise(py, error))?;
-        return add(py, sandbox, object, batches);
+        py.detach(|| gather(&mut load, batches))?;
+    } else {
+        let dicts = Dicts::new(rows, declared)?;
+        py.detach(|| gather(&mut load, dicts))?;
     }
-    add(py, sandbox, object, Dicts::new(rows, declared)?)
-}
-
-fn add(py: Python<'_>, sandbox: &RawSandbox, object: &str, source: impl Source) -> PyResult<usize> {
-    let mut rows = Rows { source, block: Vec::new().into_iter(), raised: None };
-    let loaded = py.detach(|| sandbox.0.try_load(object, &mut rows));
-    match rows.raised {
-        Some(raised) => Err(raised),
-        None => loaded.map_err(|error| raise(py, error)),
-    }
+    // A signal ends this function, and with it the load.
+    let _interrupted = load.end_on_drop();
+    doors::wait(py, move || load.finish(replaces))
 }
 
 /// What gives rows block by block; the interpreter is not held.
@@ -43,45 +50,24 @@ trait Source: Send {
     fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>>;
 }
 
-/// The rows of a source one by one, as the service takes them.
-struct Rows<S> {
-    source: S,
-    block: std::vec::IntoIter<Vec<Cell>>,
-    /// What Python raised on the way.
-    raised: Option<PyErr>,
-}
-
-impl<S: Source> Iterator for Rows<S> {
-    type Item = Result<Vec<Cell>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(row) = self.block.next() {
-            return Some(Ok(row));
-        }
-        match self.next_block() {
-            Ok(Ok(block)) => {
-                self.block = block.into_iter();
-                self.block.next().map(Ok)
-            }
-            Ok(Err(error)) => Some(Err(error)),
-            Err(raised) => {
-                self.raised = Some(raised);
-                Some(Err(Error::new(Kind::Sandbox, "the rows could not be read")))
-            }
-        }
-    }
-}
-
-impl<S: Source> Rows<S> {
-    fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
+/// Takes all rows of a source. Nothing is locked, as what gives them may use the service itself.
+fn gather(load: &mut Load, mut source: impl Source) -> PyResult<()> {
+    loop {
         #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's own path fits one lifetime only")]
         attached(|py| py.check_signals())?;
-        self.source.next_block()
+        let block = source.next_block()?;
+        let is_last = block.as_ref().is_ok_and(Vec::is_empty);
+        if let Err(error) = block.and_then(|rows| load.add(rows)) {
+            return attached(|py| Err(raise(py, error)));
+        }
+        if is_last {
+            return Ok(());
+        }
     }
 }
 
 /// Does something with the interpreter held.
 fn attached<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
-    let exiting = || Err(pyo3::exceptions::PyRuntimeError::new_err("the interpreter is shutting down"));
+    let exiting = || Err(PyRuntimeError::new_err("the interpreter is shutting down"));
     gate::enter(work).unwrap_or_else(exiting)
 }

@@ -47,8 +47,8 @@ impl Default for Demo {
 impl Demo {
     /// Loads the rows and plans the exports of a service that starts now.
     pub(super) fn fill(&self, store: &Store, exports: &Exports, now: SystemTime) -> Result<()> {
-        store.load(PROMOTION_CODE_NAME, (1..=CODES).map(codes::row).map(Ok))?;
-        store.load(CUSTOMER_NAME, (1..=CUSTOMERS).map(customers::row).map(Ok))?;
+        store.load(PROMOTION_CODE_NAME, (1..=CODES).map(codes::row))?;
+        store.load(CUSTOMER_NAME, (1..=CUSTOMERS).map(customers::row))?;
         for (id, entries) in exports::plans(now, self.export_takes) {
             exports.plan(id, entries);
         }

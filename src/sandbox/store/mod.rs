@@ -6,20 +6,29 @@
 mod catalog;
 mod connection;
 mod file;
+mod load;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params_from_iter};
+use tokio_util::sync::CancellationToken;
 
 use self::connection::{Place, failure};
-use super::objects::{BusinessObject, Cell};
+pub(super) use self::load::Gathered;
+use super::objects::BusinessObject;
 use super::query::Query;
+use super::stopped;
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// Steps of the database between two looks at whether a search should end: well below a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+/// How long one who writes waits for others, as another process that writes to the same file.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits between two looks at whether it should end.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
 
 /// The objects and their rows.
 pub(super) struct Store {
@@ -28,6 +37,8 @@ pub(super) struct Store {
     writer: Mutex<Option<Connection>>,
     readers: Mutex<Vec<Connection>>,
     tables: RwLock<Vec<Arc<Table>>>,
+    /// Cancelled when it is about to be closed.
+    stopping: CancellationToken,
 }
 
 /// An object with the table that holds its rows.
@@ -43,8 +54,9 @@ impl Table {
 }
 
 impl Store {
-    /// The store of a file with what it holds, or an empty one in memory.
-    pub(super) fn open(path: Option<&Path>) -> Result<Self> {
+    /// The store of a file with what it holds, or an empty one in memory. What is written to it ends unfinished
+    /// when `stopping` is cancelled.
+    pub(super) fn open(path: Option<&Path>, stopping: CancellationToken) -> Result<Self> {
         let (place, writer) = if let Some(path) = path {
             file::open(path)?
         } else {
@@ -53,15 +65,16 @@ impl Store {
             catalog::create(&writer)?;
             (place, writer)
         };
+        writer.busy_timeout(BETWEEN_ATTEMPTS).map_err(failure("open"))?;
         let tables = RwLock::new(shared(catalog::read(&writer)?));
-        Ok(Self { place, writer: Mutex::new(Some(writer)), readers: Mutex::default(), tables })
+        Ok(Self { place, writer: Mutex::new(Some(writer)), readers: Mutex::default(), tables, stopping })
     }
 
     /// Adds an object without rows. The same again changes nothing; one without rows may be declared anew.
     pub(super) fn declare(&self, object: &BusinessObject) -> Result<()> {
         object.check()?;
-        let mut writer = lock(&self.writer);
-        let transaction = begin(&mut writer, "declare")?;
+        let writer = lock(&self.writer);
+        let transaction = begin(writer.as_ref(), &self.stopping, "declare")?;
         let known = catalog::read(&transaction)?;
         match known.iter().find(|table| table.object.id == object.id || table.object.name == object.name) {
             Some(table) if table.object == *object => {}
@@ -73,35 +86,19 @@ impl Store {
             None => catalog::add(&transaction, object)?,
         }
         let tables = shared(catalog::read(&transaction)?);
-        transaction.commit().map_err(failure("declare"))?;
+        commit(transaction, &self.stopping, "declare")?;
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
         Ok(())
     }
 
-    /// Adds rows to an object, all or none; the number of rows is the answer.
-    pub(super) fn load(&self, object: &str, rows: impl IntoIterator<Item = Result<Vec<Cell>>>) -> Result<usize> {
+    /// Takes all rows of an object away; their number is the answer.
+    pub(super) fn clear(&self, object: &str) -> Result<usize> {
         let table = self.named(object)?;
-        let mut writer = lock(&self.writer);
-        let transaction = begin(&mut writer, "load")?;
-        let places = vec!["?"; table.object.attributes.len()].join(", ");
-        let sql = format!("INSERT INTO {} VALUES ({places})", table.name());
-        let mut insert = transaction.prepare(&sql).map_err(failure("load"))?;
-        let mut count = 0;
-        for row in rows {
-            let row = row?;
-            table.object.check_row(count, &row)?;
-            insert.execute(params_from_iter(&row)).map_err(|cause| match cause.sqlite_error_code() {
-                Some(ErrorCode::ConstraintViolation) => {
-                    let identifier = excerpt(&row.first().map(|cell| format!("{cell:?}")).unwrap_or_default(), 60);
-                    let taken = format!("object `{object}`, row {count}: its identifier {identifier} is taken");
-                    Error::new(Kind::Sandbox, taken)
-                }
-                _ => failure("load")(cause),
-            })?;
-            count += 1;
-        }
-        drop(insert);
-        transaction.commit().map_err(failure("load"))?;
+        let writer = lock(&self.writer);
+        let transaction = begin(writer.as_ref(), &self.stopping, "clear")?;
+        let sql = format!("DELETE FROM {}", table.name());
+        let count = transaction.execute(&sql, []).map_err(failure("clear"))?;
+        commit(transaction, &self.stopping, "clear")?;
         Ok(count)
     }
 
@@ -125,7 +122,7 @@ impl Store {
         // Another process may have declared it in the same file.
         let reader = self.reader()?;
         let tables = shared(catalog::read(&reader)?);
-        lock(&self.readers).push(reader);
+        self.keep(reader);
         let found = known(&tables);
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
         Ok(found)
@@ -151,21 +148,27 @@ impl Store {
         }
         reader.progress_handler(0, None::<fn() -> bool>).map_err(failure("search"))?;
         // A connection that failed is dropped instead of being kept.
-        lock(&self.readers).push(reader);
+        self.keep(reader);
         Ok(())
     }
 
-    /// Closes the database, so that a file of it is whole; a load under way keeps it open until its end.
+    /// Closes the database, so that a file of it is whole. What is being written was told to end, and is waited for.
     pub(super) fn close(&self) {
+        self.stopping.cancel();
         lock(&self.readers).clear();
-        if let Ok(mut writer) = self.writer.try_lock() {
-            *writer = None;
-        }
+        *lock(&self.writer) = None;
     }
 
     fn reader(&self) -> Result<Connection> {
         let idle = lock(&self.readers).pop();
         idle.map_or_else(|| self.place.reader(), Ok)
+    }
+
+    /// Keeps a reader for the next search, if there will be one.
+    fn keep(&self, reader: Connection) {
+        if !self.stopping.is_cancelled() {
+            lock(&self.readers).push(reader);
+        }
     }
 }
 
@@ -185,9 +188,34 @@ fn declared(known: &BusinessObject, object: &BusinessObject) -> Error {
     Error::new(Kind::Sandbox, format!("object `{}`: {problem}", object.name))
 }
 
-fn begin<'a>(writer: &'a mut MutexGuard<'_, Option<Connection>>, step: &'static str) -> Result<Transaction<'a>> {
-    let writer = writer.as_mut().ok_or_else(|| Error::new(Kind::Sandbox, "this sandbox was stopped"))?;
-    writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure(step))
+fn begin<'a>(writer: Option<&'a Connection>, ended: &CancellationToken, step: &'static str) -> Result<Transaction<'a>> {
+    check(ended)?;
+    let writer = writer.ok_or_else(stopped)?;
+    patiently(ended, step, || Transaction::new_unchecked(writer, TransactionBehavior::Immediate))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what is left of a transaction that failed is rolled back here")]
+fn commit(transaction: Transaction<'_>, ended: &CancellationToken, step: &'static str) -> Result<()> {
+    check(ended)?;
+    patiently(ended, step, || transaction.execute_batch("COMMIT"))
+}
+
+/// Attempts a step again while somebody is in its way who may soon be gone.
+fn patiently<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn() -> rusqlite::Result<T>) -> Result<T> {
+    let since = Instant::now();
+    loop {
+        match attempt() {
+            Err(cause) if cause.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && since.elapsed() < PATIENCE => {
+                check(ended)?;
+            }
+            outcome => return outcome.map_err(failure(step)),
+        }
+    }
+}
+
+/// Refuses to go on with what was told to end.
+fn check(ended: &CancellationToken) -> Result<()> {
+    if ended.is_cancelled() { Err(stopped()) } else { Ok(()) }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

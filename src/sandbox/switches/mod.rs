@@ -104,6 +104,18 @@ impl Switches {
         })
     }
 
+    /// All scopes that mean something: those of the document, and those that stand in for them.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<String> {
+        let mut scopes = vec![SCOPE_ITEM, SCOPE_DOWNLOAD];
+        for named in [self.generic_scope.as_str(), self.download_scope.as_str()] {
+            if !scopes.contains(&named) {
+                scopes.push(named);
+            }
+        }
+        scopes.into_iter().map(ToOwned::to_owned).collect()
+    }
+
     /// Puts a value in its place; none when it does not fit.
     fn put(&mut self, name: &str, value: &Setting) -> Option<()> {
         match name {

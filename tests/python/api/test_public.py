@@ -63,7 +63,7 @@ def test_the_version_is_that_of_the_manifest() -> None:
 
 
 def test_every_native_name_is_used() -> None:
-    sources = "".join(path.read_text(encoding="utf-8") for path in Path(da.__file__).parent.glob("*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(da.__file__).parent.rglob("*.py"))
     # These two are there for tests.
     names = {name for name in dir(_native) if not name.startswith("__")} - {"ERROR_CLASSES", "panic_for_test"}
     assert {name for name in names if name not in sources} == set()

@@ -46,6 +46,8 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
         ({"proxy": "proxy.example.com"}, "proxy="),
         ({"headers": {"Authorization": "Bearer x"}}, "token="),
         ({"headers": {"X-A": "a\r\nb"}}, "headers="),
+        ({"headers": {"Accept-Encoding": "br"}}, "headers=.*br"),
+        ({"headers": {"Accept-Encoding": "gzip;q=1"}}, "without weights"),
         ({"ca_bundle": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
         ({"token": "tok\n"}, "position 3"),
         ({"token": ""}, "empty"),

@@ -167,11 +167,20 @@ def test_headers_say_who_asks_and_what_is_taken(connect: Any) -> None:
         assert server.connections == 1, "the second call uses the first one's connection"
     assert first["authorization"] == "Bearer tok-1"
     assert first["content-type"] == "application/json"
-    assert first["accept-encoding"] == "identity"
+    assert first["accept-encoding"] == "gzip, zstd"
     assert first["user-agent"] == f"dataaccess/{da.__version__}"
     assert first["x-tenant"] == "acme"
     assert re.fullmatch(r"[0-9a-f]{16}-1", first["x-request-id"])
     assert first["x-request-id"] != second["x-request-id"]
+
+
+def test_a_user_may_ask_for_less_compression(connect: Any) -> None:
+    with serving(always(http())) as server:
+        for asked in ("identity", "zstd", "Identity , GZIP"):
+            client = connect(server.base_url, headers={"accept-encoding": asked})
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        seen = [request.headers["accept-encoding"] for request in server.requests]
+    assert seen == ["identity", "zstd", "gzip"]
 
 
 def test_a_base_url_may_have_a_path(connect: Any) -> None:

@@ -132,7 +132,7 @@ def test_a_port_can_be_chosen() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
 def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
     with serving() as served:
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -171,12 +171,83 @@ def test_the_data_is_one_of(words: tuple[str, ...], tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_token_of_ones_own_outlives_a_restart(tmp_path: Path) -> None:
+    token = "my-own-token-0123456789"
+    for _ in range(2):
+        with serving("--db", str(tmp_path / "data.db"), "--token", token) as served:
+            assert served.exports["DATAACCESS_TOKEN"] == token
+            assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
+            _, told = served.stop()
+            assert token not in told
+
+
+def test_switches_and_names_are_taken() -> None:
+    words = ["--switch", "generic_scope=crm.read", "--switch", "maximum_rows=2", "--host-names", "box.internal"]
+    with serving(*words) as served:
+        rows = served.client().search_items(
+            "customer",
+            ["customer_id"],
+            da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 9)]),
+        )
+        assert len(rows) == 2
+        address = urllib.request.Request(served.exports["DATAACCESS_BASE_URL"] + "/openapi.json")  # noqa: S310
+        address.add_header("Host", "box.internal")
+        with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own address
+            assert answer.status == 200
+        _, told = served.stop()
+        assert "scopes item, download, crm.read." in told
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--scopes", "itme"], 1, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
+        (["--switch", "latnecy=1"], 1, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
+        (["--switch", "maximum_rows=[1]"], 1, "switch maximum_rows: [1] is not a value of it"),
+        (["--switch", "latency"], 2, "a switch is written NAME=VALUE, not 'latency'"),
+        (["--token", "short"], 1, "token: it needs 16 or more visible ASCII characters"),
+        (["--token", "0123456789abcdef", "--scopes", "item"], 2, "not allowed with argument"),
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_are_told(words: list[str], code: int, told: str) -> None:
+    refused = run("sandbox", *words)
+    assert (refused.returncode, refused.stdout) == (code, "")
+    assert told in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
+def test_an_output_that_nobody_reads_ends_it_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*MODULE, "sandbox"], stdout=writing, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
+    )
+    os.close(writing)
+    assert done.returncode == 1
+    assert done.stderr.endswith("The token has the scopes item, download.\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+def test_an_output_that_is_full_is_told() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*MODULE, "sandbox"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.endswith("dataaccess: the output could not be written: No space left on device\n")
+
+
 @pytest.mark.parametrize("command", [MODULE, (str(SCRIPT),)], ids=["module", "script"])
 def test_it_helps(command: tuple[str, ...]) -> None:
     assert run("--version", command=command).stdout == f"dataaccess {da.__version__}\n"
     assert "sandbox" in run("--help", command=command).stdout
     told = run("sandbox", "--help", command=command).stdout
-    assert all(option in told for option in ["--port", "--scopes", "--demo", "--empty", "--db"])
+    assert all(
+        option in told
+        for option in ["--port", "--scopes", "--token", "--host-names", "--switch", "--demo", "--empty", "--db"]
+    )
     without = run(command=command)
     assert (without.returncode, without.stdout) == (2, "")
     assert "--help" in without.stderr or "usage" in without.stderr

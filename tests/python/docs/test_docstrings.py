@@ -13,9 +13,9 @@ import pytest
 import dataaccess as da
 
 MODULES = [
-    importlib.import_module(f"dataaccess.{module.name}")
-    for module in pkgutil.iter_modules(da.__path__)
-    if module.name != "_native"
+    importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(da.__path__, "dataaccess.")
+    if not module.name.endswith("._native")
 ]
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = [

@@ -5,17 +5,20 @@ The ids are those of the table of faults that the client is built against.
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from typing import Any
 
 import pytest
+from support.compressed import PACK, packed, spaces, zstd
 from support.raw_server import ANSWER, Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
 
 BODY = json.dumps(ANSWER).encode()
 WHOLE = http()
+GZIP = gzip.compress(BODY)
 
 
 def once_and_close(data: bytes) -> Any:
@@ -39,8 +42,8 @@ def and_reset(data: bytes) -> Any:
     return answer
 
 
-def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
-    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", headers: bytes = b"") -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + headers + b"\r\n"
     return head + b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + end
 
 
@@ -48,7 +51,9 @@ def envelope(**members: Any) -> bytes:
     return http({**ANSWER, **members})
 
 
-UNTIL_CLOSE = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+def until_close(body: bytes, headers: bytes = b"") -> bytes:
+    return b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + headers + b"\r\n" + body
+
 
 # What is answered, which class tells it, and whether it is tried again.
 CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
@@ -62,16 +67,27 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), da.TruncatedResponseError, True),
     "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), da.MalformedHttpError, True),
     "H7-length-too-small": (once_and_close(http(length=len(BODY) - 5)), da.TruncatedResponseError, True),
-    "H8-closed-early-without-length": (once_and_close(UNTIL_CLOSE + BODY[:-2]), da.TruncatedResponseError, True),
+    "H8-closed-early-without-length": (once_and_close(until_close(BODY[:-2])), da.TruncatedResponseError, True),
     "H10-two-lengths": (always(http(headers=("Content-Length: 3",))), da.MalformedHttpError, False),
     "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), da.MalformedHttpError, False),
     "H12-a-header-of-a-megabyte": (always(http(headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
-    "H16-compressed-unasked": (always(http(headers=("Content-Encoding: gzip",))), da.MalformedHttpError, False),
-    "H16-compressed-failure": (
-        always(http(b"\x1f\x8b", "503 Busy", headers=("Content-Encoding: gzip", "Retry-After: 0"))),
-        da.ThrottledError,
-        True,
-    ),
+    "H16-gzip-cut": (always(packed(GZIP[:-1])), da.TruncatedResponseError, True),
+    "H16-gzip-cut-in-the-second-member": (always(packed(GZIP + GZIP[:9])), da.TruncatedResponseError, True),
+    "H16-gzip-without-a-byte": (always(packed(b"")), da.TruncatedResponseError, True),
+    "H16-gzip-corrupt": (always(packed(GZIP[:-5] + b"\0" + GZIP[-4:])), da.MalformedHttpError, True),
+    "H16-gzip-lie": (always(packed(BODY)), da.MalformedHttpError, True),
+    "H16-gzip-and-more": (always(packed(GZIP + b"\n")), da.MalformedHttpError, True),
+    "H16-gzip-of-half-an-answer": (always(packed(gzip.compress(BODY[:-1]))), da.TruncatedResponseError, True),
+    "H16-zstd-cut": (always(packed(zstd(BODY)[:-1], "zstd")), da.TruncatedResponseError, True),
+    "H16-zstd-lie": (always(packed(GZIP, "zstd")), da.MalformedHttpError, True),
+    "H16-zstd-and-more": (always(packed(zstd(BODY) + b"{}", "zstd")), da.MalformedHttpError, True),
+    "H16-two-layers": (always(packed(gzip.compress(GZIP), "gzip, gzip")), da.MalformedHttpError, False),
+    "H16-compressed-unasked": (always(packed(BODY, "br")), da.MalformedHttpError, False),
+    "H16-compressed-failure": (always(packed(b"\x1f\x8b", status="503 Busy")), da.ThrottledError, True),
+    "H16-unreadable-failure": (always(packed(b"?", "br", status="503 Busy")), da.ThrottledError, True),
+    "H17-bomb": (always(packed(spaces(4))), da.ResponseTooLargeError, False),
+    "H17-bomb-of-zstd": (always(packed(zstd(BODY + b" " * 2**22), "zstd")), da.ResponseTooLargeError, False),
+    "H17-bomb-as-a-failure": (always(packed(spaces(4), status="503 Busy")), da.ThrottledError, True),
     "H18-redirect": (
         always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
         da.RedirectRefusedError,
@@ -146,9 +162,16 @@ def test_what_mends_itself_is_never_noticed(connect: Any, case: str) -> None:
         assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize("encoding", PACK)
 @pytest.mark.parametrize("framing", ["length", "chunked", "close"])
-def test_an_answer_cut_anywhere_is_never_a_result(framing: str) -> None:
-    whole = {"length": WHOLE, "chunked": chunked(BODY[:20], BODY[20:]), "close": UNTIL_CLOSE + BODY}[framing]
+def test_an_answer_cut_anywhere_is_never_a_result(framing: str, encoding: str) -> None:
+    body = PACK[encoding](BODY)
+    header = f"Content-Encoding: {encoding}\r\n".encode()
+    whole = {
+        "length": packed(body, encoding),
+        "chunked": chunked(body[:20], body[20:], headers=header),
+        "close": until_close(body, header),
+    }[framing]
     cut = 0
 
     def answer(connection: Any, _number: int) -> None:

@@ -44,6 +44,18 @@ def test_a_test_has_a_client_of_the_demo_data(pytester: pytest.Pytester) -> None
     run(pytester, source).assert_outcomes(passed=2)
 
 
+def test_no_setting_from_outside_breaks_them(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere")
+    source = """
+        import dataaccess as da
+
+        def test_job(dataaccess_client):
+            assert dataaccess_client.download_segment(5637051)["code"] == 200
+            assert da.download_segment(5637051)["code"] == 200
+    """
+    run(pytester, source).assert_outcomes(passed=1)
+
+
 def test_nothing_of_one_test_reaches_another(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
     source = """

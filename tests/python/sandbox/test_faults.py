@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import warnings
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.plain_http import PlainService
 
 import dataaccess as da
 
@@ -136,6 +139,48 @@ def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> 
     with pytest.raises(LookupError), own.fault("reset"):
         raise LookupError
     assert search(client)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kind": "reset", "after_bytes": 10**9},
+        {"kind": "cut", "after_bytes": 10**9},
+        {"kind": "stall", "after_bytes": 10**9},
+        {"kind": "late_code", "code": 500},
+    ],
+    ids=lambda options: options["kind"],
+)
+def test_an_answer_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
+    client = own.client(retries=0)
+    with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
+        client.download_segment(1)
+    assert fault.hits == 0
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_an_answer_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
+    with own.fault("status", status=status), PlainService(own.base_url, own.issue_token()) as service:
+        answer = service.post("/access/api/segment/download", {"exportId": 5637051})
+    assert (answer.status, answer.body) == (status, b"")
+    assert "content-length" not in answer.headers
+    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, whose answers have none"):
+        own.fault("status", status=status, body="text")
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
+    with pytest.warns(
+        da.DataAccessWarning, match=r"sandbox.fault\('reset', …\) was never in force; write: with"
+    ) as seen:
+        own.fault("reset")
+    assert [warning.filename for warning in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with own.fault("reset"):
+            pass
+        gc.collect()
+    assert search(own.client(retries=0))
 
 
 def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from dataaccess._arguments import span, whole
-from dataaccess.errors import ConfigError, SandboxError
+from dataaccess._arguments import span, text, whole
+from dataaccess._warn import warn_caller
+from dataaccess.errors import ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
 FaultKind = Literal["reset", "cut", "stall", "status", "delay", "drip", "late_code"]
 
 _PATHS = {"search": "/access/api/item/search", "download": "/access/api/segment/download"}
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"{name}= must be a text, not {value!r}")
-    return value
 
 
 def _retry_after(name: str, value: object) -> int:
@@ -36,7 +31,7 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "after_bytes": whole,
     "status": lambda name, value: whole(name, value, 200, 599),
     "retry_after": _retry_after,
-    "body": _text,
+    "body": text,
     "seconds": span,
     "chunk_bytes": lambda name, value: whole(name, value, 1),
     "code": lambda name, value: whole(name, value, -(2**63)),
@@ -51,13 +46,18 @@ _TAKES = {
     "drip": {"chunk_bytes", "seconds"},
     "late_code": {"code"},
 }
+# Statuses whose answers end with their head.
+_WITHOUT_BODY = {204, 304}
 
 
 class Fault:
     """A fault of a `Sandbox`, in force for the time of a `with` block. Made by `Sandbox.fault`.
 
-    It can be entered again after its end, and then counts from the beginning. Any thread may end it.
+    It can be entered again after its end, and then counts from the beginning. Any thread may end it. One that is
+    never entered does nothing, of which it warns when it goes.
     """
+
+    _unused = False
 
     def __init__(
         self,
@@ -77,14 +77,16 @@ class Fault:
         self._after = whole("after", after)
         self._raw: RawFault | None = None
         self._in_force = False
+        self._unused = True
 
     @property
     def hits(self) -> int:
-        """How many requests it has met, also when it is over."""
+        """How many answers it has changed, also when it is over; one that passed whole is none of them."""
         return 0 if self._raw is None else self._raw.hits
 
     def __enter__(self) -> Self:
         """Brings it into force."""
+        self._unused = False
         if self._in_force:
             raise SandboxError("this fault is in force already; make another one with sandbox.fault()")
         self._raw = self._sandbox.begin_fault(self._options, self._path, self._after, self._times)
@@ -102,27 +104,36 @@ class Fault:
             self._raw.end()
         self._in_force = False
 
+    def __del__(self) -> None:
+        """Warns if it was never in force."""
+        if self._unused:
+            call = f"sandbox.fault({self._options['kind']!r}, …)"
+            warn_caller(f"{call} was never in force; write: with {call}:", DataAccessWarning)
+
     def __repr__(self) -> str:
-        """Its kind, its path, and how many requests it has met."""
+        """Its kind, its path, and how many answers it has changed."""
         return f"Fault({self._options['kind']!r}, path={self._path!r}, hits={self.hits})"
 
 
-def _checked(kind: str, options: Mapping[str, object]) -> dict[str, Any]:
-    takes = _TAKES.get(kind)
-    if takes is None:
+def _checked(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
+    takes = _TAKES.get(kind) if isinstance(kind, str) else None
+    if not isinstance(kind, str) or takes is None:
         raise ConfigError(f"kind must be one of {', '.join(map(repr, _TAKES))}, not {kind!r}")
     given = {name: value for name, value in options.items() if value is not None}
     if unknown := sorted(given.keys() - takes):
         raise ConfigError(f"a fault {kind!r} takes {', '.join(sorted(takes))}, not {', '.join(unknown)}")
     if missing := sorted(_NEEDS.get(kind, set()) - given.keys()):
         raise ConfigError(f"a fault {kind!r} needs {', '.join(f'{name}=' for name in missing)}")
-    return {name: _READERS[name](name, value) for name, value in given.items()}
+    read = {name: _READERS[name](name, value) for name, value in given.items()}
+    if "body" in read and read["status"] in _WITHOUT_BODY:
+        raise ConfigError(f"body= cannot be sent with status={read['status']}, whose answers have none")
+    return read
 
 
 def _checked_path(given: object) -> str | None:
     if given is None:
         return None
-    name = _text("path", given)
+    name = text("path", given)
     path = _PATHS.get(name, name)
     if not path.startswith("/"):
         raise ConfigError(f"path= must be 'search', 'download' or a path that begins with /, not {path!r}")

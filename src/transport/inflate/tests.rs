@@ -1,0 +1,265 @@
+//! Decompression at any split, of any number of members or frames; and that nothing broken ever ends well.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use zstd::stream::raw::CParameter;
+
+use super::*;
+use crate::transport::format::Step;
+
+const ENCODINGS: [Encoding; 2] = [Encoding::Gzip, Encoding::Zstd];
+/// A frame that zstd skips, whatever it holds.
+const SKIPPABLE: [u8; 11] = [0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 0xfd, 0x2f, 0xb5];
+
+/// One member or frame, with a check of its content.
+fn compress(encoding: Encoding, plain: &[u8], level: u8) -> Vec<u8> {
+    match encoding {
+        Encoding::Gzip => {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::new(u32::from(level)));
+            encoder.write_all(plain).unwrap();
+            encoder.finish().unwrap()
+        }
+        Encoding::Zstd => zstd_with(plain, level, &[CParameter::ChecksumFlag(true)]),
+    }
+}
+
+fn zstd_with(plain: &[u8], level: u8, parameters: &[CParameter]) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), i32::from(level)).unwrap();
+    for parameter in parameters {
+        encoder.set_parameter(*parameter).unwrap();
+    }
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// All that comes out of a body which is given in parts of so many bytes, in turn.
+fn inflate(encoding: Encoding, body: &[u8], parts: &[usize]) -> Result<Vec<u8>> {
+    let mut inflate = Inflate::try_new(encoding).unwrap();
+    let mut plain = Vec::new();
+    let mut rest = body;
+    let mut parts = parts.iter().cycle();
+    while !rest.is_empty() {
+        let (part, others) = rest.split_at(*parts.next().unwrap_or(&rest.len()).min(&rest.len()));
+        rest = others;
+        inflate.feed(Bytes::copy_from_slice(part));
+        while inflate.next()? {
+            assert!(inflate.piece().len() <= PIECE, "a piece is bounded");
+            plain.extend_from_slice(inflate.piece());
+        }
+    }
+    inflate.finish()?;
+    Ok(plain)
+}
+
+/// Something to compress: repeated, so that matches reach far, or not at all alike.
+fn plain() -> impl Strategy<Value = Vec<u8>> {
+    let repeated = (vec(any::<u8>(), 1..50), 0_usize..9_000);
+    let repeated = repeated.prop_map(|(unit, times)| unit.into_iter().cycle().take(times).collect());
+    prop_oneof![repeated, vec(any::<u8>(), 0..3_000), vec(b'a'..b'e', 0..100_000)]
+}
+
+fn encoding() -> impl Strategy<Value = Encoding> {
+    prop_oneof![Just(Encoding::Gzip), Just(Encoding::Zstd)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn what_was_compressed_comes_back_at_any_split(
+        encoding in encoding(),
+        parts in vec((plain(), 1_u8..10), 1..4),
+        sizes in vec(1_usize..5_000, 0..6),
+    ) {
+        let body: Vec<u8> = parts.iter().flat_map(|(plain, level)| compress(encoding, plain, *level)).collect();
+        let plain: Vec<u8> = parts.into_iter().flat_map(|(plain, _)| plain).collect();
+        prop_assert_eq!(inflate(encoding, &body, &sizes).unwrap(), plain);
+    }
+
+    #[test]
+    fn what_was_changed_never_ends_well_as_something_else(
+        encoding in encoding(),
+        plain in plain(),
+        level in 1_u8..10,
+        place in any::<prop::sample::Index>(),
+        changed in 1_u8..,
+        size in 1_usize..5_000,
+    ) {
+        let mut body = compress(encoding, &plain, level);
+        let place = place.index(body.len());
+        body[place] ^= changed;
+        // The time and the system in a header, or bits that no reader may mind, change nothing.
+        if let Ok(other) = inflate(encoding, &body, &[size]) {
+            prop_assert_eq!(other, plain);
+        }
+    }
+
+    #[test]
+    fn bytes_of_any_kind_are_told_and_never_end_well(encoding in encoding(), body in vec(any::<u8>(), 0..2_000)) {
+        let error = inflate(encoding, &body, &[]).unwrap_err();
+        prop_assert!(matches!(error.kind(), Kind::MalformedHttp | Kind::TruncatedResponse));
+    }
+}
+
+#[test]
+fn a_body_cut_at_any_byte_is_never_whole() {
+    for encoding in ENCODINGS {
+        let body = compress(encoding, &br#"{"code":200,"data":{"status":true,"data":[]}}"#.repeat(9), 6);
+        for end in 0..body.len() {
+            for size in [1, end.max(1)] {
+                let error = inflate(encoding, &body[..end], &[size]).unwrap_err();
+                assert_eq!((error.kind(), error.is_retryable()), (Kind::TruncatedResponse, true), "{end}");
+                assert_eq!(error.field("received"), Some(&(end as u64).into()));
+            }
+        }
+        assert!(inflate(encoding, &body, &[1]).is_ok());
+        let twice = [&body[..], &body[..]].concat();
+        for end in body.len() + 1..twice.len() {
+            let error = inflate(encoding, &twice[..end], &[]).unwrap_err();
+            assert_eq!(error.kind(), Kind::TruncatedResponse, "{end}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_check_or_content_is_broken_and_worth_another_try() {
+    for encoding in ENCODINGS {
+        let body = compress(encoding, b"some text and some more text", 6);
+        for place in [body.len() - 1, body.len() / 2] {
+            let mut body = body.clone();
+            body[place] ^= 1;
+            let error = inflate(encoding, &body, &[]).unwrap_err();
+            assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, true));
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_end_is_told_as_such() {
+    for encoding in ENCODINGS {
+        for garbage in [&b"\n"[..], b"\0\0\0\0\0", b"{\"code\":200}"] {
+            let body = [&compress(encoding, b"text", 6), garbage].concat();
+            for size in [1, body.len()] {
+                let error = inflate(encoding, &body, &[size]).unwrap_err();
+                assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, true));
+                assert!(error.message().contains("follows its end"), "{error:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_compressed_at_all_is_told_by_its_first_byte() {
+    for encoding in ENCODINGS {
+        let error = inflate(encoding, b"{", &[]).unwrap_err();
+        assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, true));
+    }
+}
+
+#[test]
+fn frames_that_zstd_skips_may_stand_anywhere() {
+    let frame = compress(Encoding::Zstd, b"text", 3);
+    let body = [&SKIPPABLE[..], &frame, &SKIPPABLE, &SKIPPABLE, &frame, &SKIPPABLE].concat();
+    for size in 1..body.len() {
+        assert_eq!(inflate(Encoding::Zstd, &body, &[size]).unwrap(), b"texttext");
+    }
+    let error = inflate(Encoding::Zstd, &body[..body.len() - 1], &[]).unwrap_err();
+    assert_eq!(error.kind(), Kind::TruncatedResponse);
+}
+
+#[test]
+fn zstd_may_look_back_8_mib_and_no_further() {
+    let with_window =
+        |log| zstd_with(&noise(100), 3, &[CParameter::WindowLog(log), CParameter::ContentSizeFlag(false)]);
+    assert!(inflate(Encoding::Zstd, &with_window(23), &[]).is_ok());
+    let error = inflate(Encoding::Zstd, &with_window(24), &[]).unwrap_err();
+    assert_eq!(error.kind(), Kind::MalformedHttp);
+}
+
+#[test]
+fn a_bomb_is_refused_before_it_grows_and_never_sent_for_again() {
+    for encoding in ENCODINGS {
+        let body = compress(encoding, &vec![0; 32 << 20], 9);
+        let mut inflate = Inflate::try_new(encoding).unwrap();
+        inflate.feed(body.into());
+        let error = loop {
+            match inflate.next() {
+                Ok(more) => assert!(more, "the bomb was taken for data"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!((error.kind(), error.is_retryable()), (Kind::ResponseTooLarge, false));
+        assert!(inflate.written <= RATIO * inflate.read.max(TRIFLE / RATIO) + 2 * PIECE as u64, "{}", inflate.written);
+    }
+}
+
+#[test]
+fn a_ratio_counts_only_once_there_is_much() {
+    for encoding in ENCODINGS {
+        let zeros = |bytes: u64| compress(encoding, &vec![0; usize::try_from(bytes).unwrap()], 9);
+        assert!(inflate(encoding, &zeros(TRIFLE), &[]).is_ok());
+        let error = inflate(encoding, &zeros(TRIFLE + 1), &[]).unwrap_err();
+        assert_eq!(error.kind(), Kind::ResponseTooLarge);
+        let honest = [noise(1 << 20), vec![0; 64 << 20]].concat();
+        assert_eq!(inflate(encoding, &compress(encoding, &honest, 1), &[]).unwrap().len(), honest.len());
+    }
+}
+
+#[test]
+fn all_that_came_is_handed_on_before_more_is_awaited() {
+    let plain: Vec<u8> = noise(128 << 10).iter().map(|byte| byte & 1).collect();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    // The encoder of gzip keeps back what does not fit its own buffer at once, so it is flushed often.
+    for (encoder, bytes) in [(&mut gzip as &mut dyn Write, 16 << 10), (&mut zstd, plain.len())] {
+        for part in plain.chunks(bytes) {
+            encoder.write_all(part).unwrap();
+            encoder.flush().unwrap();
+        }
+    }
+    for (encoding, flushed) in [(Encoding::Gzip, gzip.get_ref()), (Encoding::Zstd, zstd.get_ref())] {
+        let mut inflate = Inflate::try_new(encoding).unwrap();
+        inflate.feed(flushed.clone().into());
+        let mut got = Vec::new();
+        while inflate.next().unwrap() {
+            got.extend_from_slice(inflate.piece());
+        }
+        assert!(got == plain, "{} of {} bytes of {encoding:?}", got.len(), plain.len());
+    }
+}
+
+#[test]
+fn a_decoder_that_stands_still_is_not_waited_for() {
+    #[derive(Debug)]
+    struct Idle;
+    impl Format for Idle {
+        fn step(&mut self, _: &[u8], _: &mut Vec<u8>) -> std::io::Result<Step> {
+            Ok(Step { read: 0, has_ended: true })
+        }
+    }
+    let mut inflate = Inflate { format: Box::new(Idle), ..Inflate::try_new(Encoding::Gzip).unwrap() };
+    inflate.feed(compress(Encoding::Gzip, b"text", 6).into());
+    assert_eq!(inflate.next().unwrap_err().kind(), Kind::MalformedHttp);
+}
+
+#[test]
+fn padding_without_end_is_refused() {
+    for (encoding, padding) in
+        [(Encoding::Gzip, compress(Encoding::Gzip, b"", 6)), (Encoding::Zstd, SKIPPABLE.to_vec())]
+    {
+        let times = usize::try_from(TRIFLE).unwrap() / padding.len();
+        assert!(inflate(encoding, &padding.repeat(times), &[]).is_ok());
+        let error = inflate(encoding, &padding.repeat(times + 1), &[]).unwrap_err();
+        assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, false));
+    }
+}
+
+/// Bytes that no format makes smaller.
+fn noise(bytes: u32) -> Vec<u8> {
+    let mixed = |number: u32| number.wrapping_mul(2_654_435_761).wrapping_mul(number ^ 0x9e37_79b9) >> 11;
+    (0..bytes).map(|number| mixed(number).to_le_bytes()[0]).collect()
+}

@@ -1,0 +1,139 @@
+"""Compressed answers: read as they come, in little memory, and only as far as they are asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from support.compressed import PACK, packed, spaces
+from support.raw_server import ANSWER, Close, always, http, serving
+
+import dataaccess as da
+
+MANY = [{"id": f"row-{number}"} for number in range(30_000)]
+LONG = json.dumps({**ANSWER, "data": {"status": True, "data": MANY}}).encode()
+
+# Searches twice, and tells the second time's error, seconds and growth of memory.
+MEASURE = """
+import re, sys, time
+from pathlib import Path
+import dataaccess as da
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+
+client = da.Client(sys.argv[1], token="tok", retries=3)
+search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+search()
+before, started, told = peak(), time.monotonic(), "rows"
+try:
+    search()
+except da.DataAccessError as error:
+    told = type(error).__name__
+print(told, time.monotonic() - started, peak() - before)
+"""
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "zstd", "identity"])
+def test_a_compressed_answer_is_read_like_a_plain_one(connect: Any, encoding: str) -> None:
+    body = PACK[encoding.removeprefix("x-")](LONG)
+    with serving(always(packed(body, encoding))) as server:
+        assert search(connect(server.base_url)) == MANY
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, encoding: str) -> None:
+    body = b"".join(PACK[encoding](LONG[start : start + 99_000]) for start in range(0, len(LONG), 99_000))
+    parts = [body[start : start + 1_777] for start in range(0, len(body), 1_777)]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
+    head = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: {encoding}\r\n\r\n".encode()
+    with serving(always(head + chunks + b"0\r\n\r\n")) as server:
+        assert search(connect(server.base_url)) == MANY
+
+
+def test_the_embedded_service_compresses_for_a_client_that_lets_it(connect: Any) -> None:
+    with da.Sandbox.demo(switches={"gzip": True}) as packs, da.Sandbox.demo() as plain:
+        where = {"allocated_time": da.after("2024-01-01")}
+        expected = connect(plain).search_codes(**where)
+        assert connect(packs).search_codes(**where) == expected
+        assert connect(packs, headers={"Accept-Encoding": "identity"}).search_codes(**where) == expected
+        asked = [request.headers["accept-encoding"] for request in packs.requests]
+    assert len(expected) > 1_000
+    assert asked == ["gzip, zstd", "identity"]
+
+
+def test_a_compressed_failure_is_told_in_its_own_words(connect: Any) -> None:
+    body = gzip.compress(b'{"code":301,"message":"Permission denied","data":"no"}')
+    with serving(always(packed(body, status="403 Forbidden"))) as server:
+        with pytest.raises(da.PermissionDeniedError) as caught:
+            search(connect(server.base_url))
+        assert (caught.value.code, caught.value.api_message) == (301, "Permission denied")
+
+
+def test_what_is_mangled_twice_is_not_asked_for_again(connect: Any) -> None:
+    with serving(always(packed(b"{}"))) as server:
+        with pytest.raises(da.MalformedHttpError, match="gzip"):
+            search(connect(server.base_url, retries=5))
+        assert len(server.requests) == 2
+
+
+def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
+    body = gzip.compress(LONG)[:-7]
+    for length in (None, len(body) + 7):
+
+        def answer(connection: Any, _number: int, length: int | None = length) -> None:
+            connection.sendall(packed(body, length=length))
+            raise Close
+
+        with serving(answer) as server, pytest.raises(da.TruncatedResponseError) as caught:
+            search(connect(server.base_url, retries=0))
+        assert caught.value.received == len(body)
+        assert f"{len(body)} bytes" in str(caught.value)
+        assert "compressed answer" in str(caught.value)
+
+
+def test_the_limit_on_an_answer_counts_what_it_holds(connect: Any) -> None:
+    with serving(always(packed(gzip.compress(LONG)))) as server:
+        assert len(search(connect(server.base_url, max_response_bytes=len(LONG)))) == len(MANY)
+        with pytest.raises(da.ResponseTooLargeError) as caught:
+            search(connect(server.base_url, max_response_bytes=len(LONG) - 1))
+    assert (caught.value.what, caught.value.limit) == ("body", len(LONG) - 1)
+
+
+def test_a_limit_still_ends_early(connect: Any) -> None:
+    early = b'{"code":200,"data":{"status":true,"data":[' + LONG.partition(b'"data": [')[2]
+
+    def answer(connection: Any, _number: int) -> None:
+        connection.sendall(packed(gzip.compress(early)[:-5], length=2**40))
+        connection.recv(1)
+
+    with serving(answer) as server:
+        client = connect(server.base_url)
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3) == MANY[:3]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+@pytest.mark.parametrize(("noise", "told"), [(0, "ResponseTooLargeError"), (1_000, "rows")])
+def test_neither_a_bomb_nor_much_white_space_takes_memory(noise: int, told: str) -> None:
+    large = packed(spaces(256, noise) if noise == 0 else spaces(64, noise))
+    assert noise or len(large) < 300_000
+
+    def answer(connection: Any, number: int) -> None:
+        connection.sendall(http() if number == 0 else large)
+
+    with serving(answer) as server:
+        command = [sys.executable, "-c", MEASURE, server.base_url]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=True)  # noqa: S603
+        assert len(server.requests) == 2
+    kind, seconds, growth = done.stdout.split()
+    assert kind == told
+    assert int(growth) < 32 * 2**20
+    assert noise or float(seconds) < 1
