@@ -110,7 +110,7 @@ impl Cells {
 
     fn cell(&mut self, column: usize, tag: Tag, text: &str) -> Fit {
         let Block { columns, rows, text: texts, cells, .. } = &mut self.block;
-        let too_much = Misfit { expected: "less than 4 GiB between two blocks" };
+        let too_much = Misfit { expected: "less than 4 GiB between two blocks", mend: None };
         let start = u32::try_from(texts.len()).map_err(|_| too_much)?;
         let length = u32::try_from(text.len()).map_err(|_| too_much)?;
         texts.push_str(text);

@@ -1,5 +1,6 @@
 //! What is wrong with an answer, and the words for it. No value of a record is in them.
 
+use super::Misfit;
 use crate::error::{Error, Kind, excerpt};
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -21,8 +22,8 @@ pub(super) enum Fault {
         offset: usize,
         /// Which column; none when the record is no object.
         column: Option<String>,
-        /// What was expected.
-        expected: &'static str,
+        /// What was expected, and what would take it.
+        misfit: Misfit,
         /// What JSON type was found.
         found: &'static str,
         /// The value itself, which no text may tell.
@@ -43,18 +44,22 @@ impl Fault {
         match self {
             Self::Json { offset, reason } => invalid(place + offset as u64, &reason),
             Self::TooLong { what, limit } => too_large(what, limit as u64),
-            Self::Value { offset, column, expected, found, value } => {
+            Self::Value { offset, column, misfit: Misfit { expected, mend }, found, value } => {
                 let place = place + offset as u64;
                 let column = column.unwrap_or_default();
                 let of_column = if column.is_empty() { String::new() } else { format!(", column {column}") };
-                Error::new(
+                let error = Error::new(
                     Kind::Record,
                     format!("row {row}{of_column}: expected {expected}, found {found} (byte {place} of the answer)"),
                 )
                 .with("row", row)
-                .with("column", column)
+                .with("column", column.as_str())
                 .with("value", start_of(&value))
-                .with("offset", place)
+                .with("offset", place);
+                match mend {
+                    Some(mend) => error.with_hint(format!("pass schema={{{column:?}: {mend:?}}}")),
+                    None => error,
+                }
             }
         }
     }

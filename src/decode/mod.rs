@@ -30,6 +30,8 @@ use crate::error::Result;
 pub struct Misfit {
     /// What the column takes, as `a whole number of 64 bits`.
     pub expected: &'static str,
+    /// The type of `schema=` that would take the value, if one would.
+    pub mend: Option<&'static str>,
 }
 
 /// Result of handing a cell to a sink.

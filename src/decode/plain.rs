@@ -23,7 +23,8 @@ fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut Columns, sink: &m
         check(record, 0)?;
         let value = String::from_utf8_lossy(record).into_owned();
         let found = json_type(record);
-        return Err(Fault::Value { offset: 0, column: None, expected: "an object", found, value });
+        let misfit = Misfit { expected: "an object", mend: None };
+        return Err(Fault::Value { offset: 0, column: None, misfit, found, value });
     }
     let Members(pairs) = serde_json::from_slice(record).map_err(|error| broken(record, &error))?;
     let mut values: Vec<Option<&RawValue>> = vec![None; columns.names().len()];
@@ -63,7 +64,7 @@ fn cell<S: Sink>(
     if json.len() > limits.value {
         return Err(Fault::TooLong { what: "value", limit: limits.value });
     }
-    let fault = |expected, found| misfit_at(Misfit { expected }, offset, name, found, json);
+    let fault = |expected, found| misfit_at(Misfit { expected, mend: None }, offset, name, found, json);
     let fit = match json.as_bytes().first() {
         Some(b'n') => sink.null(column),
         Some(b't') => sink.bool(column, true),
@@ -91,7 +92,7 @@ fn cell<S: Sink>(
 
 fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str, value: &str) -> Fault {
     let (column, value) = (Some(name.to_owned()), value.to_owned());
-    Fault::Value { offset, column, expected: misfit.expected, found, value }
+    Fault::Value { offset, column, misfit, found, value }
 }
 
 /// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite, its brackets paired.
