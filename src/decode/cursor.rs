@@ -20,6 +20,10 @@ pub(super) enum Number<'a> {
 }
 
 /// A place in a text.
+///
+/// What runs for each value of an answer is inlined, and what does not takes the place and gives it back: so the
+/// place stays in a register.
+#[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -30,35 +34,24 @@ impl<'a> Cursor<'a> {
         Self { text, at }
     }
 
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn at(self) -> usize {
         self.at
-    }
-
-    #[inline]
-    pub(super) fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
     /// What was passed since an earlier place.
     #[inline]
-    pub(super) fn since(&self, start: usize) -> Option<&'a str> {
+    pub(super) fn since(self, start: usize) -> Option<&'a str> {
         self.text.get(start..self.at)
     }
 
     #[inline]
-    pub(super) fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    pub(super) fn rest(self) -> Option<&'a [u8]> {
+        self.text.as_bytes().get(self.at..)
     }
 
-    /// The byte after white space, which is passed.
     #[inline]
-    pub(super) fn token(&mut self) -> Option<u8> {
-        loop {
-            match self.byte()? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
-                byte => return Some(byte),
-            }
-        }
+    fn byte(self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
     }
 
     #[inline]
@@ -66,131 +59,28 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
+    /// The byte after white space, which is passed.
+    #[inline]
+    pub(super) fn token(&mut self) -> Option<u8> {
+        match self.byte() {
+            Some(byte) if byte > b' ' => Some(byte),
+            _ => {
+                self.at += self.space();
+                self.byte()
+            }
+        }
+    }
+
+    #[cold]
+    fn space(self) -> usize {
+        let rest = self.rest().unwrap_or_default();
+        rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
+    }
+
     /// Passes these bytes, which must be there.
     #[inline]
     pub(super) fn pass(&mut self, expected: &[u8]) -> Option<()> {
-        self.rest().starts_with(expected).then(|| self.at += expected.len())
-    }
-
-    /// A text, unescaped. It stands in the input, or in `scratch` if it has escapes.
-    #[inline]
-    pub(super) fn text<'s>(&mut self, scratch: &'s mut String) -> Option<&'s str>
-    where
-        'a: 's,
-    {
-        let start = self.at + 1;
-        let rest = self.text.as_bytes().get(start..)?;
-        let stop = start + first_stop(rest)?;
-        if self.text.as_bytes().get(stop) == Some(&b'"') {
-            self.at = stop + 1;
-            return self.text.get(start..stop);
-        }
-        self.at = unescape(self.text, start, stop, scratch)? + 1;
-        Some(scratch)
-    }
-
-    /// A number of at most so many bytes.
-    #[inline]
-    pub(super) fn number(&mut self, limit: usize) -> Option<Number<'a>> {
-        let start = self.at;
-        if self.byte()? == b'-' {
-            self.at += 1;
-        }
-        let leads_with_zero = self.byte()? == b'0';
-        let digits = self.digits()?;
-        if leads_with_zero && digits > 1 {
-            return None;
-        }
-        let is_whole = !matches!(self.byte(), Some(b'.' | b'e' | b'E'));
-        if !is_whole {
-            self.fraction_and_exponent(start)?;
-        }
-        let number = self.since(start).filter(|number| number.len() <= limit)?;
-        Some(if is_whole { Number::Whole(number) } else { Number::Float(number) })
-    }
-
-    /// The rest of a number that began at `start`.
-    fn fraction_and_exponent(&mut self, start: usize) -> Option<()> {
-        if self.byte() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        let mut exponent_digits = 0;
-        if let Some(b'e' | b'E') = self.byte() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.byte() {
-                self.at += 1;
-            }
-            exponent_digits = self.digits()?;
-        }
-        let is_finite = exponent_digits <= 2 && self.at - start <= SURELY_FINITE
-            || self.since(start)?.parse::<f64>().is_ok_and(f64::is_finite);
-        is_finite.then_some(())
-    }
-
-    /// Passes digits, of which there must be one, and counts them.
-    #[inline]
-    fn digits(&mut self) -> Option<usize> {
-        let start = self.at;
-        while let Some(eight) = self.rest().first_chunk() {
-            let count = digits_at_start(*eight);
-            self.at += count;
-            if count < 8 {
-                return (self.at > start).then(|| self.at - start);
-            }
-        }
-        self.at += self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-        (self.at > start).then(|| self.at - start)
-    }
-
-    /// Any value, proven and passed.
-    pub(super) fn value(&mut self, depth: usize) -> Option<()> {
-        match self.byte()? {
-            b'"' => self.proven_text(),
-            b'{' => self.object(depth.min(MOST_DEPTH).checked_sub(1)?),
-            b'[' => self.array(depth.min(MOST_DEPTH).checked_sub(1)?),
-            b'n' => self.pass(b"null"),
-            b't' => self.pass(b"true"),
-            b'f' => self.pass(b"false"),
-            _ => match self.number(usize::MAX)? {
-                Number::Whole(digits) if digits.len() > SURELY_FINITE => None,
-                _ => Some(()),
-            },
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Option<()> {
-        self.skip(1);
-        if self.token()? == b'}' {
-            self.skip(1);
-            return Some(());
-        }
-        loop {
-            (self.token()? == b'"').then_some(())?;
-            self.proven_text()?;
-            self.token()?;
-            self.pass(b":")?;
-            self.token()?;
-            self.value(depth)?;
-            if self.ends(b'}')? {
-                return Some(());
-            }
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Option<()> {
-        self.skip(1);
-        if self.token()? == b']' {
-            self.skip(1);
-            return Some(());
-        }
-        loop {
-            self.token()?;
-            self.value(depth)?;
-            if self.ends(b']')? {
-                return Some(());
-            }
-        }
+        self.rest()?.starts_with(expected).then(|| self.at += expected.len())
     }
 
     /// Passes the comma after a member, or the bracket after the last.
@@ -204,16 +94,146 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A text that is valid, whatever it says.
-    fn proven_text(&mut self) -> Option<()> {
+    /// Passes the bracket that follows at once on the one that opened.
+    #[inline]
+    pub(super) fn is_empty(&mut self, bracket: u8) -> Option<bool> {
+        let start = self.at;
+        if self.token()? == bracket {
+            self.skip(1);
+            return Some(true);
+        }
+        self.at = start;
+        Some(false)
+    }
+
+    /// A text, unescaped. It stands in the input, or in `scratch` if it has escapes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
+    pub(super) fn text<'s>(&mut self, scratch: &'s mut String) -> Option<&'s str>
+    where
+        'a: 's,
+    {
+        let start = self.at + 1;
+        let bytes = self.text.as_bytes();
+        let stop = start + first_stop(bytes.get(start..)?)?;
+        if bytes.get(stop) == Some(&b'"') {
+            self.at = stop + 1;
+            return self.text.get(start..stop);
+        }
+        self.at = unescape(self.text, start, stop, scratch)? + 1;
+        Some(scratch)
+    }
+
+    /// A number of at most so many bytes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
+    pub(super) fn number(&mut self, limit: usize) -> Option<Number<'a>> {
+        let start = self.at;
+        if self.byte()? == b'-' {
+            self.skip(1);
+        }
+        let leads_with_zero = self.byte()? == b'0';
+        let digits = self.digits()?;
+        if digits == 0 || leads_with_zero && digits > 1 {
+            return None;
+        }
+        let is_whole = !matches!(self.byte(), Some(b'.' | b'e' | b'E'));
+        if !is_whole {
+            *self = self.fraction_and_exponent(start)?;
+        }
+        let number = self.since(start).filter(|number| number.len() <= limit)?;
+        Some(if is_whole { Number::Whole(number) } else { Number::Float(number) })
+    }
+
+    /// Passes digits and counts them.
+    #[inline]
+    fn digits(&mut self) -> Option<usize> {
+        let start = self.at;
+        let mut rest = self.rest()?;
+        while let Some((eight, after)) = rest.split_first_chunk() {
+            let count = digits_at_start(*eight);
+            self.at += count;
+            if count < 8 {
+                return Some(self.at - start);
+            }
+            rest = after;
+        }
+        self.at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        Some(self.at - start)
+    }
+
+    /// Behind a number that began at `start` and whose whole part was passed.
+    fn fraction_and_exponent(mut self, start: usize) -> Option<Self> {
+        if self.byte() == Some(b'.') {
+            self.skip(1);
+            self.digits().filter(|digits| *digits > 0)?;
+        }
+        let mut exponent_digits = 0;
+        if let Some(b'e' | b'E') = self.byte() {
+            self.skip(1);
+            if let Some(b'+' | b'-') = self.byte() {
+                self.skip(1);
+            }
+            exponent_digits = self.digits().filter(|digits| *digits > 0)?;
+        }
+        let is_finite = exponent_digits <= 2 && self.at - start <= SURELY_FINITE
+            || self.since(start)?.parse::<f64>().is_ok_and(f64::is_finite);
+        is_finite.then_some(self)
+    }
+
+    /// Behind any value, which is proven.
+    pub(super) fn past_value(mut self, depth: usize) -> Option<Self> {
+        match self.byte()? {
+            b'"' => return self.past_text(),
+            b'{' => return self.past_object(depth.min(MOST_DEPTH).checked_sub(1)?),
+            b'[' => return self.past_array(depth.min(MOST_DEPTH).checked_sub(1)?),
+            b'n' => self.pass(b"null")?,
+            b't' => self.pass(b"true")?,
+            b'f' => self.pass(b"false")?,
+            _ => match self.number(usize::MAX)? {
+                Number::Whole(digits) if digits.len() > SURELY_FINITE => return None,
+                _ => {}
+            },
+        }
+        Some(self)
+    }
+
+    fn past_object(mut self, depth: usize) -> Option<Self> {
+        self.skip(1);
+        let mut is_complete = self.is_empty(b'}')?;
+        while !is_complete {
+            (self.token()? == b'"').then_some(())?;
+            self = self.past_text()?;
+            self.token()?;
+            self.pass(b":")?;
+            self.token()?;
+            self = self.past_value(depth)?;
+            is_complete = self.ends(b'}')?;
+        }
+        Some(self)
+    }
+
+    fn past_array(mut self, depth: usize) -> Option<Self> {
+        self.skip(1);
+        let mut is_complete = self.is_empty(b']')?;
+        while !is_complete {
+            self.token()?;
+            self = self.past_value(depth)?;
+            is_complete = self.ends(b']')?;
+        }
+        Some(self)
+    }
+
+    /// Behind a text that is valid, whatever it says.
+    fn past_text(mut self) -> Option<Self> {
         self.skip(1);
         loop {
-            self.at += first_stop(self.rest())?;
+            self.at += first_stop(self.rest()?)?;
             if self.byte()? == b'"' {
                 self.skip(1);
-                return Some(());
+                return Some(self);
             }
-            let (_, length) = escaped(self.rest())?;
+            let (_, length) = escaped(self.rest()?)?;
             self.skip(length);
         }
     }

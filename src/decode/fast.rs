@@ -14,6 +14,7 @@ const OUTER_DEPTH: usize = 4;
 /// What was learnt from earlier records, and what is used again from one to the next.
 #[derive(Debug)]
 pub(super) struct Fast {
+    /// The depth is that of a value of a record, and a record no longer than a value may be.
     limits: Limits,
     layout: Layout,
     /// The record being read, and for each column the last in which it came.
@@ -21,6 +22,18 @@ pub(super) struct Fast {
     stamps: Vec<u64>,
     /// Holds a text that has escapes.
     scratch: String,
+}
+
+/// What was seen of a record.
+#[derive(Default)]
+struct Seen {
+    /// Requested keys, and others.
+    found: usize,
+    extras: usize,
+    /// Keys that were new, or came after later ones.
+    misses: usize,
+    /// The place of the layout that is due.
+    next: usize,
 }
 
 /// How far records were read.
@@ -32,8 +45,13 @@ pub(super) struct Run {
 }
 
 impl Fast {
-    pub(super) fn new(columns: usize, limits: Limits) -> Self {
-        Self { limits, layout: Layout::new(columns), record: 0, stamps: vec![0; columns], scratch: String::new() }
+    /// None where the limits allow no record at all.
+    pub(super) fn new(columns: usize, limits: Limits) -> Option<Self> {
+        // Then no value need be measured: longer records are for the plain path.
+        let record = limits.record.min(limits.value);
+        let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
+        let (layout, stamps) = (Layout::new(columns), vec![0; columns]);
+        Some(Self { limits, layout, record: 0, stamps, scratch: String::new() })
     }
 
     /// Reads records and the commas between them while nothing surprises, but no more than `most`.
@@ -47,7 +65,8 @@ impl Fast {
     ) -> Run {
         let mut cursor = Cursor::new(text, start);
         let mut run = Run { count: 0, end: start, is_at_record: true };
-        while run.count < most && self.read(&mut cursor, columns, sink).is_some() {
+        while let Some(after) = (run.count < most).then(|| self.read(cursor, columns, sink)).flatten() {
+            cursor = after;
             run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
             if cursor.ends(b']') != Some(false) || cursor.token().is_none() {
                 return run;
@@ -58,55 +77,70 @@ impl Fast {
         run
     }
 
-    fn read<S: Sink>(&mut self, cursor: &mut Cursor, columns: &mut Columns, sink: &mut S) -> Option<()> {
-        let start = cursor.at();
+    /// Behind the record that begins here. None for whatever surprises.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the loop over records is this and nothing else")]
+    fn read<'a, S: Sink>(&mut self, start: Cursor<'a>, columns: &mut Columns, sink: &mut S) -> Option<Cursor<'a>> {
         self.record += 1;
-        self.layout.begin();
+        let mut cursor = start;
         cursor.pass(b"{")?;
-        let (mut found, mut members) = (0, 0);
-        let mut is_complete = cursor.token()? == b'}';
-        if is_complete {
-            cursor.skip(1);
-        }
+        let mut seen = Seen::default();
+        let mut is_complete = cursor.is_empty(b'}')?;
         while !is_complete {
-            found += usize::from(self.member(cursor, columns, sink)?);
-            members += 1;
+            self.read_member(&mut cursor, &mut seen, columns, sink)?;
             is_complete = cursor.ends(b'}')?;
         }
-        if cursor.at() - start > self.limits.record {
+        if cursor.at() - start.at() > self.limits.record {
             return None;
         }
-        if found < self.stamps.len() {
+        if seen.found < self.stamps.len() {
             self.fill_absent(columns, sink)?;
         }
-        self.layout.end();
-        columns.count_record(members > found);
+        self.layout.judge(seen.found + seen.extras, seen.misses);
+        columns.count_record(seen.extras > 0);
         sink.end_record();
-        Some(())
+        Some(cursor)
     }
 
-    /// A key and its value. Answers whether it was requested.
-    #[inline]
-    fn member<S: Sink>(&mut self, cursor: &mut Cursor, columns: &Columns, sink: &mut S) -> Option<bool> {
-        cursor.token()?;
-        let field = match self.layout.find(cursor.rest()) {
-            Some((field, length)) => {
-                cursor.skip(length);
-                field
-            }
-            None => unknown_key(cursor, columns, &mut self.layout, &mut self.scratch)?,
+    /// A key and its value.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
+    fn read_member<S: Sink>(
+        &mut self,
+        cursor: &mut Cursor,
+        seen: &mut Seen,
+        columns: &Columns,
+        sink: &mut S,
+    ) -> Option<()> {
+        let bytes = cursor.rest()?;
+        let field = if let Some(field) = self.layout.due(seen.next, bytes) {
+            cursor.skip(field.length());
+            seen.next += 1;
+            field
+        } else if let Some((place, field)) = self.layout.find(seen.next, bytes) {
+            cursor.skip(field.length());
+            seen.misses += usize::from(place < seen.next);
+            seen.next = place + 1;
+            field
+        } else {
+            let (place, field, value) = read_key(*cursor, seen.next, columns, &mut self.layout, &mut self.scratch)?;
+            *cursor = value;
+            seen.misses += 1;
+            seen.next = place + 1;
+            field
         };
-        cursor.token()?;
-        if let Some(column) = field.column {
-            let stamp = self.stamps.get_mut(column).filter(|stamp| **stamp != self.record)?;
-            *stamp = self.record;
-            cell(cursor, column, &self.limits, &mut self.scratch, sink)?;
-            return Some(true);
-        }
-        let start = cursor.at();
-        cursor.value(self.limits.depth.saturating_sub(OUTER_DEPTH))?;
-        sink.extra(&field.name, cursor.since(start)?);
-        Some(false)
+        let Some(column) = field.column else {
+            seen.extras += 1;
+            cursor.token()?;
+            let value = *cursor;
+            *cursor = value.past_value(self.limits.depth)?;
+            sink.extra(&field.name, cursor.since(value.at())?);
+            return Some(());
+        };
+        let stamp = self.stamps.get_mut(column).filter(|stamp| **stamp != self.record)?;
+        *stamp = self.record;
+        seen.found += 1;
+        read_cell(cursor, column, &self.limits, &mut self.scratch, sink)
     }
 
     #[cold]
@@ -121,33 +155,37 @@ impl Fast {
     }
 }
 
-/// Reads a key that was not foreseen, for it to be foreseen from now on.
+/// Reads a key that was not foreseen, for it to be foreseen from now on. Answers also where its value begins.
 #[cold]
-fn unknown_key<'l>(
-    cursor: &mut Cursor,
+fn read_key<'a, 'l>(
+    start: Cursor<'a>,
+    next: usize,
     columns: &Columns,
     layout: &'l mut Layout,
     scratch: &mut String,
-) -> Option<&'l Field> {
-    let start = cursor.at();
-    (cursor.byte()? == b'"').then_some(())?;
+) -> Option<(usize, &'l Field, Cursor<'a>)> {
+    let mut cursor = start;
+    (cursor.token()? == b'"').then_some(())?;
     let name = cursor.text(scratch)?;
     cursor.token()?;
     cursor.pass(b":")?;
-    layout.learn(cursor.since(start)?.as_bytes(), name, columns.find(name))
+    cursor.token()?;
+    let written = cursor.since(start.at())?.as_bytes();
+    let (place, field) = layout.learn(next, written, name, columns.find(name))?;
+    Some((place, field, cursor))
 }
 
 /// One value into its column.
-#[inline]
-fn cell<S: Sink>(
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
+fn read_cell<S: Sink>(
     cursor: &mut Cursor,
     column: usize,
     limits: &Limits,
     scratch: &mut String,
     sink: &mut S,
 ) -> Option<()> {
-    let start = cursor.at();
-    let fit = match cursor.byte()? {
+    let fit = match cursor.token()? {
         b'"' => sink.text(column, cursor.text(scratch)?),
         b'n' => {
             cursor.pass(b"null")?;
@@ -162,13 +200,14 @@ fn cell<S: Sink>(
             sink.bool(column, false)
         }
         b'{' | b'[' => {
-            cursor.value(limits.depth.saturating_sub(OUTER_DEPTH))?;
-            sink.nested(column, cursor.since(start)?)
+            let start = *cursor;
+            *cursor = start.past_value(limits.depth)?;
+            sink.nested(column, cursor.since(start.at())?)
         }
         _ => match cursor.number(limits.number)? {
             Number::Whole(digits) => sink.integer(column, digits),
             Number::Float(text) => sink.number(column, text),
         },
     };
-    fit.ok().filter(|()| cursor.at() - start <= limits.value)
+    fit.ok()
 }

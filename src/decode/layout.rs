@@ -1,7 +1,7 @@
 //! What the keys of the next record will probably be: those of the records before, in their order.
 //!
-//! A key is known by its bytes as written, so that one wide compare tells it, escapes, colon and all. Knows neither
-//! values nor sinks.
+//! A key is known by its bytes as written, white space and colon and all, so that one wide compare tells it. Knows
+//! neither values nor sinks.
 
 use wide::u8x32;
 
@@ -24,74 +24,64 @@ pub(super) struct Field {
     written: Written,
 }
 
+impl Field {
+    /// Bytes of the key as written.
+    #[inline]
+    pub(super) fn length(&self) -> usize {
+        self.written.whole.len()
+    }
+}
+
 /// The keys, in the order of a record.
 #[derive(Debug)]
 pub(super) struct Layout {
     fields: Vec<Field>,
     most_fields: usize,
-    /// The place that is expected next.
-    next: usize,
-    /// Keys of this record, and those that stood in no foreseen place.
-    keys: usize,
-    misses: usize,
     strikes: u32,
     patience: u32,
 }
 
 impl Layout {
     pub(super) fn new(columns: usize) -> Self {
-        let most_fields = columns + MOST_EXTRAS;
-        let patience = FIRST_PATIENCE;
-        Self { fields: Vec::new(), most_fields, next: 0, keys: 0, misses: 0, strikes: 0, patience }
+        Self { fields: Vec::new(), most_fields: columns + MOST_EXTRAS, strikes: 0, patience: FIRST_PATIENCE }
     }
 
-    /// A record begins.
+    /// The key at the place that is due, if the bytes begin with it.
     #[inline]
-    pub(super) fn begin(&mut self) {
-        (self.next, self.keys, self.misses) = (0, 0, 0);
+    pub(super) fn due(&self, next: usize, bytes: &[u8]) -> Option<&Field> {
+        self.fields.get(next).filter(|field| field.written.begins(bytes))
     }
 
-    /// The key with which the bytes begin, and its length as written to behind the colon.
-    #[inline]
-    pub(super) fn find(&mut self, bytes: &[u8]) -> Option<(&Field, usize)> {
-        let expected = self.fields.get(self.next).is_some_and(|field| field.written.begins(bytes));
-        let place = if expected { self.next } else { self.look(bytes)? };
-        self.keys += 1;
-        self.next = place + 1;
-        let field = self.fields.get(place)?;
-        Some((field, field.written.length()))
-    }
-
-    /// Keys may be left out, so that a later one is here; or they are in another order.
+    /// The key with which the bytes begin, and its place: a later one, as keys may be left out, or an earlier one.
     #[cold]
-    fn look(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (before, after) = self.fields.split_at_checked(self.next)?;
-        let begins = |field: &Field| field.written.begins(bytes);
-        let ahead = after.iter().position(begins).map(|place| self.next + place);
-        ahead.or_else(|| {
-            self.misses += 1;
-            before.iter().position(begins)
-        })
+    pub(super) fn find(&self, next: usize, bytes: &[u8]) -> Option<(usize, &Field)> {
+        let (before, after) = self.fields.split_at_checked(next)?;
+        let mut fields = (next..).zip(after).chain((0..).zip(before));
+        fields.find(|(_, field)| field.written.begins(bytes))
     }
 
-    /// Takes a key in that was not known, as the one that stands here.
-    pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Option<&Field> {
+    /// Takes in a key that was not known, as the one that is due, and answers with it and its place.
+    pub(super) fn learn(
+        &mut self,
+        next: usize,
+        written: &[u8],
+        name: &str,
+        column: Option<usize>,
+    ) -> Option<(usize, &Field)> {
         let field = Field { name: name.to_owned(), column, written: Written::new(written) };
-        self.keys += 1;
-        let place = self.next.min(self.most_fields - 1);
+        let place = next.min(self.most_fields - 1);
         if self.fields.len() < self.most_fields {
             self.fields.insert(place, field);
         } else if let Some(known) = self.fields.get_mut(place) {
             *known = field;
         }
-        self.next = place + 1;
-        self.fields.get(place)
+        self.fields.get(place).map(|field| (place, field))
     }
 
-    /// A record is complete. Forgets the order when it has not held for some time.
+    /// A record is complete. Forgets the order when most keys have not been where they were due for some time.
     #[inline]
-    pub(super) fn end(&mut self) {
-        if self.misses * 2 <= self.keys {
+    pub(super) fn judge(&mut self, keys: usize, misses: usize) {
+        if misses * 2 <= keys {
             self.strikes = 0;
             return;
         }
@@ -104,7 +94,7 @@ impl Layout {
     }
 }
 
-/// A key as it is written, from its first quote to behind the colon.
+/// A key as it is written, from behind a comma or brace to its value.
 #[derive(Debug)]
 struct Written {
     head: u8x32,
@@ -125,14 +115,9 @@ impl Written {
     }
 
     #[inline]
-    fn length(&self) -> usize {
-        self.whole.len()
-    }
-
-    #[inline]
     fn begins(&self, bytes: &[u8]) -> bool {
         let Some(head) = bytes.first_chunk() else { return bytes.starts_with(&self.whole) };
         let same = self.head.simd_eq(u8x32::new(*head)).to_bitmask();
-        same & self.needed == self.needed && (self.length() <= WIDTH || bytes.starts_with(&self.whole))
+        same & self.needed == self.needed && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Records {
 impl Records {
     /// Records after `most` are read and dropped.
     pub(super) fn new(names: Vec<String>, most: Option<u64>, limits: Limits) -> Self {
-        let fast = Some(Fast::new(names.len(), limits));
+        let fast = Fast::new(names.len(), limits);
         Self { columns: Columns::new(names), fast, limits, most: most.unwrap_or(u64::MAX), count: 0 }
     }
 

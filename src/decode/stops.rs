@@ -9,15 +9,16 @@ const WIDTH: usize = 16;
 /// The place of the first stop; none while there is none yet.
 #[inline]
 pub(super) fn first_stop(bytes: &[u8]) -> Option<usize> {
-    let (blocks, tail) = bytes.as_chunks::<WIDTH>();
-    for (number, block) in blocks.iter().enumerate() {
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk::<WIDTH>() {
         let stops = stops(u8x16::new(*block));
         if stops != 0 {
-            return Some(number * WIDTH + stops.trailing_zeros() as usize);
+            return Some(bytes.len() - rest.len() + stops.trailing_zeros() as usize);
         }
+        rest = after;
     }
-    let place = tail.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..=0x1F))?;
-    Some(blocks.len() * WIDTH + place)
+    let place = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..=0x1F))?;
+    Some(bytes.len() - rest.len() + place)
 }
 
 /// A bit for each byte that is a stop.
