@@ -2,7 +2,6 @@
 //!
 //! Waiting and taking are two steps: whoever is cancelled while it waits has taken nothing, so nothing is lost.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,7 +40,7 @@ struct Arrivals {
 
 #[derive(Debug, Default)]
 struct State {
-    ready: VecDeque<RecordBatch>,
+    ready: Option<RecordBatch>,
     /// Of the first batch.
     schema: Option<SchemaRef>,
     rows: u64,
@@ -92,7 +91,7 @@ impl Stream {
     /// Why the answer did not end well, to each taker: `StreamInterrupted` once rows were taken.
     pub fn take(&self) -> Result<Next> {
         let mut state = self.state();
-        if let Some(batch) = state.ready.pop_front() {
+        if let Some(batch) = state.ready.take() {
             return Ok(Next::Batch(batch));
         }
         match &state.end {
@@ -105,7 +104,7 @@ impl Stream {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let state = self.state();
-        state.ready.is_empty() && matches!(state.end, Some(Ok(())))
+        state.ready.is_none() && matches!(state.end, Some(Ok(())))
     }
 
     /// The figures, once the answer ended well.
@@ -117,7 +116,7 @@ impl Stream {
     /// Nothing more is to be taken. Whoever waits is told once the work of the other end was dropped.
     pub fn close(&self) {
         let mut state = self.state();
-        state.ready.clear();
+        state.ready = None;
         state.end = Some(Ok(()));
     }
 
@@ -156,7 +155,7 @@ impl Stream {
 
     fn has_something(&self) -> bool {
         let state = self.state();
-        !state.ready.is_empty() || state.end.is_some()
+        state.ready.is_some() || state.end.is_some()
     }
 
     fn arrived(&self, taken: Taken<RecordBatch>) {
@@ -168,7 +167,7 @@ impl Stream {
         state.schema.get_or_insert_with(|| batch.schema());
         state.rows += batch.num_rows() as u64;
         state.seen.add(seen);
-        state.ready.extend(parts(batch, self.options.max_rows));
+        state.ready = Some(batch);
     }
 
     fn ended(&self, outcome: Result<Answered>) {
@@ -193,12 +192,6 @@ impl Stream {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A batch in parts of so many rows at most; they share its memory.
-fn parts(batch: RecordBatch, most: usize) -> impl Iterator<Item = RecordBatch> {
-    let (rows, most) = (batch.num_rows(), most.max(1));
-    (0..rows).step_by(most).map(move |start| batch.slice(start, most.min(rows - start)))
 }
 
 /// Rows were taken that are not a whole answer.

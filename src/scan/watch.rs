@@ -113,22 +113,27 @@ impl<G: Gather> Gather for Watched<G> {
 }
 
 impl<G: Sink> Sink for Watched<G> {
+    #[inline]
     fn null(&mut self, column: usize) -> Fit {
         self.sink.null(column)
     }
 
+    #[inline]
     fn bool(&mut self, column: usize, value: bool) -> Fit {
         self.sink.bool(column, value)
     }
 
+    #[inline]
     fn integer(&mut self, column: usize, digits: &str) -> Fit {
         self.sink.integer(column, digits)
     }
 
+    #[inline]
     fn number(&mut self, column: usize, text: &str) -> Fit {
         self.sink.number(column, text)
     }
 
+    #[inline]
     fn text(&mut self, column: usize, text: &str) -> Fit {
         if self.time_column == Some(column) && text.len() == TIME {
             text.clone_into(&mut self.current_time);
@@ -136,6 +141,7 @@ impl<G: Sink> Sink for Watched<G> {
         self.sink.text(column, text)
     }
 
+    #[inline]
     fn nested(&mut self, column: usize, json: &str) -> Fit {
         self.sink.nested(column, json)
     }
@@ -145,6 +151,7 @@ impl<G: Sink> Sink for Watched<G> {
         self.sink.extra(name, json);
     }
 
+    #[inline]
     fn end_record(&mut self) {
         for place in self.current_names.drain(..) {
             if let Some(count) = self.counts.get_mut(place) {
