@@ -197,7 +197,7 @@ def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
 
 
 PAUSED = """
-import resource, sys, time
+import resource, sys
 import dataaccess as da
 
 def peak():
@@ -208,10 +208,11 @@ scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_t
 batches = scan.batches()
 rows = next(batches).num_rows
 before = peak()
-time.sleep(2)
+print("paused", flush=True)
+sys.stdin.readline()
 for batch in batches:
     rows += batch.num_rows
-print(rows, before, peak() - before)
+print(rows, peak() - before)
 """
 
 
@@ -231,15 +232,18 @@ def test_a_paused_consumer_costs_no_memory() -> None:
 
     with serving(large) as server:
         command = [sys.executable, "-c", PAUSED, server.base_url]
-        reader = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        while not sent and reader.poll() is None:
-            time.sleep(0.01)
-        time.sleep(1.5)
-        held = len(sent) * len(part) >> 20
-        told, _ = reader.communicate(timeout=40)
-    rows, _before, grown = map(int, told.split())
+        reader = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "paused\n"
+        held = -1
+        while held < len(sent):
+            held = len(sent)
+            time.sleep(1)
+        told, _ = reader.communicate("go on\n", timeout=40)
+    rows, grown = map(int, told.split())
     assert rows == count * 1_000
-    assert held < 60, f"the socket was read {held} MiB ahead of a consumer that paused"
+    held = held * len(part) >> 20
+    assert held < 60, f"{held} MiB were read ahead of a consumer that paused"
     assert grown < 40, f"{grown} MiB more for an answer of 100 MiB"
 
 
