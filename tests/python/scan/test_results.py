@@ -11,6 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.raw_server import Close, serving
+from support.streams import HEAD, scan_of, whole
 
 import dataaccess as da
 
@@ -221,3 +223,24 @@ class TestOtherLibraries:
     def test_pandas(self, scan: da.Scan) -> None:
         from_arrow: Any = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
+
+
+def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+    def second_time(connection: Any, number: int) -> None:
+        parts = whole(80_000)
+        for part in [HEAD, *(parts if number % 2 else parts[:-2])]:
+            connection.sendall(part)
+        raise Close
+
+    with serving(second_time) as server:
+        scan = scan_of(connect(server.base_url))
+        for use in (lambda: scan.collect().to_dicts(), scan.to_dicts):
+            assert [row["n"] for row in use()] == list(range(80_000))
+            assert scan.stats.attempts == 2
+
+
+def test_a_scan_is_loaded_into_another_service(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client().scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
+    with da.Sandbox() as other:
+        other.declare("copy", 7, {"id": "string", "name": "string", "pool_id": "number"})
+        assert other.load("copy", scan) == scan.collect().num_rows
