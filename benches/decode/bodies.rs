@@ -71,7 +71,8 @@ impl Shape {
     /// The whole body.
     pub fn body(self) -> Vec<u8> {
         let mut chance = Chance(7);
-        let mut body = r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":["#.to_owned();
+        let mut body =
+            r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":["#.to_owned();
         for row in 0..RECORDS {
             if row > 0 {
                 body.push_str(if self == Self::Indented { ",\n" } else { "," });
@@ -133,7 +134,8 @@ impl Shape {
             }
             Self::Floats => {
                 for place in [2, 3, 5] {
-                    members[place].1 = format!("{}.{:03}e-{}", chance.below(1_000), chance.below(1_000), chance.below(20));
+                    members[place].1 =
+                        format!("{}.{:03}e-{}", chance.below(1_000), chance.below(1_000), chance.below(20));
                 }
             }
             Self::Nested => {
