@@ -65,7 +65,11 @@ impl Fast {
     ) -> Run {
         let mut cursor = Cursor::new(text, start);
         let mut run = Run { count: 0, end: start, is_at_record: true };
-        while let Some(after) = (run.count < most).then(|| self.read(cursor, columns, sink)).flatten() {
+        while run.count < most && cursor.at() < text.len() {
+            let Some(after) = self.read(cursor, columns, sink) else {
+                sink.undo_record();
+                break;
+            };
             cursor = after;
             run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
             if cursor.ends(b']') != Some(false) || cursor.token().is_none() {
@@ -73,7 +77,6 @@ impl Fast {
             }
             (run.end, run.is_at_record) = (cursor.at(), true);
         }
-        sink.undo_record();
         run
     }
 

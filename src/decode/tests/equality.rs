@@ -17,6 +17,8 @@ const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes
 struct Log {
     rows: Vec<Row>,
     row: Row,
+    /// How many records were taken back.
+    undone: usize,
     /// Refuses whole numbers in this column.
     narrow: Option<usize>,
 }
@@ -46,7 +48,7 @@ impl Sink for Log {
     }
     fn integer(&mut self, column: usize, digits: &str) -> Fit {
         if self.narrow == Some(column) {
-            return Err(Misfit { expected: "no whole number" });
+            return Err(Misfit { expected: "no whole number", mend: None });
         }
         self.put(column, 'i', digits)
     }
@@ -67,6 +69,7 @@ impl Sink for Log {
         self.rows.push(std::mem::take(&mut self.row));
     }
     fn undo_record(&mut self) {
+        self.undone += 1;
         self.row = Row::default();
     }
 }
@@ -127,9 +130,35 @@ fn text() -> impl Strategy<Value = String> {
 /// What is no value, or is one that no column takes.
 fn broken() -> impl Strategy<Value = String> {
     let texts = vec![
-        "1e400", "-1e309", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udead\"", "\"\\ud83d\\ud83d\"", "\"\t\"",
-        "\"\\x\"", "\"\\u12g4\"", "\"\\u+123\"", "01", "-", "1.", ".5", "1e", "+1", "nul", "truE", "NaN", "[1,]",
-        "[1", "{\"a\"}", "{\"a\":}", "{,}", "[\"\\ud800\"]", "[1e400]", "]", "}", "",
+        "1e400",
+        "-1e309",
+        "\"\\ud800\"",
+        "\"\\ud800\\u0041\"",
+        "\"\\udead\"",
+        "\"\\ud83d\\ud83d\"",
+        "\"\t\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\u+123\"",
+        "01",
+        "-",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "nul",
+        "truE",
+        "NaN",
+        "[1,]",
+        "[1",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{,}",
+        "[\"\\ud800\"]",
+        "[1e400]",
+        "]",
+        "}",
+        "",
     ];
     prop_oneof![
         9 => prop::sample::select(texts).prop_map(str::to_owned),
@@ -290,6 +319,17 @@ fn an_order_that_changes_for_good_is_learnt_anew() {
     let records = [vec![forward; 20], vec![backward; 50], vec![forward; 50]].concat().join(",");
     assert_eq!(fast_records(&records), 120);
     assert_equal(&plan(&COLUMNS), None, &[&answer(&records)]);
+}
+
+#[test]
+fn flat_records_are_begun_only_when_they_are_complete() {
+    let body = answer(&vec![r#"{"a":1,"b":"text"}"#; 100].join(","));
+    for piece in [7, 100, 1_000] {
+        let mut decoder = Decoder::new(plan(&COLUMNS));
+        let mut log = Log::default();
+        body.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut log)).expect("a good answer");
+        assert_eq!((log.rows.len(), log.undone), (100, 0), "in pieces of {piece}");
+    }
 }
 
 #[test]
