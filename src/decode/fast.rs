@@ -69,8 +69,11 @@ impl Fast {
         let mut run = Run { count: 0, end: start, is_at_record: true };
         // A record that begins behind the last bracket is not all there: to begin it and take it back is dear.
         let last = memrchr(b'}', text.as_bytes()).unwrap_or_default();
-        while let Some(after) = (run.count < most && run.end < last).then(|| self.read(cursor, columns, sink)).flatten()
-        {
+        while run.count < most && cursor.at() < last {
+            let Some(after) = self.read(cursor, columns, sink) else {
+                sink.undo_record();
+                break;
+            };
             cursor = after;
             run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
             if cursor.ends(b']') != Some(false) || cursor.token().is_none() {
@@ -78,7 +81,6 @@ impl Fast {
             }
             (run.end, run.is_at_record) = (cursor.at(), true);
         }
-        sink.undo_record();
         run
     }
 
