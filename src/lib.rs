@@ -6,6 +6,7 @@
 
 pub mod cells;
 pub mod client;
+pub mod columns;
 pub mod config;
 pub mod contract;
 pub mod decode;

@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 
 use super::verdict::{self, Shape};
 use super::{Client, RowEvent};
-use crate::cells::Cells;
-use crate::decode::{Decoder, Envelope, Plan};
+use crate::cells::{Block, Cells};
+use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
@@ -127,22 +127,20 @@ async fn receive(call: &Call<'_>, answer: &mut Answer) -> Result<Envelope> {
     let mut cells = Cells::new(call.plan.columns.as_ref().map_or(0, Vec::len));
     while let Some(chunk) = answer.chunk().await? {
         decoder.feed(chunk, &mut cells)?;
-        if let Some(block) = cells.take_full() {
-            hand_on(call, block).await?;
-        }
+        hand_on(call, cells.take_full()?).await?;
         if decoder.is_satisfied() {
-            hand_on(call, cells.take()).await?;
+            hand_on(call, cells.take()?).await?;
             return Ok(decoder.cut_short());
         }
     }
     let envelope = decoder.finish()?;
-    hand_on(call, cells.take()).await?;
+    hand_on(call, cells.take()?).await?;
     Ok(envelope)
 }
 
-async fn hand_on(call: &Call<'_>, block: crate::cells::Block) -> Result<()> {
-    match &call.rows {
-        Some(rows) if block.rows() > 0 => rows.send(RowEvent::Rows(block)).await.map_err(|_| abandoned()),
+async fn hand_on(call: &Call<'_>, block: Option<Block>) -> Result<()> {
+    match (&call.rows, block) {
+        (Some(rows), Some(block)) => rows.send(RowEvent::Rows(block)).await.map_err(|_| abandoned()),
         _ => Ok(()),
     }
 }

@@ -1,19 +1,22 @@
-//! The envelope, tokenised as it arrives wherever its keys stand; records handed on one by one.
+//! The envelope, tokenised as it arrives wherever its keys stand; records handed on as they complete.
 //!
-//! Only what is unfinished is held. An answer counts when its root object closed and nothing followed.
+//! Reads the pieces where they lie and keeps only the one value that is unfinished. An answer counts when its root
+//! object closed and nothing followed.
 
-use serde_json::value::RawValue;
-
-use super::envelope::{Envelope, Member, whole_number};
+use super::draft::{Draft, Level};
+use super::envelope::Envelope;
 use super::extent::{Extent, Refusal};
-use super::record::{Columns, Fault, check};
+use super::fault::{invalid, not_an_envelope, repeated_key, too_large};
+use super::plain::check;
+use super::records::Records;
+use super::window::Window;
 use super::{Limits, Sink};
-use crate::contract::envelope::{CODE_SUCCESS, field};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::contract::envelope::field;
+use crate::error::{Error, Kind, Result};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-const EXCERPT_CHARACTERS: usize = 200;
-const VALUE_BYTES: usize = 200;
+/// Bytes read at a time: few enough to be in the processor's cache when the second look comes.
+const PIECE_BYTES: usize = 128 << 10;
 
 /// What is to be decoded.
 #[derive(Clone, Debug, Default)]
@@ -40,57 +43,43 @@ enum Expect {
     Nothing,
 }
 
-/// The containers that are walked; all others are values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Root,
-    Data,
-    Records,
-}
-
 /// The push decoder of one answer.
 #[derive(Debug)]
 pub struct Decoder {
-    columns: Option<Columns>,
-    max_records: Option<u64>,
+    records: Option<Records>,
     limits: Limits,
-    pending: Vec<u8>,
-    /// Bytes of the body before `pending`.
-    passed: u64,
-    /// Place in `pending`.
-    at: usize,
     expect: Expect,
-    levels: Vec<Level>,
+    draft: Draft,
+    /// Bytes of the body before those that are pending.
+    passed: u64,
+    /// The value that is unfinished, and the search for its end.
+    pending: Vec<u8>,
     extent: Option<Extent>,
-    key: String,
-    root: Vec<(String, Member)>,
-    data: Vec<(String, Member)>,
-    records: u64,
-    code_is_success: bool,
-    status_is_true: bool,
 }
 
 impl Decoder {
     /// A decoder at the first byte.
     #[must_use]
     pub fn new(plan: Plan) -> Self {
+        let Plan { columns, max_records, limits } = plan;
         Self {
-            columns: plan.columns.map(Columns::new),
-            max_records: plan.max_records,
-            limits: plan.limits,
-            pending: Vec::new(),
-            passed: 0,
-            at: 0,
+            records: columns.map(|columns| Records::new(columns, max_records, limits)),
+            limits,
             expect: Expect::Root,
-            levels: Vec::new(),
+            draft: Draft::default(),
+            passed: 0,
+            pending: Vec::new(),
             extent: None,
-            key: String::new(),
-            root: Vec::new(),
-            data: Vec::new(),
-            records: 0,
-            code_is_success: false,
-            status_is_true: false,
         }
+    }
+
+    /// One that takes the plain path for every record.
+    #[cfg(any(test, fuzzing))]
+    #[must_use]
+    pub fn plain(plan: Plan) -> Self {
+        let mut decoder = Self::new(plan);
+        decoder.records.iter_mut().for_each(Records::stay_plain);
+        decoder
     }
 
     /// Takes the next bytes of the body.
@@ -98,15 +87,10 @@ impl Decoder {
     /// # Errors
     /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`: after any of them the answer is void.
     pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
-        self.pending.extend_from_slice(bytes);
-        if self.received() > self.limits.body {
+        if self.received() + bytes.len() as u64 > self.limits.body {
             return Err(too_large("body", self.limits.body));
         }
-        while self.step(sink)? {}
-        self.pending.drain(..self.at);
-        self.passed += self.at as u64;
-        self.at = 0;
-        Ok(())
+        bytes.chunks(PIECE_BYTES).try_for_each(|piece| self.take_piece(piece, sink))
     }
 
     /// The body has ended.
@@ -122,228 +106,192 @@ impl Decoder {
             };
             return Err(Error::new(Kind::TruncatedResponse, message).with("received", received).retryable());
         }
-        let bytes = self.received();
-        let (present, records_with_extras) =
-            self.columns.map_or_else(Default::default, |columns| (columns.present, columns.records_with_extras));
-        Ok(Envelope { members: self.root, records: self.records, present, records_with_extras, bytes })
+        Ok(self.into_envelope())
     }
 
     /// True once no later byte can matter: the limit is reached and success was already told.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
-        self.code_is_success && self.status_is_true && self.max_records.is_some_and(|limit| self.records >= limit)
+        self.draft.is_success() && self.records.as_ref().is_some_and(Records::is_full)
     }
 
     /// What is known when the reading stops early because of [`Decoder::is_satisfied`].
     #[must_use]
     pub fn cut_short(self) -> Envelope {
+        self.into_envelope()
+    }
+
+    fn into_envelope(self) -> Envelope {
         let bytes = self.received();
-        let (present, records_with_extras) =
-            self.columns.map_or_else(Default::default, |columns| (columns.present, columns.records_with_extras));
-        let mut data = self.data;
-        data.push((field::RECORDS.to_owned(), Member::Records));
-        let mut members = self.root;
-        members.push((field::DATA.to_owned(), Member::Object(data)));
-        Envelope { members, records: self.records, present, records_with_extras, bytes }
+        let counts = self.records.map(Records::into_envelope).unwrap_or_default();
+        Envelope { members: self.draft.into_members(), bytes, ..counts }
     }
 
     fn received(&self) -> u64 {
         self.passed + self.pending.len() as u64
     }
 
-    /// One token. Answers false when more bytes are needed.
-    fn step<S: Sink>(&mut self, sink: &mut S) -> Result<bool> {
-        if self.expect == Expect::Root && !self.skip_byte_order_mark() {
+    fn take_piece<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<()> {
+        match self.extent.take() {
+            Some(extent) => self.take_on(extent, piece, sink),
+            None if self.pending.is_empty() => self.walk(piece, sink),
+            None => {
+                let mut joined = std::mem::take(&mut self.pending);
+                joined.extend_from_slice(piece);
+                self.walk(&joined, sink)
+            }
+        }
+    }
+
+    /// Goes on with the value that was unfinished.
+    fn take_on<S: Sink>(&mut self, mut extent: Extent, piece: &[u8], sink: &mut S) -> Result<()> {
+        let found = self.measure(&mut extent, self.passed, piece)?;
+        let (belongs, after) = piece.split_at_checked(found.unwrap_or(piece.len())).unwrap_or_default();
+        self.pending.extend_from_slice(belongs);
+        if found.is_none() {
+            self.extent = Some(extent);
+            return Ok(());
+        }
+        let mut value = std::mem::take(&mut self.pending);
+        if !self.take_records(&mut Window::new(&value), sink) {
+            self.take_value(&value, self.passed, sink)?;
+        }
+        self.passed += value.len() as u64;
+        value.clear();
+        self.pending = value;
+        self.walk(after, sink)
+    }
+
+    /// Takes all that is complete and keeps the rest.
+    fn walk<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
+        let mut window = Window::new(bytes);
+        while self.step(&mut window, sink)? {}
+        self.passed += window.at as u64;
+        self.pending.extend_from_slice(window.rest());
+        Ok(())
+    }
+
+    /// One token or value, or all records that are there. Answers false when more bytes are needed.
+    fn step<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
+        if self.expect == Expect::Root && !self.skip_byte_order_mark(window) {
             return Ok(false);
         }
-        if self.extent.is_none() {
-            let rest = self.pending.get(self.at..).unwrap_or_default();
-            self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
-        }
-        let Some(&byte) = self.pending.get(self.at) else { return Ok(false) };
-        match (self.expect, byte) {
-            (Expect::Root, b'{') => self.open(Level::Root, Expect::KeyOrEnd),
-            (Expect::Root, _) => return Err(self.not_an_envelope(byte)),
-            (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') if self.level() != Some(Level::Records) => self.close(),
-            (Expect::ElementOrEnd | Expect::CommaOrEnd, b']') if self.level() == Some(Level::Records) => self.close(),
-            (Expect::CommaOrEnd, b',') => {
-                let records = self.level() == Some(Level::Records);
-                self.pass(if records { Expect::Element } else { Expect::Key });
+        window.skip_space();
+        let Some(&byte) = window.rest().first() else { return Ok(false) };
+        let in_records = self.draft.is_in_records();
+        self.expect = match (self.expect, byte) {
+            (Expect::Root, b'{') => self.open(Level::Root),
+            (Expect::Root, _) => return Err(not_an_envelope(window.rest())),
+            (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
+            (Expect::ElementOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
+            (Expect::CommaOrEnd, b',') if in_records => Expect::Element,
+            (Expect::CommaOrEnd, b',') => Expect::Key,
+            (Expect::Colon, b':') => Expect::Value,
+            (Expect::Value, b'{') if self.draft.is_at(Level::Root, field::DATA) => self.open(Level::Data),
+            (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
+            (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
+                return self.begin_value(window, sink);
             }
-            (Expect::KeyOrEnd | Expect::Key, b'"') => return self.take_key(),
-            (Expect::Colon, b':') => self.pass(Expect::Value),
-            (Expect::Value, b'{') if self.level() == Some(Level::Root) && self.key == field::DATA => {
-                self.open(Level::Data, Expect::KeyOrEnd);
-            }
-            (Expect::Value, b'[') if self.is_record_array() => self.open(Level::Records, Expect::ElementOrEnd),
-            (Expect::Value, _) => return self.take_member(),
-            (Expect::Element | Expect::ElementOrEnd, _) => return self.take_record(sink),
-            (Expect::Nothing, _) => return Err(self.invalid(self.at, "something follows the end of the JSON")),
-            _ => return Err(self.invalid(self.at, "unexpected byte")),
-        }
+            (Expect::Nothing, _) => return Err(self.invalid(window, "something follows the end of the JSON")),
+            _ => return Err(self.invalid(window, "unexpected byte")),
+        };
+        window.at += 1;
         Ok(true)
     }
 
     /// One mark at the first byte is skipped: gateways add it. Answers false while it may still come.
-    fn skip_byte_order_mark(&mut self) -> bool {
-        if self.passed == 0 && self.at == 0 {
-            if self.pending.starts_with(BYTE_ORDER_MARK) {
-                self.at = BYTE_ORDER_MARK.len();
-            } else if BYTE_ORDER_MARK.starts_with(&self.pending) {
+    fn skip_byte_order_mark(&self, window: &mut Window) -> bool {
+        if self.passed == 0 && window.at == 0 {
+            if window.bytes.starts_with(BYTE_ORDER_MARK) {
+                window.at = BYTE_ORDER_MARK.len();
+            } else if BYTE_ORDER_MARK.starts_with(window.bytes) {
                 return false;
             }
         }
         true
     }
 
-    fn level(&self) -> Option<Level> {
-        self.levels.last().copied()
+    fn is_at_records(&self) -> bool {
+        self.records.is_some() && self.draft.is_at(Level::Data, field::RECORDS)
     }
 
-    fn is_record_array(&self) -> bool {
-        self.columns.is_some() && self.level() == Some(Level::Data) && self.key == field::RECORDS
+    fn open(&mut self, level: Level) -> Expect {
+        self.draft.open(level);
+        if level == Level::Records { Expect::ElementOrEnd } else { Expect::KeyOrEnd }
     }
 
-    fn pass(&mut self, next: Expect) {
-        self.at += 1;
-        self.expect = next;
+    fn close(&mut self) -> Expect {
+        if self.draft.close() { Expect::Nothing } else { Expect::CommaOrEnd }
     }
 
-    fn open(&mut self, level: Level, next: Expect) {
-        self.levels.push(level);
-        self.pass(next);
-    }
-
-    fn close(&mut self) {
-        match self.levels.pop() {
-            Some(Level::Data) => {
-                let data = std::mem::take(&mut self.data);
-                self.root.push((field::DATA.to_owned(), Member::Object(data)));
-            }
-            Some(Level::Records) => self.data.push((field::RECORDS.to_owned(), Member::Records)),
-            _ => {}
+    /// Takes the value that begins here if it is complete.
+    fn begin_value<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
+        if self.take_records(window, sink) {
+            return Ok(true);
         }
-        self.pass(if self.levels.is_empty() { Expect::Nothing } else { Expect::CommaOrEnd });
-    }
-
-    /// The length of the value at `at`, once it is all there.
-    fn take(&mut self, limit: usize, what: &'static str) -> Result<Option<usize>> {
-        let mut extent = self.extent.take().unwrap_or_default();
-        let rest = self.pending.get(self.at..).unwrap_or_default();
-        let depth = self.limits.depth.saturating_sub(self.levels.len());
-        let found = extent.advance(rest, depth, self.limits.number).map_err(|refusal| match refusal {
-            Refusal::Depth(place) => {
-                self.invalid(self.at + place, &format!("more than {} open brackets", self.limits.depth))
-            }
-            Refusal::Scalar => self.invalid(self.at, &format!("a number of over {} bytes", self.limits.number)),
-        })?;
-        if found.unwrap_or(rest.len()) > limit {
-            return Err(too_large(what, limit as u64));
-        }
-        if found.is_none() {
+        let place = self.passed + window.at as u64;
+        let mut extent = Extent::default();
+        let Some(length) = self.measure(&mut extent, place, window.rest())? else {
             self.extent = Some(extent);
-        }
-        Ok(found)
-    }
-
-    fn take_key(&mut self) -> Result<bool> {
-        let Some(length) = self.take(self.limits.value, "value")? else { return Ok(false) };
-        let json = self.pending.get(self.at..self.at + length).unwrap_or_default();
-        self.key = serde_json::from_slice(json).map_err(|_| self.invalid(self.at, "a key is no valid text"))?;
-        let members = if self.level() == Some(Level::Data) { &self.data } else { &self.root };
-        if members.iter().any(|(name, _)| *name == self.key) {
-            let place = if self.level() == Some(Level::Data) { "data." } else { "" };
-            // A reader of streams may have acted on the first: neither can be believed.
-            let name = format!("{place}{}", excerpt(&self.key, EXCERPT_CHARACTERS));
-            return Err(Error::new(Kind::Envelope, format!("the answer has {name} twice")).with("field", name));
-        }
-        self.at += length;
-        self.expect = Expect::Colon;
+            return Ok(false);
+        };
+        self.take_value(window.rest().get(..length).unwrap_or_default(), place, sink)?;
+        window.at += length;
         Ok(true)
     }
 
-    fn take_member(&mut self) -> Result<bool> {
-        // Without records the members are what was asked for: then only the body's own limit holds.
-        let limit = if self.columns.is_some() { self.limits.value } else { usize::MAX };
-        let Some(length) = self.take(limit, "value")? else { return Ok(false) };
-        let json = self.pending.get(self.at..self.at + length).unwrap_or_default();
-        check(json, 0).map_err(|fault| self.fault(fault))?;
-        let raw: Box<RawValue> =
-            serde_json::from_slice(json).map_err(|_| self.invalid(self.at, "a value is no valid JSON"))?;
-        let name = std::mem::take(&mut self.key);
-        match (self.level(), name.as_str()) {
-            (Some(Level::Root), field::CODE) => self.code_is_success = whole_number(raw.get()) == Some(CODE_SUCCESS),
-            (Some(Level::Data), field::STATUS) => self.status_is_true = raw.get() == "true",
-            _ => {}
-        }
-        let members = if self.level() == Some(Level::Data) { &mut self.data } else { &mut self.root };
-        members.push((name, Member::Json(raw)));
-        self.at += length;
-        self.expect = Expect::CommaOrEnd;
-        Ok(true)
-    }
-
-    fn take_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool> {
-        let Some(length) = self.take(self.limits.record, "record")? else { return Ok(false) };
-        let record = self.pending.get(self.at..self.at + length).unwrap_or_default();
-        if self.max_records.is_some_and(|limit| self.records >= limit) {
-            check(record, 0).map_err(|fault| self.fault(fault))?;
-        } else if let Some(columns) = &mut self.columns {
-            columns.read(record, &self.limits, sink).map_err(|fault| self.fault(fault))?;
-        }
-        self.records += 1;
-        self.at += length;
-        self.expect = Expect::CommaOrEnd;
-        Ok(true)
-    }
-
-    fn fault(&self, fault: Fault) -> Error {
-        match fault {
-            Fault::Json { offset, reason } => self.invalid(self.at + offset, &reason),
-            Fault::TooLong { what, limit } => too_large(what, limit as u64),
-            Fault::Value { offset, column, expected, found, value } => {
-                let row = self.records;
-                let place = self.passed + (self.at + offset) as u64;
-                let column = column.unwrap_or_default();
-                let of_column = if column.is_empty() { String::new() } else { format!(", column {column}") };
-                Error::new(
-                    Kind::Record,
-                    format!("row {row}{of_column}: expected {expected}, found {found} (byte {place} of the answer)"),
-                )
-                .with("row", row)
-                .with("column", column)
-                .with("value", start_of(&value))
-                .with("offset", place)
+    /// Looks for the end of a value in its next bytes, and whether it may be so long; `place` is that of its first.
+    fn measure(&self, extent: &mut Extent, place: u64, bytes: &[u8]) -> Result<Option<usize>> {
+        let depth = self.limits.depth.saturating_sub(self.draft.depth());
+        let found = extent.advance(bytes, depth, self.limits.number).map_err(|refusal| match refusal {
+            Refusal::Depth(offset) => {
+                invalid(place + offset as u64, &format!("more than {} open brackets", self.limits.depth))
             }
-        }
+            Refusal::Scalar => invalid(place, &format!("a number of over {} bytes", self.limits.number)),
+        })?;
+        let (what, limit) = match self.expect {
+            Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
+            // Without records the members are what was asked for: then only the body's own limit holds.
+            Expect::Value if self.records.is_none() => ("value", usize::MAX),
+            _ => ("value", self.limits.value),
+        };
+        if extent.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
     }
 
-    fn invalid(&self, at: usize, reason: &str) -> Error {
-        let offset = self.passed + at as u64;
-        Error::new(Kind::InvalidJson, format!("the answer is broken JSON at byte {offset}: {reason}"))
-            .with("offset", offset)
+    /// Takes records as long as they are quickly read. Answers whether no record is left that was begun.
+    fn take_records<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> bool {
+        let Some(records) = self.records.as_mut().filter(|_| self.draft.is_in_records()) else { return false };
+        let Some(run) = records.read_all(window.text(), window.at, sink) else { return false };
+        window.at = run.end;
+        self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
+        !run.is_at_record
     }
 
-    /// The body begins with something that is no object: JSON of another type, or no JSON at all.
-    fn not_an_envelope(&self, byte: u8) -> Error {
-        let start = self.pending.get(self.at..).unwrap_or_default();
-        let is_word = [&b"null"[..], b"true", b"false"].iter().any(|word| start.starts_with(word));
-        if is_word || matches!(byte, b'[' | b'"' | b'0'..=b'9' | b'-') {
-            return Error::new(Kind::Envelope, "the answer is JSON, but not an object").with("field", "");
-        }
-        let body = excerpt(&String::from_utf8_lossy(start), EXCERPT_CHARACTERS);
-        Error::new(Kind::NotJson, "the answer is not JSON").with("body_excerpt", body)
+    /// Takes a complete value, whose first byte stands at this place of the body.
+    fn take_value<S: Sink>(&mut self, json: &[u8], place: u64, sink: &mut S) -> Result<()> {
+        let is_record = self.draft.is_in_records();
+        self.expect = match (self.expect, self.records.as_mut().filter(|_| is_record)) {
+            (Expect::Key | Expect::KeyOrEnd, _) => {
+                let key = serde_json::from_slice(json).map_err(|_| invalid(place, "a key is no valid text"))?;
+                self.draft.take_key(key).map_err(|path| repeated_key(&path))?;
+                Expect::Colon
+            }
+            (_, Some(records)) => {
+                let row = records.count();
+                records.read(json, sink).map_err(|fault| fault.into_error(row, place))?;
+                Expect::CommaOrEnd
+            }
+            (_, None) => {
+                check(json, 0).map_err(|fault| fault.into_error(0, place))?;
+                let value = serde_json::from_slice(json).map_err(|_| invalid(place, "a value is no valid JSON"))?;
+                self.draft.take_value(value);
+                Expect::CommaOrEnd
+            }
+        };
+        Ok(())
     }
-}
 
-fn too_large(what: &'static str, limit: u64) -> Error {
-    Error::new(Kind::ResponseTooLarge, format!("the answer has a {what} of over {limit} bytes"))
-        .with("what", what)
-        .with("limit", limit)
-}
-
-/// At most so many bytes of a value, cut between characters.
-fn start_of(value: &str) -> &str {
-    let end = (0..=value.len().min(VALUE_BYTES)).rev().find(|end| value.is_char_boundary(*end));
-    value.get(..end.unwrap_or_default()).unwrap_or_default()
+    fn invalid(&self, window: &Window, reason: &str) -> Error {
+        invalid(self.passed + window.at as u64, reason)
+    }
 }

@@ -17,76 +17,66 @@ pub(super) enum Refusal {
 /// The progress of one search for an end.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
-    scanned: usize,
+    length: usize,
     depth: usize,
     in_string: bool,
+    in_escape: bool,
+    is_scalar: bool,
 }
 
 impl Extent {
-    /// Looks on where it left off; `bytes` starts at the value's first byte, each time with more behind.
+    /// The bytes of the value that were seen so far.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Looks at the next bytes of the value; the first of all are its very beginning.
     ///
-    /// Answers the value's length once its end is there. A number or a word ends before the byte that
+    /// Answers how many of them belong to it once its end is there. A number or a word ends before the byte that
     /// cannot belong to it.
     pub(super) fn advance(&mut self, bytes: &[u8], depth: usize, number: usize) -> Result<Option<usize>, Refusal> {
-        match bytes.first() {
-            None => Ok(None),
-            Some(b'"' | b'{' | b'[') => self.delimited(bytes, depth),
-            Some(_) => self.scalar(bytes, number),
+        if let (0, Some(first)) = (self.length, bytes.first()) {
+            self.is_scalar = !matches!(first, b'"' | b'{' | b'[');
         }
+        let before = self.length;
+        let is_complete = if self.is_scalar { self.scalar(bytes, number) } else { self.delimited(bytes, depth) }?;
+        Ok(is_complete.then(|| self.length - before))
     }
 
     /// Strings, objects and arrays, which say themselves where they end.
-    fn delimited(&mut self, bytes: &[u8], limit: usize) -> Result<Option<usize>, Refusal> {
-        while let Some(rest) = bytes.get(self.scanned..).filter(|rest| !rest.is_empty()) {
-            if self.in_string {
-                let Some(stop) = memchr2(b'"', b'\\', rest) else {
-                    self.scanned = bytes.len();
-                    return Ok(None);
-                };
-                if rest.get(stop) == Some(&b'"') {
-                    self.scanned += stop + 1;
-                    self.in_string = false;
-                    if self.depth == 0 {
-                        return Ok(Some(self.scanned));
-                    }
-                } else if stop + 1 < rest.len() {
-                    self.scanned += stop + 2;
-                } else {
-                    // The escaped byte has not arrived: look at the backslash again when it has.
-                    self.scanned += stop;
-                    return Ok(None);
+    fn delimited(&mut self, bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
+        let mut rest = bytes.iter();
+        while let Some(byte) = rest.next() {
+            match byte {
+                _ if self.in_escape => self.in_escape = false,
+                b'\\' if self.in_string => self.in_escape = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {
+                    let plain = rest.as_slice();
+                    let passed = memchr2(b'"', b'\\', plain).unwrap_or(plain.len());
+                    self.length += passed;
+                    rest = plain.get(passed..).unwrap_or_default().iter();
                 }
-                continue;
-            }
-            match rest.first() {
-                Some(b'"') => self.in_string = true,
-                Some(b'{' | b'[') => {
-                    self.depth += 1;
-                    if self.depth > limit {
-                        return Err(Refusal::Depth(self.scanned));
-                    }
-                }
-                Some(b'}' | b']') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return Ok(Some(self.scanned + 1));
-                    }
-                }
+                b'{' | b'[' if self.depth == limit => return Err(Refusal::Depth(self.length)),
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            self.scanned += 1;
+            self.length += 1;
+            if self.depth == 0 && !self.in_string {
+                return Ok(true);
+            }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Numbers and words, which end where something else begins.
-    fn scalar(&mut self, bytes: &[u8], limit: usize) -> Result<Option<usize>, Refusal> {
-        let rest = bytes.get(self.scanned..).unwrap_or_default();
-        let end = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t'));
-        self.scanned += end.unwrap_or(rest.len());
-        if self.scanned > limit {
+    fn scalar(&mut self, bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
+        let end = bytes.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t'));
+        self.length += end.unwrap_or(bytes.len());
+        if self.length > limit {
             return Err(Refusal::Scalar);
         }
-        Ok(end.map(|_| self.scanned))
+        Ok(end.is_some())
     }
 }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+mod equality;
+
 use super::{Decoder, Envelope, Fit, Limits, Plan, RecordShape, Sink};
 use crate::error::{Error, Kind, Result};
 

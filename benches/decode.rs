@@ -1,0 +1,108 @@
+//! How fast bodies of many shapes are decoded in memory, beside `serde_json`: `cargo bench --bench decode`.
+//!
+//! Each run adds up what it read, and stops when two ways of reading disagree.
+
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench that fails is to stop")]
+
+#[path = "decode/bodies.rs"]
+mod bodies;
+#[path = "decode/serde.rs"]
+mod serde;
+#[path = "decode/sums.rs"]
+mod sums;
+
+use arrow::array::RecordBatch;
+use bodies::{COLUMNS, SHAPES, Shape};
+use dataaccess::cells::{Block, Cells};
+use dataaccess::columns::{Column, Columns, Kind, Options, Type};
+use dataaccess::decode::{Decoder, Gather, Plan, Sink};
+use divan::Bencher;
+use divan::counter::BytesCount;
+use sums::{Adder, Sums};
+
+fn main() {
+    divan::main();
+}
+
+/// All of a body through the decoder, so many bytes at a time.
+fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
+    let columns = Some(COLUMNS.map(str::to_owned).to_vec());
+    let mut decoder = Decoder::new(Plan { columns, ..Plan::default() });
+    for piece in body.chunks(piece) {
+        decoder.feed(piece, sink).expect("a good answer");
+        after(sink);
+    }
+    decoder.finish().expect("a complete answer");
+}
+
+fn decoded(body: &[u8], piece: usize) -> Sums {
+    let mut adder = Adder::default();
+    decode(body, piece, &mut adder, |_| ());
+    adder.sums
+}
+
+fn compare(bencher: Bencher, shape: Shape, read: impl Fn(&[u8]) -> Sums + Sync) {
+    let body = shape.body();
+    let expected = serde::visited(&body);
+    bencher.counter(BytesCount::of_slice(&body)).bench(|| assert_eq!(read(&body), expected));
+}
+
+/// The decoder, body in memory.
+#[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
+fn decoder(bencher: Bencher, shape: Shape) {
+    compare(bencher, shape, |body| decoded(body, usize::MAX));
+}
+
+/// The decoder, fed as from a socket.
+#[divan::bench(args = [8 << 10, 64 << 10, 512 << 10], sample_count = 20, sample_size = 1)]
+fn decoder_in_pieces(bencher: Bencher, piece: usize) {
+    compare(bencher, Shape::Contract, |body| decoded(body, piece));
+}
+
+/// The decoder into the columns of a table, timestamps parsed.
+#[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
+fn decoder_to_columns(bencher: Bencher, shape: Shape) {
+    let whole = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
+    let source = if shape == Shape::Nested { Type::Json } else { Type::Text };
+    let (text, time) = (Type::Text, Type::Timestamp);
+    let types = [text, text, whole, whole, text, whole, time, time, source, time];
+    let column = |(name, kind): (&str, Type)| Column { name: name.to_owned(), kind: Kind::Fixed(kind) };
+    let types: Vec<_> = COLUMNS.into_iter().zip(types).map(column).collect();
+    let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
+    gather(bencher, shape, || Columns::new(&types, options), RecordBatch::num_rows);
+}
+
+/// The decoder into the cells that become dicts.
+#[divan::bench(args = [Shape::Contract, Shape::Escapes], sample_count = 20, sample_size = 1)]
+fn decoder_to_cells(bencher: Bencher, shape: Shape) {
+    gather(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
+}
+
+fn gather<G: Gather>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
+    let body = shape.body();
+    let expected = serde::visited(&body).records;
+    bencher.counter(BytesCount::of_slice(&body)).bench(|| {
+        let (mut sink, mut found) = (sink(), 0);
+        decode(&body, 64 << 10, &mut sink, |sink| {
+            while let Some(batch) = sink.take_full().expect("a batch") {
+                found += rows(&batch);
+            }
+        });
+        while let Some(batch) = sink.take().expect("a batch") {
+            found += rows(&batch);
+        }
+        assert_eq!(found as u64, expected);
+    });
+}
+
+/// `serde_json` with a visitor that adds up what it meets and builds nothing.
+#[divan::bench(args = SHAPES, sample_count = 8, sample_size = 1)]
+fn serde_visitor(bencher: Bencher, shape: Shape) {
+    compare(bencher, shape, serde::visited);
+}
+
+/// `serde_json` to a `Value`.
+#[divan::bench(args = SHAPES, sample_count = 4, sample_size = 1)]
+fn serde_value(bencher: Bencher, shape: Shape) {
+    compare(bencher, shape, serde::valued);
+}

@@ -1,0 +1,180 @@
+//! Bodies as the service sends them, and as other services of its kind may: the same records in many shapes.
+
+use std::fmt::Write;
+
+/// The requested attributes.
+pub const COLUMNS: [&str; 10] = [
+    "id",
+    "code",
+    "pool_id",
+    "audience_type",
+    "allocated_audience",
+    "code_status",
+    "date_created",
+    "allocated_time",
+    "last_used_source",
+    "last_used_time",
+];
+
+/// 26 MB in the first shape.
+const RECORDS: usize = 100_000;
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// As the document has it.
+    Contract,
+    /// Texts in other scripts.
+    Unicode,
+    /// A space behind each comma and colon.
+    Spaced,
+    /// A line for each member.
+    Indented,
+    /// Nulls left out.
+    Omitted,
+    /// Each tenth record in another order.
+    Shuffled,
+    /// Each record in another order.
+    Disordered,
+    /// `\u` escapes in half of the records.
+    Escapes,
+    /// Every character of three texts escaped.
+    Escaped,
+    /// Keys that nobody asked for.
+    Extras,
+    /// Numbers with fraction and exponent.
+    Floats,
+    /// Objects in arrays.
+    Nested,
+    /// A key that comes twice, which is nothing to foresee.
+    Repeated,
+}
+
+/// All of them.
+pub const SHAPES: [Shape; 13] = [
+    Shape::Contract,
+    Shape::Unicode,
+    Shape::Spaced,
+    Shape::Indented,
+    Shape::Omitted,
+    Shape::Shuffled,
+    Shape::Disordered,
+    Shape::Escapes,
+    Shape::Escaped,
+    Shape::Extras,
+    Shape::Floats,
+    Shape::Nested,
+    Shape::Repeated,
+];
+
+impl Shape {
+    /// The whole body.
+    pub fn body(self) -> Vec<u8> {
+        let mut chance = Chance(7);
+        let mut body =
+            r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":["#.to_owned();
+        for row in 0..RECORDS {
+            if row > 0 {
+                body.push_str(if self == Self::Indented { ",\n" } else { "," });
+            }
+            self.write(&self.members(row, &mut chance), &mut body);
+        }
+        body.push_str("]}}");
+        body.into_bytes()
+    }
+
+    fn members(self, row: usize, chance: &mut Chance) -> Vec<(&'static str, String)> {
+        let is_allocated = chance.below(10) >= 3;
+        let is_used = chance.below(10) >= 8;
+        let when = |is: bool, value: String| if is { value } else { "null".to_owned() };
+        let text = |value: String| format!("\"{value}\"");
+        let values = [
+            text(format!("{:024x}", chance.next() << 20 | row as u64)),
+            self.name(row, chance),
+            (17 + chance.below(20)).to_string(),
+            when(is_allocated, if chance.below(2) == 0 { "-1003" } else { "-1007" }.to_owned()),
+            when(is_allocated, text(format!("C{:010}", chance.below(1 << 30)))),
+            [1, 3, 4][chance.below(3)].to_string(),
+            text(chance.time()),
+            when(is_allocated, text(chance.time())),
+            when(is_used, text("web".to_owned())),
+            when(is_used, text(chance.time())),
+        ];
+        let mut members: Vec<_> = COLUMNS.into_iter().zip(values).collect();
+        self.disturb(&mut members, row, chance);
+        members
+    }
+
+    fn name(self, row: usize, chance: &mut Chance) -> String {
+        let number = chance.below(1 << 20);
+        match self {
+            Self::Unicode => format!("\"春の割引 çödé {number:06}\""),
+            Self::Escapes if row.is_multiple_of(2) => format!("\"\\u6625\\u306e\\u5272\\u5f15 {number:06}\""),
+            Self::Escaped => {
+                let characters = format!("SPRING-{number:06}");
+                let escaped = characters.bytes().map(|byte| format!("\\u{byte:04x}"));
+                format!("\"{}\"", escaped.collect::<Vec<_>>().concat())
+            }
+            _ => format!("\"SPRING-2024-{number:06}\""),
+        }
+    }
+
+    fn disturb(self, members: &mut Vec<(&'static str, String)>, row: usize, chance: &mut Chance) {
+        match self {
+            Self::Omitted => members.retain(|(_, value)| value != "null"),
+            Self::Shuffled if row % 10 != 3 => {}
+            Self::Shuffled | Self::Disordered => {
+                for place in (1..members.len()).rev() {
+                    members.swap(place, chance.below(place + 1));
+                }
+            }
+            Self::Extras => {
+                members.insert(3, ("channel_id", "12".to_owned()));
+                members.push(("comment", "\"nobody asked\"".to_owned()));
+            }
+            Self::Floats => {
+                for place in [2, 3, 5] {
+                    members[place].1 =
+                        format!("{}.{:03}e-{}", chance.below(1_000), chance.below(1_000), chance.below(20));
+                }
+            }
+            Self::Nested => {
+                members[8].1 = format!(r#"[{{"at":"shop","items":[{},2,3]}},null,true]"#, chance.below(100));
+            }
+            Self::Repeated => members.insert(0, ("id", "\"\"".to_owned())),
+            _ => {}
+        }
+    }
+
+    fn write(self, members: &[(&str, String)], body: &mut String) {
+        let (open, comma, colon, close) = match self {
+            Self::Spaced => ("{", ", ", ": ", "}"),
+            Self::Indented => ("{\n    ", ",\n    ", ": ", "\n  }"),
+            _ => ("{", ",", ":", "}"),
+        };
+        for (place, (key, value)) in members.iter().enumerate() {
+            let before = if place == 0 { open } else { comma };
+            write!(body, "{before}\"{key}\"{colon}{value}").expect("memory");
+        }
+        body.push_str(close);
+    }
+}
+
+/// Numbers that look like chance and are the same each time.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 20
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next()).expect("44 bits") % bound
+    }
+
+    fn time(&mut self) -> String {
+        let [month, day, hour, minute, second] = [12, 28, 24, 60, 60].map(|bound| self.below(bound));
+        format!("2024-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", month + 1, day + 1)
+    }
+}

@@ -1,0 +1,126 @@
+//! Where batches end, what an undone record leaves, and what is said of keys nobody asked for.
+
+use arrow::array::RecordBatch;
+
+use super::super::{Type, items};
+use super::{Column, Columns, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
+use crate::decode::{Gather as _, Sink as _};
+use crate::error::Kind as ErrorKind;
+
+fn rows(batches: &[RecordBatch]) -> Vec<usize> {
+    batches.iter().map(RecordBatch::num_rows).collect()
+}
+
+fn numbers(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!(r#"{{"a":{number}}}"#)).collect()
+}
+
+fn whole() -> Vec<Column> {
+    vec![column("a", Kind::Fixed(Type::Int64))]
+}
+
+#[test]
+fn batches_are_the_same_however_the_bytes_arrive() {
+    let text = vec![column("a", Kind::Loose)];
+    for (max_rows, max_bytes, expected) in [
+        (4, usize::MAX, vec![4, 4, 2]),
+        (usize::MAX, 27, vec![3, 3, 3, 1]),
+        (2, 27, vec![2, 2, 2, 2, 2]),
+        (10, usize::MAX, vec![10]),
+        (0, usize::MAX, vec![1; 10]),
+        (usize::MAX, 0, vec![1; 10]),
+    ] {
+        for step in [1, 7, 1 << 16] {
+            let mut sink = Columns::new(&text, Options { max_rows, max_bytes, ..WIDE });
+            decode(&text, &body(&numbers(10)), step, &mut sink).expect("good records");
+            assert_eq!(rows(&drain(&mut sink).expect("batches")), expected, "{max_rows} rows, {max_bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn only_full_batches_are_handed_on_before_the_end() {
+    let mut sink = Columns::new(&whole(), Options { max_rows: 2, ..WIDE });
+    decode(&whole(), &body(&numbers(3)), 64, &mut sink).expect("good records");
+    assert_eq!(sink.take_full().expect("no error").map(|batch| batch.num_rows()), Some(2));
+    assert!(sink.take_full().expect("no error").is_none());
+    assert_eq!(sink.take().expect("no error").map(|batch| batch.num_rows()), Some(1));
+    assert!(sink.take().expect("no error").is_none());
+}
+
+#[test]
+fn what_is_undone_leaves_no_trace() {
+    let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Int64)]);
+    for widen in [true, false] {
+        let mut sink = Columns::new(&columns, Options { max_bytes: 60, widen, ..WIDE });
+        let mut record = |a: Option<&str>, b: Option<&str>| {
+            a.map_or(Ok(()), |text| sink.text(0, text)).expect("fits");
+            b.map_or(Ok(()), |digits| sink.integer(1, digits)).expect("fits");
+            sink.undo_record();
+            sink.null(1).expect("fits");
+            sink.integer(0, "7").expect("fits");
+            sink.end_record();
+        };
+        record(Some(&"text that would fill the batch".repeat(9)), Some("5"));
+        record(None, Some("5"));
+        record(None, None);
+        record(Some("a text in a column of numbers"), None);
+        sink.extra("gone", "1");
+        sink.undo_record();
+        sink.undo_record();
+        assert_eq!(sink.extras(), (Vec::new(), 0));
+        let batches = drain(&mut sink).expect("no error");
+        // A record counts 17 bytes, whatever was undone.
+        assert_eq!(rows(&batches), [4]);
+        assert_eq!(
+            (cells_of(&batches, 0), cells_of(&batches, 1)),
+            (vec!["7".to_owned(); 4], vec!["null".to_owned(); 4])
+        );
+        assert!(sink.take().expect("no error").is_none(), "nothing is left of those undone at the end");
+    }
+}
+
+#[test]
+fn a_record_that_does_not_fit_is_not_in_the_batch() {
+    let mut sink = Columns::new(&whole(), WIDE);
+    let bad = [numbers(2), vec![r#"{"a":"x"}"#.to_owned()]].concat();
+    let error = decode(&whole(), &body(&bad), 64, &mut sink).expect_err("a misfit");
+    assert_eq!(error.kind(), ErrorKind::Record);
+    assert_eq!(cells_of(&drain(&mut sink).expect("no error"), 0), ["0", "1"]);
+}
+
+#[test]
+fn a_cell_of_no_column_is_a_misfit() {
+    assert!(Columns::new(&whole(), WIDE).null(1).is_err());
+}
+
+#[test]
+fn a_column_without_a_cell_is_a_defect_and_no_batch() {
+    let two = [whole(), vec![column("b", Kind::Fixed(Type::Int64))]].concat();
+    let mut sink = Columns::new(&two, WIDE);
+    sink.integer(0, "1").expect("fits");
+    sink.end_record();
+    assert_eq!(sink.take().expect_err("columns of different lengths").kind(), ErrorKind::Internal);
+}
+
+#[test]
+fn extras_are_counted_by_name_up_to_a_hundred_names() {
+    let mut records = vec![r#"{"a":1,"z":{}}"#.to_owned(); 3];
+    records.push(r#"{"y":[1],"a":2}"#.to_owned());
+    records.extend((0..120).map(|name| format!(r#"{{"a":0,"n{name}":0}}"#)));
+    let mut sink = Columns::new(&whole(), WIDE);
+    decode(&whole(), &body(&records), 64, &mut sink).expect("extras do no harm");
+    let (names, others) = sink.extras();
+    assert_eq!(names[..3], [("z".to_owned(), 3), ("n0".to_owned(), 1), ("n1".to_owned(), 1)]);
+    assert_eq!((names.len(), others), (100, 22));
+}
+
+#[test]
+fn a_huge_record_is_a_batch_of_its_own() {
+    let text = vec![column("a", Kind::Fixed(Type::Text))];
+    let long = "x".repeat(1 << 20);
+    let records = [format!(r#"{{"a":"{long}"}}"#), r#"{"a":"y"}"#.to_owned()];
+    let batches = read(&text, Options { max_bytes: 1 << 16, ..WIDE }, &records).expect("long texts fit");
+    assert_eq!(rows(&batches), [1, 1]);
+    assert_eq!(cells_of(&batches, 0), [long, "y".to_owned()]);
+}

@@ -1,0 +1,204 @@
+//! Types that follow from values: which, when they are settled, and how batches come to one.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
+use proptest::prelude::*;
+
+use super::super::{Type, codes, items, unify};
+use super::{Column, Columns, Options, WIDE, cells_of, drain, read};
+use crate::error::Kind as ErrorKind;
+
+const COLLECTED: Options = Options { widen: true, ..WIDE };
+
+fn one() -> Vec<Column> {
+    items(&["a".to_owned()], &[])
+}
+
+fn records(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| format!(r#"{{"a":{value}}}"#)).collect()
+}
+
+/// Type and cells of a collected column whose batches have so many rows.
+fn collect(values: &[&str], max_rows: usize, views: bool) -> (DataType, Vec<String>) {
+    let options = Options { views, max_rows, ..COLLECTED };
+    let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");
+    assert_eq!(batches.len(), values.len().div_ceil(max_rows));
+    let (schema, batches) = unify(&one(), views, batches).expect("they have one type");
+    assert!(batches.iter().all(|batch| batch.schema() == schema));
+    (schema.field(0).data_type().clone(), cells_of(&batches, 0))
+}
+
+#[test]
+fn the_narrowest_type_that_loses_nothing() {
+    for (values, expected, cells) in [
+        (&["null", "null"][..], DataType::Utf8, &["null", "null"][..]),
+        (&["null", "7"], DataType::Int64, &["null", "7"]),
+        (&["7", "9223372036854775807"], DataType::Int64, &["7", "9223372036854775807"]),
+        (&["9007199254740992", "1.50"], DataType::Float64, &["9007199254740992.0", "1.5"]),
+        (&["7", "-0"], DataType::Float64, &["7.0", "-0.0"]),
+        (&["1.5", "null", "1e3"], DataType::Float64, &["1.5", "null", "1000.0"]),
+        // A float would round this one,
+        (&["9007199254740993", "1.50"], DataType::Utf8, &["9007199254740993", "1.50"]),
+        // and no number of 64 bits holds these.
+        (&["7", "9223372036854775808"], DataType::Utf8, &["7", "9223372036854775808"]),
+        (&["1.0", "18446744073709551616"], DataType::Utf8, &["1.0", "18446744073709551616"]),
+        (&["true", "null", "false"], DataType::Boolean, &["true", "null", "false"]),
+        (&[r#""a""#, r#""""#, "null"], DataType::Utf8, &["a", "", "null"]),
+        // From here on texts have quotes and numbers the digits of the wire.
+        (&["true", "1"], DataType::Utf8, &["true", "1"]),
+        (&["5", r#""5""#], DataType::Utf8, &["5", r#""5""#]),
+        (&["5", "5.0", "-0", "-0.0", "1.50", r#""x""#], DataType::Utf8, &["5", "5.0", "-0", "-0.0", "1.50", r#""x""#]),
+        (&[r#""a""#, "null", "true"], DataType::Utf8, &[r#""a""#, "null", "true"]),
+        (&[r#"{ "a" : [] }"#, "null"], DataType::Utf8, &[r#"{"a":[]}"#, "null"]),
+        (&["[]", r#""[]""#], DataType::Utf8, &["[]", r#""[]""#]),
+    ] {
+        for max_rows in 1..=values.len() {
+            assert_eq!(
+                collect(values, max_rows, false),
+                (expected.clone(), cells.iter().map(|cell| (*cell).to_owned()).collect())
+            );
+        }
+    }
+}
+
+#[test]
+fn views_are_views_of_the_same_texts() {
+    for values in
+        [&["null"][..], &[r#""a text of more than twelve bytes""#, r#""b""#, "null"], &["5", r#""b""#, "null"]]
+    {
+        for max_rows in 1..=values.len() {
+            let (plain, views) = (collect(values, max_rows, false), collect(values, max_rows, true));
+            assert_eq!((plain.0, views.0), (DataType::Utf8, DataType::Utf8View));
+            assert_eq!(plain.1, views.1);
+        }
+    }
+}
+
+#[test]
+fn no_rows_have_a_schema_too() {
+    let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Bool)]);
+    assert!(read(&columns, COLLECTED, &[]).expect("nothing").is_empty());
+    let (schema, batches) = unify(&columns, true, Vec::new()).expect("a schema");
+    let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
+    assert_eq!((types, batches.len()), (vec![DataType::Utf8View, DataType::Boolean], 0));
+}
+
+#[test]
+fn known_types_are_left_alone_by_unify() {
+    let columns = codes(&["id".to_owned(), "pool_id".to_owned()], &[]);
+    let rows = [r#"{"id":"5"}"#.to_owned(), r#"{"pool_id":5}"#.to_owned()];
+    let batches = read(&columns, Options { max_rows: 1, ..COLLECTED }, &rows).expect("codes");
+    let (_, unified) = unify(&columns, false, batches.clone()).expect("they match");
+    assert_eq!(unified, batches);
+}
+
+#[test]
+fn batches_that_cannot_be_widened_are_told_apart() {
+    let batches = read(&one(), WIDE, &records(&["1"])).expect("one row");
+    assert_eq!(unify(&one(), false, batches).expect_err("it is settled").kind(), ErrorKind::Internal);
+}
+
+#[test]
+fn the_first_batch_of_a_stream_settles_the_types() {
+    for (first, later, mend) in [
+        (&["1", "2"][..], "1.5", Some("float64")),
+        (&["1", "2"], r#""1""#, Some("json")),
+        (&["1", "2"], "9223372036854775808", Some("json")),
+        (&["1", "2"], "3.0", None),
+        (&["1", "2.5"], "3", None),
+        (&["1", "2.5"], "9007199254740993", Some("json")),
+        (&["true", "null"], "0", Some("json")),
+        (&["null", r#""x""#], "0", Some("json")),
+        (&["null", "null"], r#""x""#, None),
+        (&["null", "null"], "0", Some("json")),
+        (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
+        (&["[]", "{}"], "0", None),
+    ] {
+        let options = Options { max_rows: 2, ..WIDE };
+        let values = records(&[first, &[later]].concat());
+        match (read(&one(), options, &values), mend) {
+            (Ok(batches), None) => {
+                assert_eq!(batches.len(), 2);
+                assert_eq!(batches[0].schema(), batches[1].schema());
+            }
+            (Err(error), Some(mend)) => {
+                assert_eq!(error.kind(), ErrorKind::Record);
+                assert_eq!(error.hint(), Some(format!(r#"pass schema={{"a": "{mend}"}}"#).as_str()), "{later}");
+                let mended = items(&["a".to_owned()], &[("a".to_owned(), Type::from_name(mend).expect("a type"))]);
+                let batches = read(&mended, options, &values).expect("what is proposed works");
+                assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
+            }
+            (result, _) => panic!("{first:?}, then {later}: {result:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_schema_is_known_once_it_is_settled() {
+    let mut sink = Columns::new(&one(), WIDE);
+    assert!(sink.schema().is_none());
+    super::decode(&one(), &super::body(&records(&["1.5"])), 7, &mut sink).expect("one record");
+    let batch = drain(&mut sink).expect("one batch").remove(0);
+    assert_eq!(sink.schema(), Some(batch.schema()));
+    assert!(batch.schema().field(0).metadata().is_empty());
+}
+
+/// Values of one or two kinds, so that all types are met often.
+fn column_values() -> impl Strategy<Value = Vec<String>> {
+    let pools: [&[&str]; 8] = [
+        &["null"],
+        &["0", "-7", "123456789012345", "9007199254740992", "-9007199254740992", "1152921504606846976"],
+        &["9007199254740993", "9223372036854775807", "-9223372036854775808", "-9223372036854775807"],
+        &["9223372036854775808", "-9223372036854775809", "18446744073709551616", "100000000000000000000000000"],
+        &["-0", "-0.0", "5.0", "1.50", "1e3", "1E-7", "0.1", "1e300", "9007199254740993.0"],
+        &["true", "false"],
+        &[r#""""#, r#""5""#, r#""true""#, r#""null""#, r#""né\n\"""#, r#""a text of more than twelve bytes""#],
+        &["[]", "{}", r#"[1.50,"a b"]"#, r#"{"a":null}"#],
+    ];
+    prop::sample::subsequence(pools.to_vec(), 1..=3).prop_flat_map(|pools| {
+        let values: Vec<String> = pools.concat().into_iter().map(str::to_owned).collect();
+        prop::collection::vec(prop::sample::select(values), 1..12)
+    })
+}
+
+/// The type and the cells that values must come to, reckoned without a float where none is asked for.
+fn oracle(values: &[String]) -> (DataType, Vec<String>) {
+    let there: Vec<&str> = values.iter().map(String::as_str).filter(|value| *value != "null").collect();
+    let all = |holds: fn(&str) -> bool| there.iter().all(|value| holds(value));
+    let map = |cell: &dyn Fn(&str) -> String| {
+        values.iter().map(|value| if value == "null" { value.clone() } else { cell(value) }).collect()
+    };
+    let unquoted = |value: &str| serde_json::from_str::<String>(value).expect("a text");
+    if all(|value| value.starts_with('"')) {
+        (DataType::Utf8, map(&unquoted))
+    } else if all(|value| value.parse::<i64>().is_ok() && value != "-0") {
+        (DataType::Int64, map(&str::to_owned))
+    } else if all(|value| value == "true" || value == "false") {
+        (DataType::Boolean, map(&str::to_owned))
+    } else if all(is_float) {
+        (DataType::Float64, map(&|value| format!("{:?}", value.parse::<f64>().expect("a number"))))
+    } else {
+        (DataType::Utf8, map(&str::to_owned))
+    }
+}
+
+/// A number with a fraction or exponent, or an integer of 64 bits that a float holds.
+fn is_float(value: &str) -> bool {
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "that is the question")]
+    let holds = |integer: i64| integer as f64 as i128 == i128::from(integer);
+    match value.parse::<i64>() {
+        Ok(integer) => holds(integer),
+        Err(_) => value.contains(['.', 'e', 'E']) && value.parse::<f64>().is_ok(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn batches_of_any_size_come_to_the_type_of_all_rows(values in column_values(), max_rows in 1_usize..13, views: bool) {
+        let values_in: Vec<&str> = values.iter().map(String::as_str).collect();
+        let (data_type, cells) = collect(&values_in, max_rows, views);
+        let (expected_type, expected) = oracle(&values);
+        let expected_type = if views && expected_type == DataType::Utf8 { DataType::Utf8View } else { expected_type };
+        prop_assert_eq!((data_type, cells), (expected_type, expected));
+    }
+}

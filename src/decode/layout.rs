@@ -1,0 +1,123 @@
+//! What the keys of the next record will probably be: those of the records before, in their order.
+//!
+//! A key is known by its bytes as written, white space and colon and all, so that one wide compare tells it. Knows
+//! neither values nor sinks.
+
+use wide::u8x32;
+
+/// Bytes compared in one go.
+const WIDTH: usize = 32;
+/// How many unrequested keys are remembered.
+const MOST_EXTRAS: usize = 64;
+/// So many records in a row that come mostly in another order make it learn anew.
+const FIRST_PATIENCE: u32 = 4;
+/// Records in no order at all are not worth learning again and again.
+const MOST_PATIENCE: u32 = 1_024;
+
+/// A key that was met.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// Unescaped.
+    pub(super) name: String,
+    /// None for a key nobody asked for.
+    pub(super) column: Option<usize>,
+    written: Written,
+}
+
+impl Field {
+    /// Bytes of the key as written.
+    #[inline]
+    pub(super) fn length(&self) -> usize {
+        self.written.whole.len()
+    }
+}
+
+/// The keys, in the order of a record.
+#[derive(Debug)]
+pub(super) struct Layout {
+    fields: Vec<Field>,
+    most_fields: usize,
+    strikes: u32,
+    patience: u32,
+}
+
+impl Layout {
+    pub(super) fn new(columns: usize) -> Self {
+        Self { fields: Vec::new(), most_fields: columns + MOST_EXTRAS, strikes: 0, patience: FIRST_PATIENCE }
+    }
+
+    /// The key at the place that is due, if the bytes begin with it.
+    #[inline]
+    pub(super) fn due(&self, next: usize, bytes: &[u8]) -> Option<&Field> {
+        self.fields.get(next).filter(|field| field.written.begins(bytes))
+    }
+
+    /// The key with which the bytes begin, and its place: a later one, as keys may be left out, or an earlier one.
+    #[cold]
+    pub(super) fn find(&self, next: usize, bytes: &[u8]) -> Option<(usize, &Field)> {
+        let (before, after) = self.fields.split_at_checked(next)?;
+        let mut fields = (next..).zip(after).chain((0..).zip(before));
+        fields.find(|(_, field)| field.written.begins(bytes))
+    }
+
+    /// Takes in a key that was not known, as the one that is due, and answers with it and its place.
+    pub(super) fn learn(
+        &mut self,
+        next: usize,
+        written: &[u8],
+        name: &str,
+        column: Option<usize>,
+    ) -> Option<(usize, &Field)> {
+        let field = Field { name: name.to_owned(), column, written: Written::new(written) };
+        let place = next.min(self.most_fields - 1);
+        if self.fields.len() < self.most_fields {
+            self.fields.insert(place, field);
+        } else if let Some(known) = self.fields.get_mut(place) {
+            *known = field;
+        }
+        self.fields.get(place).map(|field| (place, field))
+    }
+
+    /// A record is complete. Forgets the order when most keys have not been where they were due for some time.
+    #[inline]
+    pub(super) fn judge(&mut self, keys: usize, misses: usize) {
+        if misses * 2 <= keys {
+            self.strikes = 0;
+            return;
+        }
+        self.strikes += 1;
+        if self.strikes > self.patience {
+            self.fields.clear();
+            self.strikes = 0;
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+        }
+    }
+}
+
+/// A key as it is written, from behind a comma or brace to its value.
+#[derive(Debug)]
+struct Written {
+    head: u8x32,
+    /// A bit for each byte of the head.
+    needed: u32,
+    whole: Box<[u8]>,
+}
+
+impl Written {
+    fn new(whole: &[u8]) -> Self {
+        let mut head = [0; WIDTH];
+        let mut needed = 0;
+        for (place, (byte, head)) in whole.iter().zip(&mut head).enumerate() {
+            *head = *byte;
+            needed |= 1 << place;
+        }
+        Self { head: u8x32::new(head), needed, whole: whole.into() }
+    }
+
+    #[inline]
+    fn begins(&self, bytes: &[u8]) -> bool {
+        let Some(head) = bytes.first_chunk() else { return bytes.starts_with(&self.whole) };
+        let same = self.head.simd_eq(u8x32::new(*head)).to_bitmask();
+        same & self.needed == self.needed && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
+    }
+}

@@ -1,0 +1,349 @@
+//! The fast path against the plain one, its judge: the same cells or the same error, whatever comes and however cut.
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use serde_json::Value;
+
+use super::{Objects, plan};
+use crate::decode::columns::Columns;
+use crate::decode::fast::Fast;
+use crate::decode::{Decoder, Fit, Limits, Misfit, Plan, Sink};
+use crate::error::Kind;
+
+const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
+
+/// Keeps the cells of records, and holds the decoder to its promise: each column once.
+#[derive(Debug, Default)]
+struct Log {
+    rows: Vec<Row>,
+    row: Row,
+    /// How many records were taken back.
+    undone: usize,
+    /// Refuses whole numbers in this column.
+    narrow: Option<usize>,
+}
+
+/// The cells of a record by column, and its extras.
+#[derive(Debug, Default, PartialEq)]
+struct Row {
+    cells: [Option<(char, String)>; COLUMNS.len()],
+    extras: Vec<(String, String)>,
+}
+
+impl Log {
+    #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
+    fn put(&mut self, column: usize, kind: char, text: &str) -> Fit {
+        let before = self.row.cells[column].replace((kind, text.to_owned()));
+        assert_eq!(before, None, "a column came twice");
+        Ok(())
+    }
+}
+
+impl Sink for Log {
+    fn null(&mut self, column: usize) -> Fit {
+        self.put(column, '0', "")
+    }
+    fn bool(&mut self, column: usize, value: bool) -> Fit {
+        self.put(column, 'b', if value { "true" } else { "false" })
+    }
+    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+        if self.narrow == Some(column) {
+            return Err(Misfit { expected: "no whole number", mend: None });
+        }
+        self.put(column, 'i', digits)
+    }
+    fn number(&mut self, column: usize, text: &str) -> Fit {
+        self.put(column, 'n', text)
+    }
+    fn text(&mut self, column: usize, text: &str) -> Fit {
+        self.put(column, 't', text)
+    }
+    fn nested(&mut self, column: usize, json: &str) -> Fit {
+        self.put(column, 'j', json)
+    }
+    fn extra(&mut self, name: &str, json: &str) {
+        self.row.extras.push((name.to_owned(), json.to_owned()));
+    }
+    fn end_record(&mut self) {
+        assert!(self.row.cells.iter().all(Option::is_some), "a column did not come");
+        self.rows.push(std::mem::take(&mut self.row));
+    }
+    fn undo_record(&mut self) {
+        self.undone += 1;
+        self.row = Row::default();
+    }
+}
+
+/// What a decoder makes of a body: the envelope or the error as texts, and the rows up to there.
+fn outcome(mut decoder: Decoder, mut log: Log, pieces: &[&[u8]]) -> (Result<String, (Kind, String)>, Vec<Row>) {
+    let mut fed = pieces.iter().try_for_each(|piece| decoder.feed(piece, &mut log));
+    let mut envelope = String::new();
+    if fed.is_ok() {
+        fed = decoder.finish().map(|found| envelope = format!("{found:?}"));
+    }
+    (fed.map(|()| envelope).map_err(|error| (error.kind(), error.message().to_owned())), log.rows)
+}
+
+fn assert_equal(plan: &Plan, narrow: Option<usize>, pieces: &[&[u8]]) {
+    let log = || Log { narrow, ..Log::default() };
+    let fast = outcome(Decoder::new(plan.clone()), log(), pieces);
+    assert_eq!(fast, outcome(Decoder::plain(plan.clone()), log(), pieces));
+}
+
+fn split<'a>(body: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).chain([0, body.len()]).collect();
+    places.sort_unstable();
+    places.windows(2).map(|pair| &body[pair[0]..pair[1]]).collect()
+}
+
+/// As many cases as `PROPTEST_CASES` says, the same each time unless `PROPTEST_RNG_SEED` says otherwise.
+fn config() -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let rng_seed = if config.rng_seed == RngSeed::Random { RngSeed::Fixed(4) } else { config.rng_seed };
+    ProptestConfig { rng_seed, failure_persistence: None, ..config }
+}
+
+fn space() -> impl Strategy<Value = String> {
+    prop_oneof![6 => Just(String::new()), 2 => Just(" ".to_owned()), 1 => "[ \n\r\t]{1,3}"]
+}
+
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "-?(0|[1-9][0-9]{0,9})",
+        1 => "-?[1-9][0-9]{10,40}",
+        2 => "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,9})?([eE][+-]?[0-9]{1,2})?",
+        1 => prop::sample::select(vec!["-0", "0e999999999999", "1.7976931348623157e308", "5e-324", "1e-400"])
+            .prop_map(str::to_owned),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        6 => "[a-z ]{0,20}",
+        1 => "[^\"\\\\\\x00-\\x1F]{0,6}",
+        2 => prop::sample::select(vec!["\\n", "\\\"", "\\\\", "\\/", "\\u0041", "\\u00e9", "\\ud83D\\uDe00", "\\u0000"])
+            .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(part, 0..4).prop_map(|parts| format!("\"{}\"", parts.concat()))
+}
+
+/// What is no value, or is one that no column takes.
+fn broken() -> impl Strategy<Value = String> {
+    let texts = vec![
+        "1e400",
+        "-1e309",
+        "\"\\ud800\"",
+        "\"\\ud800\\u0041\"",
+        "\"\\udead\"",
+        "\"\\ud83d\\ud83d\"",
+        "\"\t\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\u+123\"",
+        "01",
+        "-",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "nul",
+        "truE",
+        "NaN",
+        "[1,]",
+        "[1",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{,}",
+        "[\"\\ud800\"]",
+        "[1e400]",
+        "]",
+        "}",
+        "",
+    ];
+    prop_oneof![
+        9 => prop::sample::select(texts).prop_map(str::to_owned),
+        1 => (1_usize..140).prop_map(|depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth))),
+        1 => (190_usize..400).prop_map(|length| "9".repeat(length)),
+    ]
+}
+
+fn value() -> BoxedStrategy<String> {
+    let word = prop::sample::select(vec!["null", "true", "false"]).prop_map(str::to_owned);
+    let leaf = prop_oneof![2 => word, 3 => number(), 4 => text()];
+    let nested = leaf.prop_recursive(3, 12, 3, |inner| {
+        let item =
+            (space(), inner, space()).prop_map(|(before, value, after)| format!("{before}{value}{after}")).boxed();
+        let member = (space(), text(), space(), item.clone())
+            .prop_map(|(before, key, after, value)| format!("{before}{key}{after}:{value}"));
+        prop_oneof![
+            prop::collection::vec(item, 0..3).prop_map(|items| format!("[{}]", items.join(","))),
+            prop::collection::vec(member, 0..3).prop_map(|members| format!("{{{}}}", members.join(","))),
+        ]
+    });
+    nested.boxed()
+}
+
+fn key() -> impl Strategy<Value = String> {
+    let known = vec!["a", "b", "é", "a key of more than thirty-two bytes", "\\u0061", "\\u00e9", "x"];
+    prop_oneof![9 => prop::sample::select(known).prop_map(|key| format!("\"{key}\"")), 1 => text()]
+}
+
+/// A record whose keys come in the usual order and style, or in none.
+fn record(value: BoxedStrategy<String>) -> impl Strategy<Value = String> {
+    let usual = prop::collection::vec(prop::option::weighted(0.9, value.clone()), COLUMNS.len()).prop_map(|values| {
+        let members = COLUMNS.iter().zip(values).filter_map(|(key, value)| Some(format!("\"{key}\":{}", value?)));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    });
+    let member = (space(), key(), space(), space(), value, space())
+        .prop_map(|(one, key, two, three, value, four)| format!("{one}{key}{two}:{three}{value}{four}"));
+    let unusual = prop::collection::vec(member, 0..6).prop_map(|members| format!("{{{}}}", members.join(",")));
+    prop_oneof![4 => usual, 1 => unusual]
+}
+
+fn body(value: BoxedStrategy<String>) -> impl Strategy<Value = Vec<u8>> {
+    let item = (space(), record(value), space()).prop_map(|(before, record, after)| format!("{before}{record}{after}"));
+    prop::collection::vec(item, 0..12).prop_map(|records| {
+        format!(r#"{{"code":200,"data":{{"status":true,"data":[{}]}}}}"#, records.join(",")).into_bytes()
+    })
+}
+
+fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
+    prop::collection::vec(any::<prop::sample::Index>(), 0..8)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn good_records_are_those_of_serde_json(body in body(value()), cuts in cuts()) {
+        let names: Vec<String> = COLUMNS.map(str::to_owned).to_vec();
+        assert_equal(&plan(&COLUMNS), None, &split(&body, &cuts));
+        let mut objects = Objects { names, ..Objects::default() };
+        let mut decoder = Decoder::new(plan(&COLUMNS));
+        split(&body, &cuts).iter().try_for_each(|piece| decoder.feed(piece, &mut objects)).expect("a good answer");
+        let whole: Value = serde_json::from_slice(&body).expect("valid JSON");
+        let expected: Vec<Value> = whole["data"]["data"].as_array().expect("an array").iter().map(|row| {
+            let mut row = row.as_object().expect("an object").clone();
+            for column in COLUMNS {
+                row.entry(column).or_insert(Value::Null);
+            }
+            Value::Object(row)
+        }).collect();
+        prop_assert_eq!(objects.rows, expected);
+    }
+
+    #[test]
+    fn bad_values_end_alike(
+        body in body(prop_oneof![19 => value(), 1 => broken()].boxed()),
+        cuts in cuts(),
+        narrow in prop::option::of(0..COLUMNS.len()),
+        max_records in prop::option::of(0_u64..6),
+    ) {
+        assert_equal(&Plan { max_records, ..plan(&COLUMNS) }, narrow, &split(&body, &cuts));
+    }
+
+    #[test]
+    fn damaged_bodies_end_alike(
+        body in body(value()),
+        cuts in cuts(),
+        place in any::<prop::sample::Index>(),
+        damage in prop_oneof![
+            prop::sample::select(b"\"\\{}[]:, \x00\x1F0e-\x80\xC3\xFF".to_vec()).prop_map(Some),
+            any::<u8>().prop_map(Some),
+            Just(None),
+        ],
+        way in 0..3,
+    ) {
+        let mut body = body;
+        let place = place.index(body.len());
+        match (way, damage) {
+            (0, _) => body.truncate(place),
+            (1, Some(byte)) => body.insert(place, byte),
+            (_, Some(byte)) => body[place] = byte,
+            (_, None) => { body.remove(place); }
+        }
+        assert_equal(&plan(&COLUMNS), None, &split(&body, &cuts));
+    }
+
+    #[test]
+    fn limits_hold_alike(
+        body in body(value()),
+        cuts in cuts(),
+        record in 1_usize..200,
+        value in 1_usize..60,
+        number in 1_usize..30,
+        depth in 3_usize..8,
+    ) {
+        let limits = Limits { record, value, number, depth, ..Limits::default() };
+        assert_equal(&Plan { limits, ..plan(&COLUMNS) }, None, &split(&body, &cuts));
+    }
+}
+
+fn answer(records: &str) -> Vec<u8> {
+    format!(r#"{{"code":200,"data":{{"status":true,"data":[{records}]}}}}"#).into_bytes()
+}
+
+/// How many of these records the fast path takes.
+fn fast_records(records: &str) -> u64 {
+    let mut columns = Columns::new(COLUMNS.map(str::to_owned).to_vec());
+    let mut fast = Fast::new(COLUMNS.len(), Limits::default()).expect("room for a record");
+    fast.read_all(records, 0, u64::MAX, &mut columns, &mut Log::default()).count
+}
+
+#[test]
+fn the_fast_path_takes_every_good_shape() {
+    for records in [
+        r#"{"a":1,"b":"x"},{"a":null,"b":"\u00e9\n"},{"b":[1,{"c":"\ud83d\ude00"}],"a":-1.5e3}"#,
+        r#"{"b":true},{},{"z":{"y":[]},"a":"1"},{ "a" : 1 , "\u0062" : false } , {"a":2,"z":1}"#,
+        "{\n  \"a\": 1,\n  \"b\": 2\n},\n{\n  \"b\": 2,\n  \"a\": 1\n}",
+        r#"{"é":"ü","a":12345678901234567890123},{"é":"","a":1e-150}"#,
+    ] {
+        let count = serde_json::from_str::<Vec<Value>>(&format!("[{records}]")).expect("valid JSON").len() as u64;
+        assert_eq!(fast_records(records), count, "{records}");
+    }
+}
+
+#[test]
+fn many_more_keys_than_are_remembered_are_told_apart() {
+    let records: Vec<String> =
+        (0..300).map(|row| format!(r#"{{"a":{row},"key {row}":[{row}],"other {row}":null,"b":"{row}"}}"#)).collect();
+    let records = records.join(",");
+    assert_eq!(fast_records(&records), 300);
+    assert_equal(&plan(&COLUMNS), None, &[&answer(&records)]);
+}
+
+#[test]
+fn an_order_that_changes_for_good_is_learnt_anew() {
+    let forward = r#"{"a":1,"b":2,"é":3}"#;
+    let backward = r#"{"é":3,"b":2,"a":1}"#;
+    let records = [vec![forward; 20], vec![backward; 50], vec![forward; 50]].concat().join(",");
+    assert_eq!(fast_records(&records), 120);
+    assert_equal(&plan(&COLUMNS), None, &[&answer(&records)]);
+}
+
+#[test]
+fn flat_records_are_begun_only_when_they_are_complete() {
+    let body = answer(&vec![r#"{"a":1,"b":"text"}"#; 100].join(","));
+    for piece in [7, 100, 1_000] {
+        let mut decoder = Decoder::new(plan(&COLUMNS));
+        let mut log = Log::default();
+        body.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut log)).expect("a good answer");
+        assert_eq!((log.rows.len(), log.undone), (100, 0), "in pieces of {piece}");
+    }
+}
+
+#[test]
+fn a_long_value_is_looked_at_once_however_it_is_cut() {
+    let text = "x".repeat(16 << 20);
+    let body = answer(&format!(r#"{{"a":1}},{{"a":"{}"}}"#, text.get(2..).expect("long")));
+    let begun = std::time::Instant::now();
+    let mut decoder = Decoder::new(plan(&COLUMNS));
+    let mut log = Log::default();
+    for piece in body.chunks(1 << 10) {
+        decoder.feed(piece, &mut log).expect("a good answer");
+    }
+    assert_eq!(decoder.finish().expect("closed").records, 2);
+    assert_eq!(log.rows[1].cells[0].as_ref().map(|(_, text)| text.len()), Some((16 << 20) - 2));
+    // Looking again at all of it for each of its 16,384 pieces would take minutes.
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
