@@ -3,8 +3,8 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 
-use super::super::{Type, items};
 use super::{Column, Columns, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
+use crate::columns::{Type, items};
 use crate::decode::{Gather as _, Sink as _};
 use crate::error::Kind as ErrorKind;
 
