@@ -11,8 +11,10 @@ mod serde;
 #[path = "decode/sums.rs"]
 mod sums;
 
+use arrow::array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
-use dataaccess::cells::Cells;
+use dataaccess::cells::{Block, Cells};
+use dataaccess::columns::{Column, Columns, Kind, Options, Type};
 use dataaccess::decode::{Decoder, Gather, Plan, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -57,20 +59,39 @@ fn decoder_in_pieces(bencher: Bencher, piece: usize) {
     compare(bencher, Shape::Contract, |body| decoded(body, piece));
 }
 
+/// The decoder into the columns of a table, timestamps parsed.
+#[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
+fn decoder_to_columns(bencher: Bencher, shape: Shape) {
+    let whole = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
+    let source = if shape == Shape::Nested { Type::Json } else { Type::Text };
+    let (text, time) = (Type::Text, Type::Timestamp);
+    let types = [text, text, whole, whole, text, whole, time, time, source, time];
+    let column = |(name, kind): (&str, Type)| Column { name: name.to_owned(), kind: Kind::Fixed(kind) };
+    let types: Vec<_> = COLUMNS.into_iter().zip(types).map(column).collect();
+    let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
+    gather(bencher, shape, || Columns::new(&types, options), RecordBatch::num_rows);
+}
+
 /// The decoder into the cells that become dicts.
 #[divan::bench(args = [Shape::Contract, Shape::Escapes], sample_count = 20, sample_size = 1)]
 fn decoder_to_cells(bencher: Bencher, shape: Shape) {
+    gather(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
+}
+
+fn gather<G: Gather>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
     let body = shape.body();
-    let rows = decoded(&body, usize::MAX).records;
+    let expected = serde::visited(&body).records;
     bencher.counter(BytesCount::of_slice(&body)).bench(|| {
-        let mut found = 0;
-        let mut cells = Cells::new(COLUMNS.len());
-        decode(&body, 64 << 10, &mut cells, |cells| {
-            let block = cells.take_full().expect("a block");
-            found += block.map_or(0, |block| block.rows());
+        let (mut sink, mut found) = (sink(), 0);
+        decode(&body, 64 << 10, &mut sink, |sink| {
+            while let Some(batch) = sink.take_full().expect("a batch") {
+                found += rows(&batch);
+            }
         });
-        found += cells.take().expect("a block").map_or(0, |block| block.rows());
-        assert_eq!(found as u64, rows);
+        while let Some(batch) = sink.take().expect("a batch") {
+            found += rows(&batch);
+        }
+        assert_eq!(found as u64, expected);
     });
 }
 

@@ -17,7 +17,7 @@ pub const COLUMNS: [&str; 10] = [
 ];
 
 /// 26 MB in the first shape.
-const RECORDS: u64 = 100_000;
+const RECORDS: usize = 100_000;
 
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,18 +83,18 @@ impl Shape {
         body.into_bytes()
     }
 
-    fn members(self, row: u64, chance: &mut Chance) -> Vec<(&'static str, String)> {
+    fn members(self, row: usize, chance: &mut Chance) -> Vec<(&'static str, String)> {
         let is_allocated = chance.below(10) >= 3;
         let is_used = chance.below(10) >= 8;
         let when = |is: bool, value: String| if is { value } else { "null".to_owned() };
         let text = |value: String| format!("\"{value}\"");
         let values = [
-            text(format!("{:024x}", u128::from(chance.next()) << 20 | u128::from(row))),
+            text(format!("{:024x}", chance.next() << 20 | row as u64)),
             self.name(row, chance),
             (17 + chance.below(20)).to_string(),
             when(is_allocated, if chance.below(2) == 0 { "-1003" } else { "-1007" }.to_owned()),
             when(is_allocated, text(format!("C{:010}", chance.below(1 << 30)))),
-            [1, 3, 4][chance.below(3) as usize].to_string(),
+            [1, 3, 4][chance.below(3)].to_string(),
             text(chance.time()),
             when(is_allocated, text(chance.time())),
             when(is_used, text("web".to_owned())),
@@ -105,27 +105,27 @@ impl Shape {
         members
     }
 
-    fn name(self, row: u64, chance: &mut Chance) -> String {
+    fn name(self, row: usize, chance: &mut Chance) -> String {
         let number = chance.below(1 << 20);
         match self {
             Self::Unicode => format!("\"春の割引 çödé {number:06}\""),
-            Self::Escapes if row % 2 == 0 => format!("\"\\u6625\\u306e\\u5272\\u5f15 {number:06}\""),
+            Self::Escapes if row.is_multiple_of(2) => format!("\"\\u6625\\u306e\\u5272\\u5f15 {number:06}\""),
             Self::Escaped => {
                 let characters = format!("SPRING-{number:06}");
-                let escaped: String = characters.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
-                format!("\"{escaped}\"")
+                let escaped = characters.bytes().map(|byte| format!("\\u{byte:04x}"));
+                format!("\"{}\"", escaped.collect::<Vec<_>>().concat())
             }
             _ => format!("\"SPRING-2024-{number:06}\""),
         }
     }
 
-    fn disturb(self, members: &mut Vec<(&'static str, String)>, row: u64, chance: &mut Chance) {
+    fn disturb(self, members: &mut Vec<(&'static str, String)>, row: usize, chance: &mut Chance) {
         match self {
             Self::Omitted => members.retain(|(_, value)| value != "null"),
             Self::Shuffled if row % 10 != 3 => {}
             Self::Shuffled | Self::Disordered => {
                 for place in (1..members.len()).rev() {
-                    members.swap(place, chance.below(place as u64 + 1) as usize);
+                    members.swap(place, chance.below(place + 1));
                 }
             }
             Self::Extras => {
@@ -169,8 +169,8 @@ impl Chance {
         self.0 >> 20
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next()).expect("44 bits") % bound
     }
 
     fn time(&mut self) -> String {

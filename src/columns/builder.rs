@@ -148,7 +148,7 @@ impl Builder {
         Misfit { expected, mend: Some(self.mend.name()) }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match &self.cells {
             Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.len(),
             Cells::Int64(cells) => cells.len(),

@@ -209,12 +209,14 @@ impl Sink for Columns {
     }
 
     fn undo_record(&mut self) {
-        for builder in &mut self.builders {
-            builder.give_up(self.records);
-        }
-        self.given_up.push(self.records);
-        self.records += 1;
         self.bytes = self.kept_bytes;
         self.extras.forget();
+        if self.builders.iter().any(|builder| builder.len() > self.records) {
+            for builder in &mut self.builders {
+                builder.give_up(self.records);
+            }
+            self.given_up.push(self.records);
+            self.records += 1;
+        }
     }
 }

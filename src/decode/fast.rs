@@ -3,6 +3,8 @@
 //! Whatever surprises, be it broken or only strange, is not judged here: the record is taken back and left to the
 //! plain path (`record.rs`), which this one must equal.
 
+use memchr::memrchr;
+
 use super::columns::Columns;
 use super::cursor::{Cursor, Number};
 use super::layout::{Field, Layout};
@@ -65,7 +67,13 @@ impl Fast {
     ) -> Run {
         let mut cursor = Cursor::new(text, start);
         let mut run = Run { count: 0, end: start, is_at_record: true };
-        while let Some(after) = (run.count < most).then(|| self.read(cursor, columns, sink)).flatten() {
+        // A record that begins behind the last bracket is not all there: to begin it and take it back is dear.
+        let last = memrchr(b'}', text.as_bytes()).unwrap_or_default();
+        while run.count < most && cursor.at() < last {
+            let Some(after) = self.read(cursor, columns, sink) else {
+                sink.undo_record();
+                break;
+            };
             cursor = after;
             run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
             if cursor.ends(b']') != Some(false) || cursor.token().is_none() {
@@ -73,7 +81,6 @@ impl Fast {
             }
             (run.end, run.is_at_record) = (cursor.at(), true);
         }
-        sink.undo_record();
         run
     }
 

@@ -2,6 +2,8 @@
 
 use std::cell::OnceCell;
 
+use memchr::memrchr;
+
 /// A stretch of the body from the beginning of a token on.
 pub(super) struct Window<'a> {
     pub(super) bytes: &'a [u8],
@@ -24,16 +26,16 @@ impl<'a> Window<'a> {
         self.at += self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
     }
 
-    /// As many of the bytes as are text, proven in one go so that no part of it need be proven again.
-    ///
-    /// A character that is cut, or none at all, ends it.
+    /// The bytes in which records may be complete: up to the last closing brace, as far as they are text. Proven
+    /// in one go, so that no part of it need be proven again.
     pub(super) fn text(&self) -> &'a str {
-        self.text.get_or_init(|| match simdutf8::compat::from_utf8(self.bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let valid = self.bytes.get(..error.valid_up_to()).unwrap_or_default();
+        self.text.get_or_init(|| {
+            let end = memrchr(b'}', self.bytes).map_or(0, |brace| brace + 1);
+            let bytes = self.bytes.get(..end).unwrap_or_default();
+            simdutf8::compat::from_utf8(bytes).unwrap_or_else(|error| {
+                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
                 std::str::from_utf8(valid).unwrap_or_default()
-            }
+            })
         })
     }
 }

@@ -17,6 +17,8 @@ const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes
 struct Log {
     rows: Vec<Row>,
     row: Row,
+    /// How many records were taken back.
+    undone: usize,
     /// Refuses whole numbers in this column.
     narrow: Option<usize>,
 }
@@ -46,7 +48,7 @@ impl Sink for Log {
     }
     fn integer(&mut self, column: usize, digits: &str) -> Fit {
         if self.narrow == Some(column) {
-            return Err(Misfit { expected: "no whole number" });
+            return Err(Misfit { expected: "no whole number", mend: None });
         }
         self.put(column, 'i', digits)
     }
@@ -67,6 +69,7 @@ impl Sink for Log {
         self.rows.push(std::mem::take(&mut self.row));
     }
     fn undo_record(&mut self) {
+        self.undone += 1;
         self.row = Row::default();
     }
 }
@@ -316,6 +319,17 @@ fn an_order_that_changes_for_good_is_learnt_anew() {
     let records = [vec![forward; 20], vec![backward; 50], vec![forward; 50]].concat().join(",");
     assert_eq!(fast_records(&records), 120);
     assert_equal(&plan(&COLUMNS), None, &[&answer(&records)]);
+}
+
+#[test]
+fn flat_records_are_begun_only_when_they_are_complete() {
+    let body = answer(&vec![r#"{"a":1,"b":"text"}"#; 100].join(","));
+    for piece in [7, 100, 1_000] {
+        let mut decoder = Decoder::new(plan(&COLUMNS));
+        let mut log = Log::default();
+        body.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut log)).expect("a good answer");
+        assert_eq!((log.rows.len(), log.undone), (100, 0), "in pieces of {piece}");
+    }
 }
 
 #[test]

@@ -130,7 +130,7 @@ def test_a_child_cannot_use_or_stop_the_sandbox_of_its_parent() -> None:
         assert in_child(sandbox.stop) == "None"
         assert in_child(lambda: sandbox.requests).startswith("ForkedHandleError")
         with sandbox.fault("status", status=500) as fault:
-            assert in_child(sandbox.fault("reset").__enter__).startswith("ForkedHandleError")
+            assert in_child(lambda: sandbox.fault("reset").__enter__()).startswith("ForkedHandleError")
             assert in_child(lambda: fault.__exit__(None, None, None)) == "None"
         assert count(client) == expected
 
