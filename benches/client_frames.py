@@ -1,0 +1,116 @@
+"""From a request to a frame of pandas or polars, or a table of pyarrow: ours against what Python has.
+
+The others keep times as texts where ours are timestamps, so the ratios understate the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.json
+import race
+from clients import PYTHON, Service, body_with_urllib3, check_verdict, drain
+from expected import Expected
+from prebuilt_server import PrebuiltServer
+from race import US, Contenders, Race
+from raw_socket import RawSocket
+from report import Measure
+from scale import Scale
+
+OF_ROWS: dict[str, Callable[[Any], Any]] = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.Table.from_pylist,
+}
+
+
+def read_by_polars(body: bytes) -> pl.DataFrame:
+    """The records of an answer by the reader of polars: no Python object on the way."""
+    envelope = pl.read_json(body).unnest("data")
+    check_verdict(envelope["code"][0], envelope["status"][0])
+    return envelope.select(pl.col("data").explode()).unnest("data")
+
+
+def read_by_pyarrow(body: bytes) -> pa.Table:
+    """The records of an answer by the reader of pyarrow, to which the answer is one line of JSON."""
+    options = pyarrow.json.ReadOptions(block_size=len(body) + 1)
+    envelope = pyarrow.json.read_json(pa.BufferReader(body), read_options=options)
+    data = envelope["data"].combine_chunks()
+    check_verdict(envelope["code"][0].as_py(), data.field("status")[0].as_py())
+    return pa.Table.from_struct_array(data.field("data").flatten())
+
+
+OF_BODY: dict[str, dict[str, Callable[[bytes], Any]]] = {
+    "pandas": {"urllib3+pyarrow": lambda body: read_by_pyarrow(body).to_pandas()},
+    "polars": {"urllib3+polars": read_by_polars, "urllib3+pyarrow": lambda body: pl.from_arrow(read_by_pyarrow(body))},
+    "pyarrow": {"urllib3+pyarrow": read_by_pyarrow},
+}
+
+
+def contenders(frame: str, service: Service) -> Contenders:
+    """All ways to such a frame, ours among them."""
+    ours = service.scan()
+    found = {US: {"pandas": ours.to_pandas, "polars": ours.to_polars, "pyarrow": ours.to_arrow}[frame]}
+    for name, connect in PYTHON.items():
+        found[name] = chain(connect(service), OF_ROWS[frame])
+    for name, read in OF_BODY[frame].items():
+        found[name] = chain(body_with_urllib3(service), read)
+    return found
+
+
+def chain(give: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], Any]:
+    """One after the other, as one."""
+    return lambda: make(give())
+
+
+def gains(found: Race, frame: str) -> list[Measure]:
+    """What ours is to gain on the others."""
+    best = found.best_other()
+    hoped = {"pandas": {"requests": 20, "urllib3+msgspec": 15}, "polars": {best: 12}, "pyarrow": {best: 18}}
+    return [found.gain(name, reach) for name, reach in hoped[frame].items()]
+
+
+def over_the_wire(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
+    """What ours adds to taking the bytes out of the socket."""
+    ours = service.scan()
+
+    def check(frame: pd.DataFrame | None) -> None:
+        # The others keep nothing; that they took all of it they have seen to.
+        if frame is not None:
+            expected.check_frame(frame)
+
+    expected.check_frame(pa.Table.from_batches([pa.record_batch(batch) for batch in ours.batches()]))
+    raw = RawSocket(service)
+    found = race.run(
+        f"{rows:,} rows over the wire",
+        {"recv": raw.receive, "to nowhere": lambda: drain(service, rows), "to pandas": ours.to_pandas},
+        check,
+        rounds=rounds,
+    )
+    return [*found.times(), found.cost("to nowhere", "recv", 1.4), found.cost("to pandas", "recv", 1.8)]
+
+
+def secured_and_compressed(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
+    """The race to pandas over TLS with gzip."""
+    every = contenders("pandas", service)
+    found = race.run(f"{rows:,} rows to pandas by TLS and gzip", every, expected.check_frame, rounds=rounds)
+    return [*found.times(), found.gain("requests", 6)]
+
+
+def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
+    """All races to frames."""
+    measures = []
+    for rows in (scale.fewer_rows, scale.rows):
+        service = Service(server.url(str(rows)))
+        expected = Expected(service)
+        for frame in OF_ROWS:
+            every = contenders(frame, service)
+            found = race.run(f"{rows:,} rows to {frame}", every, expected.check_frame, rounds=scale.rounds)
+            measures += [*found.times(), *gains(found, frame)]
+    secured = Service(server.url(f"gzip-{scale.rows}", secured=True), server.ca_bundle)
+    measures += over_the_wire(service, scale.rows, expected, scale.rounds)
+    return measures + secured_and_compressed(secured, scale.rows, expected, scale.rounds)
