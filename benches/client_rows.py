@@ -18,10 +18,11 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     expected = Expected(service)
     contenders = {US: service.scan().to_dicts, **{name: connect(service) for name, connect in PYTHON.items()}}
     measures = []
-    for own_cores, reach in ((cores.CLIENT, 1.35), (cores.CORES[:2], 1.6)):
+    for name, own_cores, reach in (("one core", cores.CLIENT, 1.35), ("two cores", cores.CORES[:2], 1.6)):
         cores.keep_to(own_cores)
-        task = f"{scale.rows:,} rows to dicts on {len(own_cores) or 'any'} core(s)"
-        found = race.run(task, contenders, expected.check_rows, rounds=scale.rounds)
+        found = race.run(
+            f"{scale.rows:,} rows to dicts on {name}", contenders, expected.check_rows, rounds=scale.rounds
+        )
         measures += [*found.times(), found.gain("urllib3+msgspec", reach), found.gain("requests", 2.7)]
     cores.keep_to(cores.CLIENT)
     return measures
