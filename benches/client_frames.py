@@ -67,13 +67,6 @@ def chain(give: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], A
     return lambda: make(give())
 
 
-def gains(found: Race, frame: str) -> list[Measure]:
-    """What ours is to gain on the others."""
-    best = found.best_other()
-    hoped = {"pandas": {"requests": 20, "urllib3+msgspec": 15}, "polars": {best: 12}, "pyarrow": {best: 18}}
-    return [found.gain(name, reach) for name, reach in hoped[frame].items()]
-
-
 def over_the_wire(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
     """What ours adds to taking the bytes out of the socket."""
     ours = service.scan()
@@ -87,7 +80,7 @@ def over_the_wire(service: Service, rows: int, expected: Expected, rounds: int) 
     raw = RawSocket(service)
     found = race.run(
         f"{rows:,} rows over the wire",
-        {"recv": raw.receive, "to nowhere": lambda: drain(service, rows), "to pandas": ours.to_pandas},
+        {"recv": raw.receive, "to nowhere": lambda: drain(ours, rows), "to pandas": ours.to_pandas},
         check,
         rounds=rounds,
     )
@@ -101,16 +94,27 @@ def secured_and_compressed(service: Service, rows: int, expected: Expected, roun
     return [*found.times(), found.gain("requests", 6)]
 
 
+def to_frames(service: Service, rows: int, expected: Expected, rounds: int) -> dict[str, Race]:
+    """The race to each kind of frame."""
+    return {
+        frame: race.run(f"{rows:,} rows to {frame}", contenders(frame, service), expected.check_frame, rounds=rounds)
+        for frame in OF_ROWS
+    }
+
+
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """All races to frames."""
-    measures = []
-    for rows in (scale.fewer_rows, scale.rows):
-        service = Service(server.url(str(rows)))
-        expected = Expected(service)
-        for frame in OF_ROWS:
-            every = contenders(frame, service)
-            found = race.run(f"{rows:,} rows to {frame}", every, expected.check_frame, rounds=scale.rounds)
-            measures += [*found.times(), *gains(found, frame)]
-    secured = Service(server.url(f"gzip-{scale.rows}", secured=True), server.ca_bundle)
+    """All races to frames. What is hoped for is hoped of the large answer."""
+    fewer = Service(server.url(str(scale.fewer_rows)))
+    small = to_frames(fewer, scale.fewer_rows, Expected(fewer), scale.rounds)
+    service = Service(server.url(str(scale.rows)))
+    expected = Expected(service)
+    large = to_frames(service, scale.rows, expected, scale.rounds)
+    measures = [each for found in (*small.values(), *large.values()) for each in found.times()]
+    measures += [gain for found in small.values() for gain in (found.gain("requests"), found.gain(found.best_other()))]
+    measures += [large["pandas"].gain("requests", 20), large["pandas"].gain("urllib3+msgspec", 15)]
+    measures += [
+        large[frame].gain(large[frame].best_other(), reach) for frame, reach in (("polars", 12), ("pyarrow", 18))
+    ]
     measures += over_the_wire(service, scale.rows, expected, scale.rounds)
+    secured = Service(server.url(f"gzip-{scale.rows}", secured=True), server.ca_bundle)
     return measures + secured_and_compressed(secured, scale.rows, expected, scale.rounds)

@@ -20,10 +20,11 @@ PROBE = Path(__file__).with_name("probe.py")
 
 def repeated(service: Service, rows: int, times: int) -> Callable[[], None]:
     """Streams an answer, several times."""
+    scan = service.scan()
 
     def stream() -> None:
         for _ in range(times):
-            drain(service, rows)
+            drain(scan, rows)
 
     return stream
 
