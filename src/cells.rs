@@ -2,7 +2,8 @@
 //!
 //! A block is made while bytes arrive and read by whoever holds the interpreter; this room knows nothing of it.
 
-use crate::decode::{Fit, Sink};
+use crate::decode::{Fit, Gather, Misfit, Sink};
+use crate::error::Result;
 
 /// A block is handed on once it has this many rows,
 const BLOCK_ROWS: usize = 8_192;
@@ -32,29 +33,38 @@ pub enum Tag {
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     tag: Tag,
-    start: usize,
-    length: usize,
+    start: u32,
+    length: u32,
 }
 
-/// A key nobody asked for.
+/// What a cell is until its value comes.
+const EMPTY: Cell = Cell { tag: Tag::Null, start: 0, length: 0 };
+
+/// A key nobody asked for: name and JSON stand together in the block's text.
 #[derive(Clone, Copy, Debug)]
 struct Extra {
     row: usize,
-    name: Cell,
-    json: Cell,
+    start: usize,
+    name: usize,
+    json: usize,
 }
 
 /// Some records, cell by cell.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Block {
     columns: usize,
     rows: usize,
     text: String,
+    /// Those of the complete rows, and those of one more that is being filled.
     cells: Vec<Cell>,
     extras: Vec<Extra>,
 }
 
 impl Block {
+    fn new(columns: usize) -> Self {
+        Self { columns, rows: 0, text: String::new(), cells: vec![EMPTY; columns], extras: Vec::new() }
+    }
+
     /// Complete rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -65,7 +75,7 @@ impl Block {
     pub fn row(&self, row: usize) -> impl Iterator<Item = (Tag, &str)> {
         let start = row * self.columns;
         let cells = self.cells.get(start..start + self.columns).unwrap_or_default();
-        cells.iter().map(|cell| (cell.tag, self.text_of(*cell)))
+        cells.iter().map(|cell| (cell.tag, self.text_at(cell.start as usize, cell.length as usize)))
     }
 
     /// The extras of a row as names and JSON. `cursor` walks along: start it at 0 and go through the rows in order.
@@ -73,17 +83,13 @@ impl Block {
         let rest = self.extras.get(*cursor..).unwrap_or_default();
         let count = rest.iter().take_while(|extra| extra.row == row).count();
         *cursor += count;
-        rest.iter().take(count).map(|extra| (self.text_of(extra.name), self.text_of(extra.json)))
+        rest.iter()
+            .take(count)
+            .map(|extra| (self.text_at(extra.start, extra.name), self.text_at(extra.start + extra.name, extra.json)))
     }
 
-    fn text_of(&self, cell: Cell) -> &str {
-        self.text.get(cell.start..cell.start + cell.length).unwrap_or_default()
-    }
-
-    fn push(&mut self, tag: Tag, text: &str) -> Cell {
-        let cell = Cell { tag, start: self.text.len(), length: text.len() };
-        self.text.push_str(text);
-        cell
+    fn text_at(&self, start: usize, length: usize) -> &str {
+        self.text.get(start..start + length).unwrap_or_default()
     }
 }
 
@@ -91,77 +97,147 @@ impl Block {
 #[derive(Debug)]
 pub struct Cells {
     block: Block,
+    /// Text of the complete rows.
+    kept: usize,
 }
 
 impl Cells {
     /// An empty block of so many columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { block: Block { columns, ..Block::default() } }
+        Self { block: Block::new(columns), kept: 0 }
     }
 
-    /// The block, once it is worth handing on.
-    pub fn take_full(&mut self) -> Option<Block> {
-        (self.block.rows >= BLOCK_ROWS || self.block.text.len() >= BLOCK_BYTES).then(|| self.take())
+    fn cell(&mut self, column: usize, tag: Tag, text: &str) -> Fit {
+        let Block { columns, rows, text: texts, cells, .. } = &mut self.block;
+        let too_much = Misfit { expected: "less than 4 GiB between two blocks", mend: None };
+        let start = u32::try_from(texts.len()).map_err(|_| too_much)?;
+        let length = u32::try_from(text.len()).map_err(|_| too_much)?;
+        texts.push_str(text);
+        if let Some(cell) = cells.get_mut(*rows * *columns + column) {
+            *cell = Cell { tag, start, length };
+        }
+        Ok(())
+    }
+}
+
+impl Gather for Cells {
+    type Batch = Block;
+
+    fn take_full(&mut self) -> Result<Option<Block>> {
+        if self.block.rows >= BLOCK_ROWS || self.kept >= BLOCK_BYTES { self.take() } else { Ok(None) }
     }
 
-    /// The block as it is.
-    pub fn take(&mut self) -> Block {
+    fn take(&mut self) -> Result<Option<Block>> {
+        if self.block.rows == 0 {
+            return Ok(None);
+        }
         let columns = self.block.columns;
-        std::mem::replace(&mut self.block, Block { columns, ..Block::default() })
-    }
-
-    fn cell(&mut self, tag: Tag, text: &str) {
-        let cell = self.block.push(tag, text);
-        self.block.cells.push(cell);
+        self.kept = 0;
+        Ok(Some(std::mem::replace(&mut self.block, Block::new(columns))))
     }
 }
 
 impl Sink for Cells {
-    fn null(&mut self, _column: usize) -> Fit {
-        self.cell(Tag::Null, "");
-        Ok(())
+    fn null(&mut self, column: usize) -> Fit {
+        self.cell(column, Tag::Null, "")
     }
 
-    fn bool(&mut self, _column: usize, value: bool) -> Fit {
-        self.cell(if value { Tag::True } else { Tag::False }, "");
-        Ok(())
+    fn bool(&mut self, column: usize, value: bool) -> Fit {
+        self.cell(column, if value { Tag::True } else { Tag::False }, "")
     }
 
-    fn integer(&mut self, _column: usize, digits: &str) -> Fit {
-        self.cell(Tag::Integer, digits);
-        Ok(())
+    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+        self.cell(column, Tag::Integer, digits)
     }
 
-    fn number(&mut self, _column: usize, text: &str) -> Fit {
-        self.cell(Tag::Number, text);
-        Ok(())
+    fn number(&mut self, column: usize, text: &str) -> Fit {
+        self.cell(column, Tag::Number, text)
     }
 
-    fn text(&mut self, _column: usize, text: &str) -> Fit {
-        self.cell(Tag::Text, text);
-        Ok(())
+    fn text(&mut self, column: usize, text: &str) -> Fit {
+        self.cell(column, Tag::Text, text)
     }
 
-    fn nested(&mut self, _column: usize, json: &str) -> Fit {
-        self.cell(Tag::Nested, json);
-        Ok(())
+    fn nested(&mut self, column: usize, json: &str) -> Fit {
+        self.cell(column, Tag::Nested, json)
     }
 
     fn extra(&mut self, name: &str, json: &str) {
-        let row = self.block.rows;
-        let name = self.block.push(Tag::Text, name);
-        let json = self.block.push(Tag::Nested, json);
-        self.block.extras.push(Extra { row, name, json });
+        let Block { rows, text, extras, .. } = &mut self.block;
+        extras.push(Extra { row: *rows, start: text.len(), name: name.len(), json: json.len() });
+        text.push_str(name);
+        text.push_str(json);
     }
 
     fn end_record(&mut self) {
-        self.block.rows += 1;
+        let Block { columns, rows, text, cells, .. } = &mut self.block;
+        *rows += 1;
+        cells.resize((*rows + 1) * *columns, EMPTY);
+        self.kept = text.len();
     }
 
     fn undo_record(&mut self) {
-        let Block { columns, rows, cells, extras, .. } = &mut self.block;
-        cells.truncate(*rows * *columns);
-        extras.retain(|extra| extra.row < *rows);
+        let Block { rows, text, extras, .. } = &mut self.block;
+        // Its cells stay: each of them is written again before the record counts.
+        text.truncate(self.kept);
+        extras.truncate(extras.partition_point(|extra| extra.row < *rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two rows; before the second, one that is given up half way.
+    fn block() -> Block {
+        let mut cells = Cells::new(2);
+        cells.text(1, "b").expect("fits");
+        cells.extra("x", "[1]");
+        cells.integer(0, "7").expect("fits");
+        cells.end_record();
+        cells.extra("lost", "1");
+        cells.text(0, "lost").expect("fits");
+        cells.undo_record();
+        cells.nested(1, "{}").expect("fits");
+        cells.bool(0, true).expect("fits");
+        cells.extra("y", "2");
+        cells.end_record();
+        cells.take().expect("no error").expect("two rows")
+    }
+
+    #[test]
+    fn cells_may_come_in_any_order() {
+        let block = block();
+        assert_eq!(block.rows(), 2);
+        assert_eq!(block.row(0).collect::<Vec<_>>(), [(Tag::Integer, "7"), (Tag::Text, "b")]);
+        assert_eq!(block.row(1).collect::<Vec<_>>(), [(Tag::True, ""), (Tag::Nested, "{}")]);
+    }
+
+    #[test]
+    fn what_is_undone_leaves_nothing() {
+        let block = block();
+        let mut cursor = 0;
+        assert_eq!(block.extras(0, &mut cursor).collect::<Vec<_>>(), [("x", "[1]")]);
+        assert_eq!(block.extras(1, &mut cursor).collect::<Vec<_>>(), [("y", "2")]);
+        assert!(!block.text.contains("lost"));
+    }
+
+    #[test]
+    fn a_block_is_handed_on_when_it_is_full_and_only_with_rows() {
+        let mut cells = Cells::new(1);
+        assert!(cells.take().expect("no error").is_none());
+        for _ in 1..BLOCK_ROWS {
+            cells.null(0).expect("fits");
+            cells.end_record();
+        }
+        assert!(cells.take_full().expect("no error").is_none());
+        cells.null(0).expect("fits");
+        cells.end_record();
+        assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(BLOCK_ROWS));
+        cells.text(0, &"x".repeat(BLOCK_BYTES)).expect("fits");
+        assert!(cells.take_full().expect("no error").is_none(), "no row is complete");
+        cells.end_record();
+        assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(1));
     }
 }

@@ -6,12 +6,14 @@
 
 pub mod cells;
 pub mod client;
+pub mod columns;
 pub mod config;
 pub mod contract;
 pub mod decode;
 pub mod error;
 pub mod filter;
 pub mod retry;
+pub mod scan;
 pub mod secret;
 pub mod time;
 pub mod transport;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::envelope::{Envelope, Member, whole_number};
 use super::extent::{Extent, Refusal};
 use super::record::{Columns, Fault, check};
-use super::{Limits, Sink};
+use super::{Limits, Misfit, Sink};
 use crate::contract::envelope::{CODE_SUCCESS, field};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -301,19 +301,23 @@ impl Decoder {
         match fault {
             Fault::Json { offset, reason } => self.invalid(self.at + offset, &reason),
             Fault::TooLong { what, limit } => too_large(what, limit as u64),
-            Fault::Value { offset, column, expected, found, value } => {
+            Fault::Value { offset, column, misfit: Misfit { expected, mend }, found, value } => {
                 let row = self.records;
                 let place = self.passed + (self.at + offset) as u64;
                 let column = column.unwrap_or_default();
                 let of_column = if column.is_empty() { String::new() } else { format!(", column {column}") };
-                Error::new(
+                let error = Error::new(
                     Kind::Record,
                     format!("row {row}{of_column}: expected {expected}, found {found} (byte {place} of the answer)"),
                 )
                 .with("row", row)
-                .with("column", column)
+                .with("column", column.as_str())
                 .with("value", start_of(&value))
-                .with("offset", place)
+                .with("offset", place);
+                match mend {
+                    Some(mend) => error.with_hint(format!("pass schema={{{column:?}: {mend:?}}}")),
+                    None => error,
+                }
             }
         }
     }

@@ -13,21 +13,26 @@ pub use decoder::{Decoder, Plan};
 pub use envelope::{Envelope, Member, RecordShape};
 pub use members::{Members, Text};
 
+use crate::error::Result;
+
 /// What does not fit a column: the sink says what it expected, the decoder says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// What the column takes, as `a whole number of 64 bits`.
     pub expected: &'static str,
+    /// The type of `schema=` that would take the value, if one would.
+    pub mend: Option<&'static str>,
 }
 
 /// Result of handing a cell to a sink.
-pub type Fit = Result<(), Misfit>;
+pub type Fit = std::result::Result<(), Misfit>;
 
 /// Takes the cells of records.
 ///
-/// For each record the decoder calls one value method for each requested column, in the columns' order (a key
-/// that the record lacks is a null), then [`Sink::extra`] for each key that was not requested, then
-/// [`Sink::end_record`]. A record that turns out to be broken is taken back by [`Sink::undo_record`].
+/// For each record the decoder calls exactly one value method for each requested column, in any order (a key that
+/// the record lacks is a null), [`Sink::extra`] at any point for each key that was not requested, and then
+/// [`Sink::end_record`]. A record that is given up, be it to begin it anew, is taken back by
+/// [`Sink::undo_record`]; one that holds a misfit is taken back and fails the answer.
 pub trait Sink {
     /// A null, or an absent key.
     fn null(&mut self, column: usize) -> Fit;
@@ -47,6 +52,24 @@ pub trait Sink {
     fn end_record(&mut self);
     /// The record since the last `end_record` does not count.
     fn undo_record(&mut self);
+}
+
+/// A sink that hands on what it took in batches.
+pub trait Gather: Sink + Send {
+    /// Some records.
+    type Batch: Send + 'static;
+
+    /// The complete records, once there are enough to be worth handing on.
+    ///
+    /// # Errors
+    /// Whatever hinders the sink from making a batch of them.
+    fn take_full(&mut self) -> Result<Option<Self::Batch>>;
+
+    /// The complete records, however few; none when there are none.
+    ///
+    /// # Errors
+    /// As [`Gather::take_full`].
+    fn take(&mut self) -> Result<Option<Self::Batch>>;
 }
 
 /// Limits on what is accepted, each with the default of the reliability rules.

@@ -23,8 +23,8 @@ pub(super) enum Fault {
         offset: usize,
         /// Which column; none when the record is no object.
         column: Option<String>,
-        /// What was expected.
-        expected: &'static str,
+        /// What was expected, and what would take it.
+        misfit: Misfit,
         /// What JSON type was found.
         found: &'static str,
         /// The value itself, which no text may tell.
@@ -73,7 +73,7 @@ impl Columns {
             return Err(Fault::Value {
                 offset: 0,
                 column: None,
-                expected: "an object",
+                misfit: Misfit { expected: "an object", mend: None },
                 found: json_type(record),
                 value,
             });
@@ -121,7 +121,7 @@ fn cell<S: Sink>(
     if json.len() > limits.value {
         return Err(Fault::TooLong { what: "value", limit: limits.value });
     }
-    let fault = |expected, found| misfit_at(Misfit { expected }, offset, name, found, json);
+    let fault = |expected, found| misfit_at(Misfit { expected, mend: None }, offset, name, found, json);
     let fit = match json.as_bytes().first() {
         Some(b'n') => sink.null(column),
         Some(b't') => sink.bool(column, true),
@@ -149,7 +149,7 @@ fn cell<S: Sink>(
 
 fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str, value: &str) -> Fault {
     let (column, value) = (Some(name.to_owned()), value.to_owned());
-    Fault::Value { offset, column, expected: misfit.expected, found, value }
+    Fault::Value { offset, column, misfit, found, value }
 }
 
 /// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite, its brackets paired.

@@ -44,7 +44,15 @@ fn runtime() -> Result<Arc<Runtime>> {
 }
 
 /// Ends a task whose caller has gone.
-struct AbortOnDrop<T>(JoinHandle<T>);
+#[derive(Debug)]
+pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> AbortOnDrop<T> {
+    /// Ends the task now.
+    pub(super) fn abort(&self) {
+        self.0.abort();
+    }
+}
 
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
@@ -126,6 +134,25 @@ where
     }
 }
 
+/// For a future that tells nothing on its way.
+pub(super) fn no_events() -> mpsc::Receiver<()> {
+    mpsc::channel(1).1
+}
+
+/// Sets work going whose outcome comes by another way. It ends when what is given back is dropped.
+pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<AbortOnDrop<()>> {
+    runtime().map(|runtime| AbortOnDrop(runtime.spawn(work))).map_err(|error| raise(py, error))
+}
+
+/// Waits for a future on a thread of another library, which may or may not hold the interpreter: it is not touched,
+/// so no signal is seen, and the future must end by itself.
+pub(super) fn wait_outside<T>(future: impl Future<Output = T>) -> Result<T> {
+    if Handle::try_current().is_ok() {
+        return Err(Error::new(Kind::Internal, "a stream of dataaccess was read from inside its own runtime"));
+    }
+    Ok(runtime()?.block_on(future))
+}
+
 /// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
 pub(super) fn spawn<T>(
     py: Python<'_>,
@@ -169,7 +196,7 @@ pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
 }
 
 /// A panic, which has told its story on standard error. Its text may hold anything, so none of it is repeated.
-fn defect() -> Error {
+pub(super) fn defect() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the call")
         .with_hint("please report it with the steps that led here; the client stays usable")
 }
@@ -184,7 +211,7 @@ pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bou
     if asynchronous {
         return spawn(py, panicking::<PyResult<()>>());
     }
-    block(py, panicking::<Result<()>>(), mpsc::channel::<()>(1).1, |_, ()| Ok(())).map(|()| py.None().into_bound(py))
+    block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
 }
 
 /// Our runtime, as the bridge to asyncio wants to see it.

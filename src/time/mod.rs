@@ -4,12 +4,14 @@
 //! with a sentence that its callers put where the value stood.
 
 mod reading;
+mod wall_clock;
 mod zone;
 
 use std::fmt;
 
 use jiff::Timestamp;
 
+pub use wall_clock::wall_clock_microseconds;
 pub use zone::Zone;
 
 /// A point in time, to the millisecond, as the service counts it.

@@ -1,0 +1,223 @@
+//! The cells of one column on their way into an Arrow array, each held against the column's type.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayBuilder as _, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, StringViewArray,
+    TimestampMicrosecondBuilder,
+};
+
+use super::inferred::{Inferred, Seen};
+use super::json::{append_compact, append_quoted};
+use super::numbers::{exact_float, whole};
+use super::types::{Kind, Type};
+use crate::decode::{Fit, Misfit};
+use crate::time::wall_clock_microseconds;
+
+/// Cells of one type, or of none yet.
+#[derive(Debug)]
+pub(super) enum Cells {
+    Text(StringBuilder),
+    /// Text, and all else as its compact JSON.
+    Loose(StringBuilder),
+    /// Everything as its compact JSON.
+    Json(StringBuilder),
+    Int64(Int64Builder),
+    Float64(Float64Builder),
+    Bool(BooleanBuilder),
+    Timestamp(TimestampMicrosecondBuilder),
+    Inferred(Inferred),
+}
+
+/// Builds the array of one column.
+#[derive(Debug)]
+pub(super) struct Builder {
+    cells: Cells,
+    /// What to propose for a value that does not fit: a type that takes every value.
+    mend: Type,
+}
+
+impl Builder {
+    pub(super) fn new(kind: Kind) -> Self {
+        let cells = match kind {
+            Kind::Fixed(Type::Text) => Cells::Text(StringBuilder::new()),
+            Kind::Fixed(Type::Json) => Cells::Json(StringBuilder::new()),
+            Kind::Fixed(Type::Int64) => Cells::Int64(Int64Builder::new()),
+            Kind::Fixed(Type::Float64) => Cells::Float64(Float64Builder::new()),
+            Kind::Fixed(Type::Bool) => Cells::Bool(BooleanBuilder::new()),
+            Kind::Fixed(Type::Timestamp) => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+            Kind::Loose => Cells::Loose(StringBuilder::new()),
+            Kind::Inferred => Cells::Inferred(Inferred::default()),
+        };
+        Self { cells, mend: Type::Text }
+    }
+
+    #[inline]
+    pub(super) fn null(&mut self) {
+        match &mut self.cells {
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.append_null(),
+            Cells::Int64(cells) => cells.append_null(),
+            Cells::Float64(cells) => cells.append_null(),
+            Cells::Bool(cells) => cells.append_null(),
+            Cells::Timestamp(cells) => cells.append_null(),
+            Cells::Inferred(cells) => cells.null(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn bool(&mut self, value: bool) -> Fit {
+        let json = if value { "true" } else { "false" };
+        match &mut self.cells {
+            Cells::Bool(cells) => cells.append_value(value),
+            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(json),
+            Cells::Inferred(cells) => cells.push(Seen::BOOL, json),
+            _ => return Err(self.misfit()),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn integer(&mut self, digits: &str) -> Fit {
+        match &mut self.cells {
+            Cells::Int64(cells) => match digits.parse() {
+                Ok(value) => cells.append_value(value),
+                Err(_) => return Err(self.misfit()),
+            },
+            Cells::Float64(cells) => match exact_float(digits) {
+                Some(value) => cells.append_value(value),
+                None => return Err(self.misfit()),
+            },
+            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(digits),
+            Cells::Inferred(cells) => cells.push(Seen::integer(digits), digits),
+            _ => return Err(self.misfit()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn number(&mut self, text: &str) -> Fit {
+        match &mut self.cells {
+            Cells::Float64(cells) => match text.parse() {
+                Ok(value) if f64::is_finite(value) => cells.append_value(value),
+                _ => return Err(self.misfit()),
+            },
+            Cells::Int64(cells) => match whole(text) {
+                Some(value) => cells.append_value(value),
+                None => return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() }),
+            },
+            Cells::Loose(cells) | Cells::Json(cells) => cells.append_value(text),
+            Cells::Inferred(cells) => cells.push(Seen::FLOAT, text),
+            _ => return Err(self.misfit()),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self, text: &str) -> Fit {
+        match &mut self.cells {
+            Cells::Text(cells) | Cells::Loose(cells) => cells.append_value(text),
+            Cells::Timestamp(cells) => match wall_clock_microseconds(text) {
+                Some(value) => cells.append_value(value),
+                None => return Err(self.misfit()),
+            },
+            Cells::Json(cells) => append_quoted(cells, text),
+            Cells::Inferred(cells) => cells.push(Seen::TEXT, text),
+            _ => return Err(self.misfit()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn nested(&mut self, json: &str) -> Fit {
+        match &mut self.cells {
+            Cells::Loose(cells) | Cells::Json(cells) => append_compact(cells, json),
+            Cells::Inferred(cells) => cells.push(Seen::NESTED, json),
+            _ => return Err(self.misfit()),
+        }
+        Ok(())
+    }
+
+    /// What the column takes, for a value that it does not take.
+    #[cold]
+    fn misfit(&self) -> Misfit {
+        let expected = match self.cells {
+            Cells::Text(_) => "a text",
+            Cells::Int64(_) => "a whole number of 64 bits",
+            Cells::Float64(_) => "a number that a 64-bit float holds exactly",
+            Cells::Bool(_) => "true or false",
+            Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a zone",
+            Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
+        };
+        Misfit { expected, mend: Some(self.mend.name()) }
+    }
+
+    fn len(&self) -> usize {
+        match &self.cells {
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.len(),
+            Cells::Int64(cells) => cells.len(),
+            Cells::Float64(cells) => cells.len(),
+            Cells::Bool(cells) => cells.len(),
+            Cells::Timestamp(cells) => cells.len(),
+            Cells::Inferred(cells) => cells.len(),
+        }
+    }
+
+    /// The record after so many does not count: its cell stays where it is, or a null is put in its place, and
+    /// nothing is concluded from it.
+    pub(super) fn give_up(&mut self, records: usize) {
+        if self.len() == records {
+            self.null();
+        } else if let Cells::Inferred(cells) = &mut self.cells {
+            cells.give_up();
+        }
+    }
+
+    /// What was seen of a column whose type is not settled.
+    pub(super) fn seen(&self) -> Option<Seen> {
+        match &self.cells {
+            Cells::Inferred(cells) => Some(cells.seen()),
+            _ => None,
+        }
+    }
+
+    /// The type of a column that has one.
+    pub(super) fn column_type(&self) -> Option<Type> {
+        match &self.cells {
+            Cells::Text(_) | Cells::Loose(_) => Some(Type::Text),
+            Cells::Json(_) => Some(Type::Json),
+            Cells::Int64(_) => Some(Type::Int64),
+            Cells::Float64(_) => Some(Type::Float64),
+            Cells::Bool(_) => Some(Type::Bool),
+            Cells::Timestamp(_) => Some(Type::Timestamp),
+            Cells::Inferred(_) => None,
+        }
+    }
+
+    /// Gives an inferred column the narrowest type of what it has seen, for good. One without values becomes text.
+    pub(super) fn settle(&mut self) -> Fit {
+        if let Cells::Inferred(cells) = &mut self.cells {
+            let settled = cells.seen().narrowest().unwrap_or(Type::Text);
+            // Of what may still come, only JSON loses nothing.
+            let mut builder = Self { mend: Type::Json, ..Self::new(Kind::Fixed(settled)) };
+            cells.hand_over(&mut builder)?;
+            *self = builder;
+        }
+        Ok(())
+    }
+
+    /// The array of all cells; the builder begins anew.
+    pub(super) fn finish(&mut self, views: bool) -> Result<ArrayRef, Misfit> {
+        Ok(match &mut self.cells {
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => text_array(cells, views),
+            Cells::Int64(cells) => Arc::new(cells.finish()),
+            Cells::Float64(cells) => Arc::new(cells.finish()),
+            Cells::Bool(cells) => Arc::new(cells.finish()),
+            Cells::Timestamp(cells) => Arc::new(cells.finish()),
+            Cells::Inferred(cells) => cells.finish(views)?,
+        })
+    }
+}
+
+/// Texts, or views of them.
+pub(super) fn text_array(cells: &mut StringBuilder, views: bool) -> ArrayRef {
+    let texts = cells.finish();
+    if views { Arc::new(StringViewArray::from(&texts)) } else { Arc::new(texts) }
+}

@@ -1,0 +1,17 @@
+//! The sink that builds Arrow: typed columns, the schema of promotion codes, inference and widening.
+//!
+//! The one room of the core that names Arrow. It knows cells and nothing of where they come from.
+
+mod batch;
+mod builder;
+mod extras;
+mod gather;
+mod inferred;
+mod json;
+mod numbers;
+mod types;
+mod unify;
+
+pub use gather::{Columns, Options};
+pub use types::{Column, Kind, Type, codes, items, schema, settled};
+pub use unify::unify;
