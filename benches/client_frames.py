@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.json
+import pyarrow.json  # type: ignore[import-untyped]
 import race
 from clients import PYTHON, Service, body_with_urllib3, check_verdict, drain
 from expected import Expected
@@ -54,7 +54,9 @@ OF_BODY: dict[str, dict[str, Callable[[bytes], Any]]] = {
 def contenders(frame: str, service: Service) -> Contenders:
     """All ways to such a frame, ours among them."""
     ours = service.scan()
-    found = {US: {"pandas": ours.to_pandas, "polars": ours.to_polars, "pyarrow": ours.to_arrow}[frame]}
+    found: dict[str, Callable[[], Any]] = {
+        US: {"pandas": ours.to_pandas, "polars": ours.to_polars, "pyarrow": ours.to_arrow}[frame]
+    }
     for name, connect in PYTHON.items():
         found[name] = chain(connect(service), OF_ROWS[frame])
     for name, read in OF_BODY[frame].items():
