@@ -117,7 +117,10 @@ class PrebuiltServer:
             stdout=subprocess.PIPE,
         )
         assert self._process.stdout is not None
-        self._plain, self._secured = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("the server of the answers did not start")
+        self._plain, self._secured = json.loads(line)
 
     def url(self, name: str, *, secured: bool = False) -> str:
         """The base address under which the answer of that name is found."""
