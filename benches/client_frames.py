@@ -53,10 +53,9 @@ OF_BODY: dict[str, dict[str, Callable[[bytes], Any]]] = {
 
 def contenders(frame: str, service: Service) -> Contenders:
     """All ways to such a frame, ours among them."""
-    ours = service.scan()
-    found: dict[str, Callable[[], Any]] = {
-        US: {"pandas": ours.to_pandas, "polars": ours.to_polars, "pyarrow": ours.to_arrow}[frame]
-    }
+    scan = service.scan()
+    ours: dict[str, Callable[[], Any]] = {"pandas": scan.to_pandas, "polars": scan.to_polars, "pyarrow": scan.to_arrow}
+    found = {US: ours[frame]}
     for name, connect in PYTHON.items():
         found[name] = chain(connect(service), OF_ROWS[frame])
     for name, read in OF_BODY[frame].items():
@@ -92,7 +91,8 @@ def over_the_wire(service: Service, rows: int, expected: Expected, rounds: int) 
 def secured_and_compressed(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
     """The race to pandas over TLS with gzip."""
     every = contenders("pandas", service)
-    found = race.run(f"{rows:,} rows to pandas by TLS and gzip", every, expected.check_frame, rounds=rounds)
+    some = {name: every[name] for name in (US, "requests", "urllib3+msgspec")}
+    found = race.run(f"{rows:,} rows to pandas by TLS and gzip", some, expected.check_frame, rounds=rounds)
     return [*found.times(), found.gain("requests", 6)]
 
 
