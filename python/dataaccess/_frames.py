@@ -53,22 +53,28 @@ def to_arrow(columns: Stream | Array) -> pa.Table:
 
 def to_polars(columns: Stream | Array) -> pl.DataFrame:
     """A DataFrame of polars."""
-    return optional("polars", "polars").DataFrame(columns)
+    frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
+    return frame
 
 
 def to_pandas(columns: Stream | Array, dtype_backend: str | None) -> pd.DataFrame:
     """A DataFrame of pandas, with types that have room for what is missing."""
     check_pandas(dtype_backend)
-    pd, pa = optional("pandas", "pandas"), optional("pyarrow", "pandas")
-    mapper = pd.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pd, pa, dtype_backend).get
+    pandas, pa = optional("pandas", "pandas"), optional("pyarrow", "pandas")
+    mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
     # A block for each column: to bring them together would copy them all.
-    return pa.table(columns).to_pandas(types_mapper=mapper, split_blocks=True)
+    frame: pd.DataFrame = pa.table(columns).to_pandas(types_mapper=mapper, split_blocks=True)
+    return frame
 
 
-def _nullable(pd: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]:
-    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]:
+    types = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
     if dtype_backend == "numpy_nullable":
-        return {**types, pa.string(): pd.StringDtype(), pa.float64(): pd.Float64Dtype()}
+        return {**types, pa.string(): pandas.StringDtype(), pa.float64(): pandas.Float64Dtype()}
     # The type that pandas itself gives to texts, since 3.0.
-    text = pd.StringDtype("pyarrow", na_value=float("nan")) if pd.__version__ >= "3" else pd.StringDtype("pyarrow")
+    text = (
+        pandas.StringDtype("pyarrow", na_value=float("nan"))
+        if pandas.__version__ >= "3"
+        else pandas.StringDtype("pyarrow")
+    )
     return {**types, pa.string(): text, pa.string_view(): text}

@@ -151,9 +151,7 @@ class Table:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
         caption = _shape(self.num_rows, self.column_names).partition(" of ")[0]
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _cells(row: Row) -> str:

@@ -195,7 +195,8 @@ class AsyncClient(Connection):
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
+            >>> who = da.col("customer_id").equals("demo-customer-0001")
+            >>> scan = client.scan_items("customer", ["customer_id"], who)
             >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
             ['demo-customer-0001']
         """

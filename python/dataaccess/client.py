@@ -211,7 +211,8 @@ class Client(Connection):
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> scan = client.scan_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
+            >>> who = da.col("customer_id").equals("demo-customer-0001")
+            >>> scan = client.scan_items("customer", ["customer_id"], who)
             >>> scan.to_polars()["customer_id"].to_list()
             ['demo-customer-0001']
         """

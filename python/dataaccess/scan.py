@@ -5,7 +5,8 @@ Made by `Client.scan_codes`, `Client.scan_items` and their like of `AsyncClient`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from copy import copy
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from dataaccess import _frames
 from dataaccess._arguments import whole
@@ -15,17 +16,16 @@ from dataaccess._table import Batch, Table
 from dataaccess.filters import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+    from dataaccess._connection import Connection
     from dataaccess._frames import DtypeBackend
     from dataaccess._native import RawScan, RawStream, RawTable
-    from dataaccess._types import Row
-    from dataaccess.aio import AsyncClient
-    from dataaccess.client import Client
+    from dataaccess._types import Row, Schema
 
 __all__ = ["AsyncBatches", "AsyncScan", "Batch", "Batches", "Scan", "ScanStats", "Table"]
 
@@ -33,23 +33,22 @@ _SEARCH = "/access/api/item/search"
 _MAX_ROWS = 65_536
 _MAX_BYTES = 8 * 2**20
 
-_C = TypeVar("_C", "Client", "AsyncClient")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class _BaseScan(Generic[_C]):
+class _BaseScan:
     """What both kinds of scan share: everything that does not wait."""
 
     _raw: RawScan
 
-    def __init__(self, client: _C, call: str, arguments: Mapping[str, Any], schema: Mapping[str, str] | None) -> None:
+    def __init__(self, client: Connection, call: str, arguments: dict[str, Any], schema: Schema | None) -> None:
         """Checks the arguments; sends nothing."""
         self._client = client
         self._call = call
         # As they are now: an iterator can be read only once, and a list could change.
         self._arguments = {name: kept(value) for name, value in arguments.items()}
-        self._schema = None if schema is None else dict(schema)
+        self._schema = copy(schema)
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its other half
         self._raw = make(self._arguments, self._schema)
 
@@ -85,7 +84,7 @@ class _BaseScan(Generic[_C]):
         return f"{type(self).__name__}({self._call} of {', '.join(self.column_names)}; {self._client!r})"
 
 
-class Scan(_BaseScan["Client"]):
+class Scan(_BaseScan):
     """A scan of one client: what it asks for, and every form its answer can take.
 
     Nothing is sent before it is used, and each use asks anew. pyarrow, polars, pandas and DuckDB read it directly:
@@ -252,7 +251,7 @@ class Scan(_BaseScan["Client"]):
         return self._raw.schema_capsule()
 
 
-class AsyncScan(_BaseScan["AsyncClient"]):
+class AsyncScan(_BaseScan):
     """A scan of an `AsyncClient`: as `Scan`, with everything that waits to be awaited.
 
     Other libraries cannot await: they read what `collect` gives.
@@ -294,7 +293,8 @@ class AsyncScan(_BaseScan["AsyncClient"]):
             max_bytes: Size of a batch on the wire, at which it is full.
 
         Returns:
-            An asynchronous iterator of `Batch`, which closes the request when it is closed, dropped or left by `async with`.
+            An asynchronous iterator of `Batch`, which closes the request when it is closed, dropped or left by
+            `async with`.
 
         Raises:
             PermissionDeniedError: The token was refused (section 7).
