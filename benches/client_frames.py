@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.json  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.json
 import race
 from clients import PYTHON, Service, body_with_urllib3, check_verdict, drain
 from expected import Expected

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from clients import Rows, Service, body_with_urllib3, records_of
 from records import ATTRIBUTES
 
