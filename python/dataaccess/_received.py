@@ -19,10 +19,10 @@ class ReceivedRequest:
     Attributes:
         time: When its head had come, in UTC.
         method: As `POST`.
-        path: As `/access/api/item/search`.
+        path: As `/access/api/item/search`, with the query if there is one.
         headers: By their names in lower case; several of one name are joined by commas. Of a token there
             are the last four characters, as `Bearer …a1b2`.
-        body: Decoded if it is JSON, bytes if not, None if it was not read to its end.
+        content: The body as bytes, None if it was not read to its end.
         status: HTTP status of the answer; None when there was none (yet), as after a reset.
     """
 
@@ -30,8 +30,18 @@ class ReceivedRequest:
     method: str
     path: str
     headers: Mapping[str, str]
-    body: Any
+    content: bytes | None
     status: int | None
+
+    @property
+    def body(self) -> Any:
+        """The content, decoded anew each time if it is JSON."""
+        if self.content is None:
+            return None
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError):
+            return self.content
 
 
 def received(
@@ -39,19 +49,11 @@ def received(
     method: str,
     path: str,
     headers: Iterable[tuple[str, str]],
-    body: bytes | None,
+    content: bytes | None,
     status: int | None,
 ) -> ReceivedRequest:
     """The record of a request."""
     joined: dict[str, str] = {}
     for name, value in headers:
         joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    decoded = None if body is None else _decoded(body)
-    return ReceivedRequest(datetime.fromtimestamp(time, UTC), method, path, MappingProxyType(joined), decoded, status)
-
-
-def _decoded(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return body
+    return ReceivedRequest(datetime.fromtimestamp(time, UTC), method, path, MappingProxyType(joined), content, status)

@@ -33,7 +33,7 @@ const fn point(
 }
 
 /// Every open point that changes what client or sandbox do.
-pub const OPEN_POINTS: [OpenPoint; 21] = [
+pub const OPEN_POINTS: [OpenPoint; 27] = [
     point(
         "day_zone",
         "2.4",
@@ -147,6 +147,54 @@ pub const OPEN_POINTS: [OpenPoint; 21] = [
         "a 400 envelope with code 400 that names the problem; a member the document does not list is one",
         "the envelope is promised for every response; a member nobody reads would be a silent mistake",
         "\"status\", \"code_only\"",
+    ),
+    point(
+        "no_conditions",
+        "4.1",
+        "what a filter without conditions finds",
+        "an empty AND finds every record, an empty OR none",
+        "as all of no conditions hold, and no one of no groups does",
+        "",
+    ),
+    point(
+        "equals_values",
+        "2.4",
+        "how many values equals takes for a text or a number",
+        "exactly one; others are refused with a 400 envelope",
+        "matches takes several",
+        "",
+    ),
+    point(
+        "member_defaults",
+        "4.1, 4.2",
+        "whether a condition may leave out time_unit or extendValue",
+        "it may, but for the time_unit of allocated_time; absent they are DAY and []",
+        "the generic search lists neither; one that is given is checked",
+        "",
+    ),
+    point(
+        "repeated_names",
+        "4.1",
+        "an attribute named twice in attrs, or a member that comes twice",
+        "refused with a 400 envelope",
+        "one of the two would be lost in silence",
+        "",
+    ),
+    point(
+        "declared_types",
+        "2.4",
+        "a data_type that is not that of the attribute",
+        "refused with a 400 envelope that names the right one",
+        "a guess at what was meant could find the wrong records",
+        "",
+    ),
+    point(
+        "content_type",
+        "4.1",
+        "Content-Type of a generic search",
+        "it may be absent or another",
+        "the document requires it for promotion codes alone",
+        "",
     ),
     point(
         "row_order",

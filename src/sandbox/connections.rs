@@ -3,6 +3,7 @@
 //! It decides who may stay; what is said on a connection is the router's matter.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +16,12 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::Limits;
+use super::farewell;
 use super::line::{Ending, Line};
+use super::routes::{self, Shared};
 use super::wire::Wire;
 
 /// Most bytes of a head. That it has 100 headers at most is the HTTP library's own rule.
@@ -34,12 +37,15 @@ const LAST_BYTES: Duration = Duration::from_millis(50);
 struct Connections {
     lines: HashMap<Id, Arc<Line>>,
     tasks: JoinSet<()>,
-    limits: Limits,
+    router: Router,
+    shared: Shared,
+    stopping: CancellationToken,
 }
 
 /// Accepts and serves connections until the server stops.
-pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, stopping: CancellationToken) {
-    let mut connections = Connections { lines: HashMap::new(), tasks: JoinSet::new(), limits };
+pub(super) async fn serve(listener: TcpListener, shared: Shared, stopping: CancellationToken) {
+    let (lines, tasks, router) = (HashMap::new(), JoinSet::new(), routes::router(shared.clone()));
+    let mut connections = Connections { lines, tasks, router, shared, stopping: stopping.clone() };
     let mut guest = None;
     loop {
         tokio::select! {
@@ -57,71 +63,91 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
         if connections.has_room()
             && let Some(socket) = guest.take()
         {
-            connections.add(socket, &router, &stopping);
+            connections.add(socket);
         }
     }
     drop(listener);
     // What has not ended by then is cut off when the set is dropped.
     let all_ended = async { while connections.tasks.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(GRACE, all_ended).await;
+    let _ = timeout(GRACE, all_ended).await;
 }
 
 impl Connections {
     /// Whether one more may come, if need be in place of another.
     fn has_room(&self) -> bool {
-        self.lines.len() < self.limits.connections || self.lines.values().any(|line| line.waiting_since().is_some())
+        self.lines.len() < self.shared.limits.connections || self.longest_idle().is_some()
     }
 
-    fn add(&mut self, socket: TcpStream, router: &Router, stopping: &CancellationToken) {
+    fn add(&mut self, socket: TcpStream) {
         let Ok(local) = socket.local_addr() else { return };
-        if self.lines.len() >= self.limits.connections {
-            self.drop_longest_waiting();
+        if self.lines.len() >= self.shared.limits.connections
+            && let Some(line) = self.longest_idle().and_then(|id| self.lines.remove(&id))
+        {
+            line.end(Ending::Close);
         }
-        let line = Arc::new(Line::new(local.ip(), self.limits));
-        let task = self.tasks.spawn(talk(socket, Arc::clone(&line), router.clone(), stopping.clone()));
+        let line = Arc::new(Line::new(local.ip(), self.shared.limits));
+        let (router, shared) = (self.router.clone(), self.shared.clone());
+        let task = self.tasks.spawn(talk(socket, Arc::clone(&line), router, shared, self.stopping.clone()));
         self.lines.insert(task.id(), line);
     }
 
-    /// Many that never finish a request cannot keep out one that does.
-    fn drop_longest_waiting(&mut self) {
-        let waiting = self.lines.iter().filter_map(|(id, line)| Some((line.waiting_since()?, *id)));
-        if let Some((_, id)) = waiting.min_by_key(|(since, _)| *since)
-            && let Some(line) = self.lines.remove(&id)
-        {
-            line.end(Ending::Close);
+    /// Who makes room: the one that owes a whole request the longest, else the one that takes no answer the longest.
+    ///
+    /// Many that never finish a request, or never read, cannot keep out one that does.
+    fn longest_idle(&self) -> Option<Id> {
+        let longest = |since: fn(&Line) -> Option<Instant>| {
+            let idle = self.lines.iter().filter_map(|(id, line)| Some((since(line)?, *id)));
+            idle.min_by_key(|(since, _)| *since).map(|(_, id)| id)
+        };
+        longest(Line::waiting_since).or_else(|| longest(Line::stalled_since))
+    }
+}
+
+/// Serves one connection until either side has had enough.
+async fn talk(socket: TcpStream, line: Arc<Line>, router: Router, shared: Shared, stopping: CancellationToken) {
+    let conversation = converse(Wire::new(socket, Arc::clone(&line)), &line, router, &shared, &stopping);
+    tokio::pin!(conversation);
+    tokio::select! {
+        () = conversation.as_mut() => {}
+        () = line.is_over() => {
+            if line.ending() == Some(Ending::Reset) {
+                tokio::time::sleep(LAST_BYTES).await;
+            }
         }
     }
 }
 
-/// Serves one connection.
-async fn talk(socket: TcpStream, line: Arc<Line>, router: Router, stopping: CancellationToken) {
-    let wire = TokioIo::new(Wire::new(socket, Arc::clone(&line)));
-    let (router, on_line) = (TowerToHyperService::new(router), Arc::clone(&line));
+/// Answers requests, and takes leave such that the last answer is read.
+async fn converse(wire: Wire, line: &Arc<Line>, router: Router, shared: &Shared, stopping: &CancellationToken) {
+    let (router, on_line) = (TowerToHyperService::new(router), Arc::clone(line));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Arc::clone(&on_line));
         router.call(request)
     });
-    let connection = http1::Builder::new().max_header_size(HEAD_LIMIT).serve_connection(wire, service);
-    tokio::pin!(connection);
+    let mut http = http1::Builder::new().max_header_size(HEAD_LIMIT).serve_connection(TokioIo::new(wire), service);
+    let ended = tokio::select! {
+        ended = poll_fn(|context| http.poll_without_shutdown(context)) => ended,
+        () = stopping.cancelled() => {
+            if line.waiting_since().is_none() {
+                std::pin::Pin::new(&mut http).graceful_shutdown();
+                // A client that breaks off has only itself to tell.
+                let _ = http.await;
+            }
+            return;
+        }
+    };
+    let wire = http.into_parts().io.into_inner();
+    let last_words = match ended {
+        Ok(()) => None,
+        Err(cause) if wire.withholds() => Some(farewell::unreadable(&cause, &shared.service.switches)),
+        // What HTTP says of its own accord left together with an answer that was still on its way.
+        Err(cause) if cause.is_parse() => None,
+        Err(_) => return,
+    };
+    line.says_farewell();
     tokio::select! {
-        // A client that breaks off or sends no HTTP has only itself to tell.
-        _ = connection.as_mut() => return,
-        () = line.is_over() => return last_bytes(&line).await,
+        // A client that goes without a word may.
+        _ = timeout(shared.limits.linger, farewell::part(wire, last_words)) => {}
         () = stopping.cancelled() => {}
-    }
-    if line.waiting_since().is_some() {
-        return;
-    }
-    connection.as_mut().graceful_shutdown();
-    tokio::select! {
-        _ = connection => {}
-        () = line.is_over() => last_bytes(&line).await,
-    }
-}
-
-/// Lets a client take the last bytes before a reset.
-async fn last_bytes(line: &Line) {
-    if line.ending() == Some(Ending::Reset) {
-        tokio::time::sleep(LAST_BYTES).await;
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn check(request: &Parts, access: &Access, local: IpAddr) -> Result<(
     let host = only(&request.headers, header::HOST).and_then(|host| host.parse::<Authority>().ok());
     // A proxy's form of the request line names a host too.
     if !host.as_ref().is_some_and(is_own) || !request.uri.authority().is_none_or(is_own) {
-        return refused("Host: the sandbox serves localhost, 127.0.0.1, [::1] and the names it was given only");
+        let problem = "Host: the sandbox serves localhost, 127.0.0.1, [::1] and the names it was given only; \
+                       host_names= gives it another";
+        return refused(problem);
     }
     if !request.headers.contains_key(header::ORIGIN) {
         return Ok(());

@@ -3,7 +3,7 @@
 //! It holds no socket and moves no bytes: the wire and the answers on their way out ask it and tell it.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +40,8 @@ struct Course {
     waiting: Instant,
     /// Whether bytes of an answer have not left yet: the client is slow to take them, which is its right.
     sending: bool,
+    /// Since when the client has taken none of them.
+    stuck: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +54,15 @@ enum Phase {
     Body,
     /// A whole request is being answered.
     Answer,
+    /// All was said; what still comes is dropped.
+    Farewell,
 }
 
 impl Line {
     /// A connection that was just made.
     pub(super) fn new(local: IpAddr, limits: Limits) -> Self {
         let now = Instant::now();
-        let course = Course { phase: Phase::Head, entered: now, waiting: now, sending: false };
+        let course = Course { phase: Phase::Head, entered: now, waiting: now, sending: false, stuck: None };
         let (ending, over) = (OnceLock::new(), CancellationToken::new());
         Self { local, limits, course: Mutex::new(course), ending, over }
     }
@@ -87,12 +91,27 @@ impl Line {
         self.change(|course| {
             course.enter(Phase::Silent);
             course.waiting = course.entered;
+            course.sending = true;
         });
     }
 
-    /// Bytes of an answer are being sent.
-    pub(super) fn sends(&self) {
-        self.change(|course| course.sending = true);
+    /// The last answer has left.
+    pub(super) fn says_farewell(&self) {
+        self.change(|course| course.enter(Phase::Farewell));
+    }
+
+    /// Bytes are to be sent; whether they belong to an answer is told. Unasked, HTTP speaks of its own accord.
+    pub(super) fn sends(&self) -> bool {
+        let mut course = self.lock();
+        course.sending |= !matches!(course.phase, Phase::Silent | Phase::Head);
+        course.sending
+    }
+
+    /// Bytes were sent, or the client took none.
+    pub(super) fn moves(&self, has_taken: bool) {
+        self.change(|course| {
+            course.stuck = if has_taken { None } else { course.stuck.or_else(|| Some(Instant::now())) }
+        });
     }
 
     /// All that was to be sent has left.
@@ -115,14 +134,19 @@ impl Line {
         (course.phase != Phase::Answer && !course.sending).then_some(course.waiting)
     }
 
-    /// When the next bytes must have come. Bodies have a limit of their own, with an answer.
+    /// Since when the client has taken nothing of an answer, if that is too long.
+    pub(super) fn stalled_since(&self) -> Option<Instant> {
+        self.course().stuck.filter(|since| since.elapsed() >= self.limits.stall)
+    }
+
+    /// When the next bytes must have come. Bodies have a limit of their own, with an answer, and so has a farewell.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let course = self.course();
         match course.phase {
             _ if course.sending => None,
             Phase::Silent => Some(course.entered + self.limits.keep_alive),
             Phase::Head => Some(course.entered + self.limits.head),
-            Phase::Body | Phase::Answer => None,
+            Phase::Body | Phase::Answer | Phase::Farewell => None,
         }
     }
 
@@ -149,11 +173,15 @@ impl Line {
     }
 
     fn course(&self) -> Course {
-        *self.course.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Course> {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self, change: impl FnOnce(&mut Course)) {
-        change(&mut self.course.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.lock());
     }
 }
 

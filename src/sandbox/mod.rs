@@ -11,6 +11,7 @@ mod connections;
 mod days;
 pub mod demo;
 mod exports;
+mod farewell;
 mod faults;
 mod guard;
 mod limits;
@@ -100,7 +101,7 @@ impl Sandbox {
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
-        let server = Server::start(at, routes::router(shared), limits)?;
+        let server = Server::start(at, shared)?;
         let base_url = format!("http://{}", server.address());
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
     }

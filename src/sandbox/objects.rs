@@ -14,6 +14,9 @@ use crate::error::{Error, Kind, Result, excerpt};
 /// How the document writes a time: `YYYY-MM-DD HH:MM:SS`.
 pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
+/// Most attributes of an object: what every build of the database can hold and find at once.
+const MAX_ATTRIBUTES: usize = 1_000;
+
 /// A business object that can be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusinessObject {
@@ -182,6 +185,10 @@ impl BusinessObject {
         }
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
+        }
+        if self.attributes.len() > MAX_ATTRIBUTES {
+            let count = self.attributes.len();
+            return problem(&format!("it has {count} attributes; an object has at most {MAX_ATTRIBUTES}"));
         }
         for (place, attribute) in self.attributes.iter().enumerate() {
             let name = &attribute.name;

@@ -27,8 +27,8 @@ pub(super) struct Test {
 /// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
-    /// It is one of a JSON array of values, or one of the texts that stand apart from them.
-    Among(String, Vec<String>),
+    /// It is one of a JSON array of values, or of texts which are given by the hexadecimal digits of their bytes.
+    Among(String, Option<String>),
     /// It is a time before this one.
     Before(String),
     /// It is this time or a later one.
@@ -89,8 +89,9 @@ impl Test {
         match self.comparison {
             Comparison::Among(values, apart) => {
                 let listed = format!("{name} IN (SELECT value FROM json_each(?{}))", bound(values));
-                let apart: Vec<String> = apart.into_iter().map(|text| format!("?{}", bound(text))).collect();
-                if apart.is_empty() { listed } else { format!("({listed} OR {name} IN ({}))", apart.join(", ")) }
+                let Some(apart) = apart else { return listed };
+                let texts = format!("SELECT CAST(unhex(value) AS TEXT) FROM json_each(?{})", bound(apart));
+                format!("({listed} OR {name} IN ({texts}))")
             }
             Comparison::Before(end) => format!("{name} < ?{}", bound(end)),
             Comparison::From(start) => format!("{name} >= ?{}", bound(start)),
@@ -127,20 +128,20 @@ mod tests {
         let test = |attribute, comparison| Test { attribute, comparison };
         let groups = vec![
             vec![
-                test(1, Comparison::Among("[1]".into(), vec![])),
+                test(1, Comparison::Among("[1]".into(), None)),
                 test(2, Comparison::Between("2024-01-01".into(), "2024-01-02".into())),
             ],
             vec![test(0, Comparison::Before("z".into()))],
             vec![],
-            vec![test(3, Comparison::Among("[]".into(), vec!["a\0".into(), "b\0".into()])), test(1, Comparison::Never)],
+            vec![test(3, Comparison::Among("[]".into(), Some("[\"6100\"]".into()))), test(1, Comparison::Never)],
         ];
         let statement = query(vec![2, 0], groups).statement("item_7");
         assert_eq!(
             statement.sql,
             "SELECT a2, a0 FROM item_7 WHERE (((a1 IN (SELECT value FROM json_each(?1)) AND (a2 >= ?2 AND a2 < ?3)) \
-             OR a0 < ?4) OR (1 OR ((a3 IN (SELECT value FROM json_each(?5)) OR a3 IN (?6, ?7)) AND 0))) ORDER BY a0"
+             OR a0 < ?4) OR (1 OR ((a3 IN (SELECT value FROM json_each(?5)) OR a3 IN (SELECT CAST(unhex(value) AS TEXT) FROM json_each(?6))) AND 0))) ORDER BY a0"
         );
-        assert_eq!(statement.parameters, ["[1]", "2024-01-01", "2024-01-02", "z", "[]", "a\0", "b\0"]);
+        assert_eq!(statement.parameters, ["[1]", "2024-01-01", "2024-01-02", "z", "[]", "[\"6100\"]"]);
     }
 
     #[test]

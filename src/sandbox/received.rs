@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
 
 /// Most requests that are kept.
@@ -21,7 +23,7 @@ pub struct Received {
     pub time: SystemTime,
     /// Its method.
     pub method: String,
-    /// Its path.
+    /// Its path, with the query if there is one.
     pub path: String,
     /// Its headers in lower case; of secrets, the last four characters at most.
     pub headers: Vec<(String, String)>,
@@ -51,9 +53,10 @@ pub(super) struct Entry {
 
 impl Log {
     /// Writes down a request of which the head has come.
-    pub(super) fn open(self: &Arc<Self>, time: SystemTime, method: &Method, path: &str, headers: &HeaderMap) -> Entry {
-        let headers = headers.iter().map(|(name, value)| (name.to_string(), shown(name, value))).collect();
-        let (method, path) = (method.to_string(), path.to_owned());
+    pub(super) fn open(self: &Arc<Self>, time: SystemTime, head: &Parts) -> Entry {
+        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), shown(name, value))).collect();
+        let path = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
+        let (method, path) = (head.method.to_string(), path.to_owned());
         let mut kept = self.kept();
         kept.requests.push_back(Received { time, method, path, headers, body: None, status: None });
         kept.trim();
@@ -124,10 +127,13 @@ fn shown(name: &HeaderName, value: &HeaderValue) -> String {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Request;
+
     use super::*;
 
     fn open(log: &Arc<Log>, path: &str) -> Entry {
-        log.open(SystemTime::UNIX_EPOCH, &Method::POST, path, &HeaderMap::new())
+        let (head, ()) = Request::post(path).body(()).unwrap().into_parts();
+        log.open(SystemTime::UNIX_EPOCH, &head)
     }
 
     #[test]

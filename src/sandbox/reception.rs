@@ -29,7 +29,7 @@ pub(super) async fn receive(
 ) -> Response {
     line.has_head();
     let (mut head, body) = request.into_parts();
-    let entry = shared.service.log.open(SystemTime::now(), &head.method, head.uri.path(), &head.headers);
+    let entry = shared.service.log.open(SystemTime::now(), &head);
     let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
         Err(refusal) => {
             let mut answer = refusal.answer(&shared.service.switches).into_response();
@@ -79,6 +79,8 @@ async fn answer(
         }
         _ => {}
     }
+    // It was asked for, so it does not count as time that the service needs.
+    tokio::time::sleep(shared.service.switches.latency).await;
     let answer = tokio::time::timeout(shared.limits.answer, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox did not answer within {} seconds", shared.limits.answer.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);

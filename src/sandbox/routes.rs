@@ -66,7 +66,6 @@ async fn method_not_allowed(State(shared): State<Shared>) -> Answer {
 /// Runs the operation where it may block and where a panic ends only itself.
 async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Answer {
     let service = shared.service;
-    tokio::time::sleep(service.switches.latency).await;
     let (mut outlet, awaited) = Outlet::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
     let runs = Arc::clone(&service);
     tokio::task::spawn_blocking(move || {

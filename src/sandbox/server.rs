@@ -2,21 +2,25 @@
 //!
 //! What becomes of a connection is the matter of `connections`, what is answered the router's.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 use std::time::Duration;
 
-use axum::Router;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::connections::serve;
-use super::limits::Limits;
+use super::routes::Shared;
 use crate::error::{Error, Kind, Result};
 
 /// How long a search that is still running is waited for when all connections have ended.
 const LAST_GRACE: Duration = Duration::from_millis(500);
+/// Connections that may wait to be accepted. What comes beyond is sent again by its client a second later.
+const BACKLOG: u32 = 1_024;
+
 /// A server that runs until it is stopped.
 pub(super) struct Server {
     address: SocketAddr,
@@ -25,30 +29,29 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens on an address and serves a router there.
-    pub(super) fn start(at: SocketAddr, router: Router, limits: Limits) -> Result<Self> {
-        let listener = TcpListener::bind(at).map_err(|cause| {
-            Error::new(Kind::Sandbox, format!("the sandbox cannot listen on {at}: {cause}"))
-                .with_hint("port 0 takes a free one")
-                .with_source(cause)
-        })?;
-        let failed = |what: &str, cause: std::io::Error| {
+    /// Listens on an address and serves there.
+    pub(super) fn start(at: SocketAddr, shared: Shared) -> Result<Self> {
+        let failed = |what: &str, cause: io::Error| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot {what}: {cause}")).with_source(cause)
         };
-        let address = listener.local_addr().map_err(|cause| failed("tell its port", cause))?;
-        listener.set_nonblocking(true).map_err(|cause| failed("prepare its socket", cause))?;
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             // A slow reader keeps a search waiting, so each connection has a thread of its own; one that is idle ends.
-            .max_blocking_threads(limits.connections)
+            .max_blocking_threads(shared.limits.connections)
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
+        let listener = {
+            let _context = runtime.enter();
+            listen(at)
+                .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
+        };
+        let address = listener.local_addr().map_err(|cause| failed("tell its port", cause))?;
         let stopping = CancellationToken::new();
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())
-            .spawn(move || run(runtime, listener, router, limits, stop))
+            .spawn(move || run(runtime, listener, shared, stop))
             .map_err(|cause| failed("start its thread", cause))?;
         Ok(Self { address, stopping, thread: Mutex::new(Some(thread)) })
     }
@@ -83,11 +86,16 @@ impl Server {
     }
 }
 
-fn run(runtime: Runtime, listener: TcpListener, router: Router, limits: Limits, stopping: CancellationToken) {
-    runtime.block_on(async {
-        if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-            serve(listener, router, limits, stopping).await;
-        }
-    });
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Elsewhere than on Unix it would let two services share a port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(at)?;
+    socket.listen(BACKLOG)
+}
+
+fn run(runtime: Runtime, listener: TcpListener, shared: Shared, stopping: CancellationToken) {
+    runtime.block_on(serve(listener, shared, stopping));
     runtime.shutdown_timeout(LAST_GRACE);
 }

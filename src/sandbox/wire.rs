@@ -1,6 +1,7 @@
 //! The socket of a connection, between the kernel and HTTP.
 //!
-//! It enforces the time limits on reading and carries out how a connection ends; it knows no HTTP.
+//! It enforces the time limits on reading, sends nothing but answers, and carries out how a connection ends;
+//! it knows no HTTP.
 
 use std::io::{Error as IoError, ErrorKind, IoSlice, Result as IoResult};
 use std::pin::Pin;
@@ -17,6 +18,7 @@ use super::line::{Ending, Line};
 pub(super) struct Wire {
     socket: TcpStream,
     line: Arc<Line>,
+    withholds: bool,
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -25,7 +27,12 @@ impl Wire {
     pub(super) fn new(socket: TcpStream, line: Arc<Line>) -> Self {
         // Without it answers could wait for an acknowledgement; should it fail, they are only slower.
         let _ = socket.set_nodelay(true);
-        Self { socket, line, alarm: Box::pin(sleep_until(Instant::now())) }
+        Self { socket, line, withholds: false, alarm: Box::pin(sleep_until(Instant::now())) }
+    }
+
+    /// Whether something was kept from the client because it belongs to no answer.
+    pub(super) fn withholds(&self) -> bool {
+        self.withholds
     }
 
     /// Whether what is awaited is overdue; if not, the task is woken when it is.
@@ -66,9 +73,8 @@ impl AsyncRead for Wire {
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<IoResult<usize>> {
-        self.line.sends();
-        Pin::new(&mut self.socket).poll_write(context, bytes)
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<IoResult<usize>> {
+        self.poll_write_vectored(context, &[IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
@@ -76,8 +82,13 @@ impl AsyncWrite for Wire {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<IoResult<usize>> {
-        self.line.sends();
-        Pin::new(&mut self.socket).poll_write_vectored(context, parts)
+        if !self.line.sends() {
+            self.withholds = true;
+            return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
+        }
+        let written = Pin::new(&mut self.socket).poll_write_vectored(context, parts);
+        self.line.moves(written.is_ready());
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

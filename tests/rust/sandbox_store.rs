@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use dataaccess::error::Error;
 use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
 use serde_json::json;
-use support::{codes, condition, items, receive, search, send};
+use support::{SEARCH, codes, condition, items, receive, search, send};
 
 /// A folder of its own that ends with the test.
 struct Folder(PathBuf);
@@ -139,6 +139,31 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
     assert!(refusal(&folder.0).ends_with("is no file"));
     assert!(refusal(&folder.file("missing/data.db")).contains("is in a folder that cannot be used"));
     assert!(refusal(Path::new("/")).contains("names no file"));
+}
+
+#[test]
+fn an_address_of_the_database_is_no_path() {
+    for name in [":memory:", "file:data.db?mode=ro"] {
+        let told = refusal(Path::new(name));
+        assert!(told.contains("is the address of a database, not the path of a file"), "{told}");
+        assert!(!Path::new(name).exists());
+    }
+}
+
+#[test]
+fn a_file_that_was_deleted_is_told_as_such() {
+    let folder = Folder::new();
+    let sandbox = on(&folder.file("data.db")).unwrap();
+    let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
+    sandbox.load("customer", (0..60_000).map(row)).unwrap();
+    // One connection is kept from before: while its answer waits to be read, the next search opens another.
+    let everything = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
+    let unread = send(&sandbox, SEARCH, "", &everything.to_string());
+    unread.peek(&mut [0]).unwrap();
+    fs::remove_file(folder.file("data.db")).unwrap();
+    let reply = search(&sandbox, &items(-1003, "customer", &["customer_id"], json!([])));
+    assert_eq!(reply.status, 503);
+    assert_eq!(reply.message(), "the file of the sandbox's store cannot be opened; was it moved or deleted?");
 }
 
 #[test]

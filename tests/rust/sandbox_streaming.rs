@@ -75,6 +75,21 @@ fn a_search_that_takes_too_long_is_a_503() {
 }
 
 #[test]
+fn a_search_is_ended_when_its_time_is_over_and_not_before() {
+    let longest = Duration::from_millis(300);
+    let sandbox = large(Options { longest_search: longest, ..Options::default() });
+    let scan = |groups: usize| {
+        let nobody = json!({"AND": [support::condition("name", "string", "equals", json!(["nobody"]))]});
+        items(-1003, "customer", &["customer_id"], json!(vec![nobody; groups]))
+    };
+    assert_eq!(search(&sandbox, &scan(1)).status, 200);
+    let since = Instant::now();
+    let reply = search(&sandbox, &scan(5_000));
+    assert_eq!((reply.status, reply.message().as_str()), (503, "the search took too long and was ended"));
+    assert!((longest..longest * 10).contains(&since.elapsed()), "{:?}", since.elapsed());
+}
+
+#[test]
 fn a_client_that_leaves_frees_the_store() {
     let sandbox = large(Options::default());
     let mut stream = send(&sandbox, SEARCH, "", &everybody().to_string());

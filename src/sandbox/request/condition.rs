@@ -2,6 +2,8 @@
 //!
 //! The positions and limits of promotion codes are in `codes`.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use super::Reading;
@@ -13,9 +15,6 @@ use crate::sandbox::days::Day;
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Test};
 use crate::sandbox::switches::{DayComparison, Unshown};
-
-/// Most texts of a list that are bound one by one.
-const MAX_APART: usize = 1_000;
 
 /// A condition of a generic search.
 pub(super) fn generic(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Test, Refusal> {
@@ -94,22 +93,28 @@ fn among(
         }
     }
     match operator.text()? {
-        MATCHES => listed(value, values),
-        EQUALS if values.len() == 1 => listed(value, values),
+        MATCHES => Ok(listed(values)),
+        EQUALS if values.len() == 1 => Ok(listed(values)),
         EQUALS => Err(value.refusal(&format!("{EQUALS} compares with exactly one value; {MATCHES} takes several"))),
         _ => unshown(operator, &format!("of a {}: {MATCHES} or {EQUALS}", kind.data_type()), reading),
     }
 }
 
-/// `SQLite`'s JSON reader ends a text at a zero character: such texts stand apart from the JSON array.
-fn listed(value: &Node<'_>, values: &[Value]) -> Result<Comparison, Refusal> {
+/// `SQLite`'s JSON reader ends a text at a zero character: such texts go by their bytes.
+fn listed(values: &[Value]) -> Comparison {
     let holds_zero = |element: &Value| element.as_str().is_some_and(|text| text.contains('\0'));
     let (apart, listed): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|element| holds_zero(element));
-    if apart.len() > MAX_APART {
-        return Err(value.refusal(&format!("more than {MAX_APART} texts with a zero character")));
-    }
-    let apart = apart.into_iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Comparison::Among(json(&listed), apart))
+    let apart: Vec<String> = apart.into_iter().filter_map(Value::as_str).map(hexadecimal).collect();
+    Comparison::Among(json(&listed), (!apart.is_empty()).then(|| json(&apart)))
+}
+
+/// The bytes of a text as digits.
+fn hexadecimal(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 /// An operator that is none of those shown.

@@ -8,6 +8,7 @@ mod condition;
 mod download;
 mod node;
 mod search;
+mod strict;
 
 pub(super) use download::export_id;
 pub(super) use search::{MAX_CONDITIONS, Target, query};
@@ -15,6 +16,7 @@ pub(super) use search::{MAX_CONDITIONS, Target, query};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use self::strict::Strict;
 use super::answer::Refusal;
 use super::switches::Switches;
 
@@ -30,8 +32,10 @@ const MAX_DEPTH: usize = 32;
 
 /// A body as JSON.
 pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {
-    let value =
-        serde_json::from_slice(body).map_err(|cause| Refusal::malformed(format!("the body is not JSON: {cause}")))?;
+    let Strict(value) = serde_json::from_slice(body).map_err(|cause| {
+        let problem = if cause.is_data() { "the body" } else { "the body is not JSON" };
+        Refusal::malformed(format!("{problem}: {cause}"))
+    })?;
     if depth(&value) > MAX_DEPTH {
         return Err(Refusal::malformed(format!("the body is nested more than {MAX_DEPTH} levels deep")));
     }

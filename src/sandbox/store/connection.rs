@@ -60,6 +60,8 @@ impl Place {
         };
         let connection = opened.map_err(failure("open"))?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failure("open"))?;
+        // What is sorted never lies in a folder that others can read.
+        connection.pragma_update(None, "temp_store", "MEMORY").map_err(failure("open"))?;
         for (setting, value) in [
             // With these two on, an unknown column would silently be read as a text.
             (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
@@ -75,7 +77,7 @@ impl Place {
 
 fn only_searches(context: AuthContext<'_>) -> Authorization {
     match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" } => {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" | "unhex" } => {
             Authorization::Allow
         }
         _ => Authorization::Deny,
@@ -91,6 +93,10 @@ pub(super) fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
                 let problem = "the sandbox's store is busy: rows are being loaded, or an answer is still being read";
                 error(problem.to_owned()).with_hint("try again in a moment").retryable()
             }
+            Some(ErrorCode::CannotOpen) => {
+                let problem = "the file of the sandbox's store cannot be opened; was it moved or deleted?";
+                error(problem.to_owned()).with_hint("put it back, or start another sandbox").retryable()
+            }
             Some(ErrorCode::OperationInterrupted) => {
                 error("the search took too long and was ended".to_owned()).retryable()
             }
@@ -104,19 +110,33 @@ pub(super) fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_reader_can_do_nothing_but_search() {
+    const SEARCH: &str = "SELECT a1 FROM item_0 WHERE a0 IN (SELECT value FROM json_each('[\"1\"]'))";
+    const WRITE: &str = "DELETE FROM item_0";
+
+    fn place() -> (Place, Connection) {
         let place = Place::memory();
         let writer = place.writer().unwrap();
         writer.execute_batch("CREATE TABLE item_0 (a0, a1); INSERT INTO item_0 VALUES ('1', 'n')").unwrap();
+        (place, writer)
+    }
+
+    fn text(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
+        connection.query_row(sql, [], |row| row.get(0))
+    }
+
+    /// Why a statement, which must fail, is refused.
+    #[track_caller]
+    fn refusal(connection: &Connection, sql: &str) -> rusqlite::Error {
+        connection.prepare(sql).and_then(|mut statement| statement.raw_execute()).unwrap_err()
+    }
+
+    #[test]
+    fn a_reader_can_do_nothing_but_search() {
+        let (place, _writer) = place();
         let reader = place.reader().unwrap();
-        let text = |sql: &str| reader.query_row(sql, [], |row| row.get::<_, String>(0));
-        assert_eq!(
-            text("SELECT a1 FROM item_0 WHERE a0 IN (SELECT value FROM json_each('[\"1\"]'))"),
-            Ok("n".to_owned())
-        );
+        assert_eq!(text(&reader, SEARCH), Ok("n".to_owned()));
         for sql in [
-            "DELETE FROM item_0",
+            WRITE,
             "INSERT INTO item_0 VALUES ('2', 'x')",
             "DROP TABLE item_0",
             "CREATE TABLE other (a0)",
@@ -125,8 +145,33 @@ mod tests {
             "SELECT load_extension('x')",
             "SELECT readfile('/etc/hostname')",
         ] {
-            assert!(reader.prepare(sql).and_then(|mut statement| statement.raw_execute()).is_err(), "{sql}");
+            refusal(&reader, sql);
         }
-        assert!(text("SELECT \"nosuch\" FROM item_0").is_err(), "an unknown column is never a text");
+        assert!(text(&reader, "SELECT \"nosuch\" FROM item_0").is_err(), "an unknown column is never a text");
+    }
+
+    #[test]
+    fn each_guard_of_a_reader_holds_without_the_others() {
+        let (place, mut writer) = place();
+        let mut reader = place.reader().unwrap();
+        reader.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).unwrap();
+        assert_eq!(reader.pragma_query_value(None, "query_only", |row| row.get(0)), Ok(true));
+        reader.pragma_update(None, "query_only", false).unwrap();
+        assert_eq!(refusal(&reader, WRITE).sqlite_error_code(), Some(ErrorCode::ReadOnly));
+        assert_eq!(text(&writer, SEARCH), Ok("n".to_owned()));
+        writer.authorizer(Some(only_searches)).unwrap();
+        assert_eq!(refusal(&writer, WRITE).sqlite_error_code(), Some(ErrorCode::AuthorizationForStatementDenied));
+    }
+
+    #[test]
+    fn every_connection_has_off_what_it_does_not_need_and_sorts_in_memory() {
+        let (place, writer) = place();
+        for connection in [writer, place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()] {
+            let is_on = |setting| connection.db_config(setting).unwrap();
+            assert!(is_on(DbConfig::SQLITE_DBCONFIG_DEFENSIVE));
+            assert!(!is_on(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA));
+            assert!(!is_on(DbConfig::SQLITE_DBCONFIG_DQS_DML) && !is_on(DbConfig::SQLITE_DBCONFIG_DQS_DDL));
+            assert_eq!(connection.pragma_query_value(None, "temp_store", |row| row.get(0)), Ok(2));
+        }
     }
 }

@@ -55,6 +55,11 @@ pub(super) fn open(path: &Path) -> Result<(Place, Connection)> {
 
 /// The place of a file, which is made when it is not there.
 fn place(path: &Path) -> Result<Place> {
+    let text = path.to_string_lossy();
+    if text == ":memory:" || text.starts_with("file:") {
+        return Err(refused(path, "is the address of a database, not the path of a file")
+            .with_hint("give a plain path, or leave out db to keep all in memory"));
+    }
     let full = full_path(path)?;
     match fs::symlink_metadata(&full) {
         Ok(found) if found.is_file() => Ok(Place::File(full)),

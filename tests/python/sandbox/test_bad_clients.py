@@ -57,6 +57,16 @@ def the_customers(first: int, last: int) -> list[Body]:
     return [{"customer_id": customer(number)} for number in range(first, last + 1)]
 
 
+@pytest.mark.parametrize("values", [250_000, 600_000], ids=["5-megabytes", "12-megabytes"])
+def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int) -> None:
+    """The refusal is sent while the client is still writing, and reaches it each time."""
+    one_of = da.col("customer_id").matches([customer(number) for number in range(values)])
+    client = sandbox.client(retries=0)
+    for _ in range(10):
+        with pytest.raises(da.RequestRejectedError, match="larger than 4194304 bytes"):
+            client.search_items("customer", ["customer_id"], one_of)
+
+
 def test_b3_ten_thousand_groups_are_searched(service: PlainService) -> None:
     body = search(*([condition(customer(number))] for number in range(1_000, GROUPS + 1_000)))
     assert service.search(body).records == the_customers(1_000, 2_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import http.client
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sa
     search, download = own.requests
     assert search.body == client.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
     assert download.body == {"scope": "download", "exportId": 5637051}
+    assert json.loads(download.content or b"") == download.body
     assert [search.path, download.path] == ["/access/api/item/search", "/access/api/segment/download"]
     assert {search.method, download.method} == {"POST"}
     assert {search.status, download.status} == {200}

@@ -24,7 +24,7 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
 
 
 def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
-    assert longest_answer(own, sockets=60, seconds=2) < 1
+    assert longest_answer(own, sockets=270, seconds=2) < 1  # there are 256 places
 
 
 def test_a_stop_is_quick_whatever_clients_are_doing() -> None:

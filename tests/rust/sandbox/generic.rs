@@ -146,6 +146,10 @@ fn an_object_that_no_search_could_use_is_not_declared() {
     assert!(refused(1, "a", &[]).contains("no attributes"));
     assert!(refused(1, "a", &[("x,y", text)]).contains("cannot be named `x,y`"));
     assert!(refused(1, "a", &[("x", text), ("x", text)]).contains("`x` is declared twice"));
+    let many: Vec<String> = (0..1_001).map(|number| format!("x{number}")).collect();
+    let many: Vec<(&str, AttributeKind)> = many.iter().map(|name| (name.as_str(), text)).collect();
+    assert_eq!(refused(1, "a", &many), "object `a`: it has 1001 attributes; an object has at most 1000");
+    sandbox.declare(&BusinessObject::new(1, "a", &many[..1_000])).unwrap();
     assert!(refused(-1003, "a", &[("x", text)]).contains("its name or its id -1003 is taken by `customer`"));
     assert!(refused(1, "customer", &[("x", text)]).contains("is taken by `customer` with id -1003"));
 }

@@ -1,11 +1,12 @@
 //! The HTTP surface: paths, methods, sizes, and who may speak to the service at all.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::LazyLock;
 
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service};
+use super::wire::{DOWNLOAD, Reply, SEARCH, Service};
 
 static SERVICE: LazyLock<Service> = LazyLock::new(Service::demo);
 
@@ -47,7 +48,7 @@ fn only_local_names_are_served() {
         "127.0.0.2",
         "",
     ] {
-        send(&format!("Host: {host}")).refuses(403, "Host: the sandbox serves");
+        send(&format!("Host: {host}")).refuses(403, "host_names= gives it another");
     }
     send("X-Host: none").refuses(403, "Host: the sandbox serves");
     send("Host: localhost\r\nHost: evil.example").refuses(403, "Host: the sandbox serves");
@@ -75,18 +76,56 @@ fn a_body_is_measured_as_it_is_read() {
     let mut stream = SERVICE.connect();
     write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", host()).unwrap();
     let chunk = vec![b' '; 64 * 1024];
-    // The service may answer and close before all is sent.
     for _ in 0..80 {
-        let sent = write!(stream, "{:x}\r\n", chunk.len())
-            .and_then(|()| stream.write_all(&chunk))
-            .and_then(|()| stream.write_all(b"\r\n"));
-        if sent.is_err() {
-            break;
-        }
+        write!(stream, "{:x}\r\n", chunk.len()).unwrap();
+        stream.write_all(&chunk).unwrap();
+        stream.write_all(b"\r\n").unwrap();
     }
-    let mut answer = [0; 12];
-    stream.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 413");
+    read_reply(stream).refuses(413, "larger than 4194304 bytes");
+}
+
+#[test]
+fn who_sends_on_after_a_refusal_still_reads_it() {
+    let body = vec![b' '; 16 * 1024 * 1024];
+    for headers in ["Content-Encoding: gzip", "Host: evil.example", "X: y"] {
+        let mut stream = SERVICE.connect();
+        let length = body.len();
+        write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\n{headers}\r\nContent-Length: {length}\r\n\r\n", host())
+            .unwrap();
+        stream.write_all(&body).unwrap_or_else(|problem| panic!("{headers}: {problem}"));
+        assert!([413, 415, 403].contains(&read_reply(stream).status));
+    }
+}
+
+#[test]
+fn a_head_that_is_none_gets_an_envelope_too() {
+    for head in [
+        "GARBAGE\r\n\r\n".to_owned(),
+        format!("POST {SEARCH} HTTP/1.1\r\na header without a colon\r\n\r\n"),
+        format!("POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: -1\r\n\r\n", host()),
+        format!("GET / HTTP/1.1\r\n{}\r\n\r\nGARBAGE\r\n\r\n", host()),
+    ] {
+        let mut stream = SERVICE.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        let last = said.rfind("HTTP/1.1 ").expect("an answer");
+        Reply::parse(&said[last..]).refuses(400, "the head of the request cannot be read");
+    }
+    let many = "X: y\r\n".repeat(150);
+    let long = "y".repeat(200_000);
+    for head in [format!("GET / HTTP/1.1\r\n{many}\r\n"), format!("GET /{long} HTTP/1.1\r\n\r\n")] {
+        let mut stream = SERVICE.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        read_reply(stream).refuses(431, "the head of the request cannot be read");
+    }
+}
+
+/// The answer on a connection that is closed after it.
+fn read_reply(mut stream: TcpStream) -> Reply {
+    let mut said = String::new();
+    stream.read_to_string(&mut said).expect("an answer up to its end");
+    Reply::parse(&said)
 }
 
 #[test]

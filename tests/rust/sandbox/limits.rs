@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Fault, FaultKind, Limits, Options};
 use serde_json::{Value, json};
 
@@ -129,23 +130,70 @@ fn an_answer_that_does_not_begin_in_time_is_given_up() {
 }
 
 #[test]
+fn a_latency_that_was_asked_for_is_no_part_of_the_time_an_answer_may_take() {
+    let limits = Limits { answer: SHORT, ..Limits::default() };
+    let switches = Switches { latency: SHORT * 2, ..Switches::default() };
+    let service = Service::start(Options { limits, switches, ..Options::demo() });
+    let started = Instant::now();
+    assert_eq!(service.records(&customers(&[vec![]])).len(), 2_000);
+    assert!(started.elapsed() > SHORT * 2);
+}
+
+#[test]
 fn a_slow_reader_keeps_its_answer_however_long_it_takes() {
     let limits = Limits { head: SHORT, keep_alive: SHORT, ..Limits::default() };
     let service = service(limits);
+    let (searches, expected) = many_searches(&service);
+    let mut stream = service.connect();
+    stream.write_all(searches.as_bytes()).unwrap();
+    std::thread::sleep(SHORT * 4);
+    let mut read = vec![0; expected];
+    stream.read_exact(&mut read).expect("all of it, long after any time-out");
+}
+
+#[test]
+fn what_comes_after_a_refusal_is_read_for_a_while_and_no_longer() {
+    let service = service(Limits { linger: SHORT, ..Limits::default() });
+    let mut stream = service.connect();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n").unwrap();
+    let started = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        assert!(started.elapsed() < SHORT * 20, "it is read for ever");
+        std::thread::sleep(SHORT / 10);
+    }
+    assert!(started.elapsed() > SHORT / 2, "{:?}", started.elapsed());
+}
+
+/// A search whose answer is asked for so often that no buffer of the system holds all of it.
+fn many_searches(service: &Service) -> (String, usize) {
     let body = codes(&json!(["id", "name"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]);
-    let expected = service.post(SEARCH, &body).body.len();
-    // Many answers at once, more than the buffers of the system take in.
     let request = format!(
         "POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         service.token,
         body.to_string().len()
     );
-    let mut stream = service.connect();
-    stream.write_all(request.repeat(30).as_bytes()).unwrap();
-    std::thread::sleep(SHORT * 4);
-    let mut read = vec![0; expected * 30];
-    stream.read_exact(&mut read).expect("all of it, long after any time-out");
+    (request.repeat(60), service.post(SEARCH, &body).body.len() * 60)
+}
+
+#[test]
+fn who_takes_nothing_of_an_answer_gives_way_to_one_who_comes() {
+    let service = service(Limits { connections: 4, stall: SHORT, ..Limits::default() });
+    let (searches, expected) = many_searches(&service);
+    let mut idle: Vec<TcpStream> = (0..4).map(|_| service.connect()).collect();
+    for stream in &mut idle {
+        stream.write_all(searches.as_bytes()).unwrap();
+    }
+    std::thread::sleep(SHORT * 3);
+    let started = Instant::now();
+    for _ in 0..2 {
+        assert_eq!(service.records(&customers(&[vec![]])).len(), 2_000);
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    let mut answers = vec![0; expected];
+    let whole = idle.iter_mut().map(|stream| stream.read_exact(&mut answers).is_ok());
+    let whole = whole.filter(|is_whole| *is_whole);
+    assert_eq!(whole.count(), 3, "the places of the others were not needed");
 }
 
 #[test]
@@ -163,6 +211,21 @@ fn a_head_may_have_a_hundred_headers_and_sixty_four_kilobytes() {
     assert_eq!(status(&some(99)).as_deref(), Some("HTTP/1.1 431"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(60 * 1024))]).as_deref(), Some("HTTP/1.1 404"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(64 * 1024))]).as_deref(), Some("HTTP/1.1 431"));
+}
+
+#[test]
+fn a_member_that_comes_twice_is_refused() {
+    let service = Service::demo();
+    let bearer = format!("Authorization: Bearer {}", service.token);
+    let body = customers(&[vec![]]).to_string();
+    assert_eq!(service.post_as(&bearer, SEARCH, &body).status, 200);
+    for (once, twice, name) in [
+        ("\"itemTypeId\":", "\"itemTypeId\":-100,\"itemTypeId\":", "itemTypeId"),
+        ("\"AND\":", "\"AND\":[],\"AND\":", "AND"),
+    ] {
+        let reply = service.post_as(&bearer, SEARCH, &body.replace(once, twice));
+        reply.refuses(400, &format!("the body: member `{name}` comes twice at line 1 column"));
+    }
 }
 
 #[test]

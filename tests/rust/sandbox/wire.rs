@@ -84,7 +84,8 @@ impl Service {
 }
 
 impl Reply {
-    fn parse(text: &str) -> Self {
+    /// Reads one answer.
+    pub fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
         let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
         let mut reply = Self { status, head: head.to_owned(), body: body.to_owned() };
