@@ -27,7 +27,8 @@ def svg(title: str, groups: Mapping[str, Mapping[str, float]], unit: str) -> str
             top += ROW
         top += GAP - ROW
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" role="img" style="{STYLE}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}" '
+        f'role="img" style="{STYLE}">'
         f"<title>{escape(title)}</title>"
         f'<rect width="{WIDTH}" height="{top}" rx="6" fill="#ffffff"/>'
         f'<text x="16" y="24" font-size="15" font-weight="600">{escape(title)}</text>'
