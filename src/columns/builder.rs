@@ -177,6 +177,19 @@ impl Builder {
         }
     }
 
+    /// The type of a column that has one.
+    pub(super) fn column_type(&self) -> Option<Type> {
+        match &self.cells {
+            Cells::Text(_) | Cells::Loose(_) => Some(Type::Text),
+            Cells::Json(_) => Some(Type::Json),
+            Cells::Int64(_) => Some(Type::Int64),
+            Cells::Float64(_) => Some(Type::Float64),
+            Cells::Bool(_) => Some(Type::Bool),
+            Cells::Timestamp(_) => Some(Type::Timestamp),
+            Cells::Inferred(_) => None,
+        }
+    }
+
     /// Gives an inferred column the narrowest type of what it has seen, for good. One without values becomes text.
     pub(super) fn settle(&mut self) -> Fit {
         if let Cells::Inferred(cells) = &mut self.cells {

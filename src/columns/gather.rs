@@ -122,12 +122,13 @@ impl Columns {
             if !self.options.widen {
                 builder.settle().map_err(not_as_seen)?;
             }
-            let seen = builder.seen();
+            let (seen, settled) = (builder.seen(), builder.column_type());
             let array = builder.finish().map_err(not_as_seen)?;
-            let field = Field::new(name, array.data_type().clone(), true);
-            fields.push(match seen {
-                Some(seen) => field_with_seen(field, seen),
-                None => field,
+            fields.push(match (seen, settled) {
+                (None, Some(settled)) => settled.field(name, self.options.views),
+                (seen, _) => {
+                    field_with_seen(Field::new(name, array.data_type().clone(), true), seen.unwrap_or_default())
+                }
             });
             arrays.push(array);
         }
