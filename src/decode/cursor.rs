@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
     /// What was passed since an earlier place.
     #[inline]
     pub(super) fn since(self, start: usize) -> Option<&'a str> {
-        self.text.get(start..self.at)
+        self.text.get(start..)?.get(..self.at.checked_sub(start)?)
     }
 
     #[inline]
@@ -114,13 +114,13 @@ impl<'a> Cursor<'a> {
         'a: 's,
     {
         let start = self.at + 1;
-        let bytes = self.text.as_bytes();
-        let stop = start + first_stop(bytes.get(start..)?)?;
-        if bytes.get(stop) == Some(&b'"') {
-            self.at = stop + 1;
-            return self.text.get(start..stop);
+        let rest = self.text.get(start..)?;
+        let stop = first_stop(rest.as_bytes())?;
+        if rest.as_bytes().get(stop) == Some(&b'"') {
+            self.at = start + stop + 1;
+            return rest.get(..stop);
         }
-        self.at = unescape(self.text, start, stop, scratch)? + 1;
+        self.at = start + unescape(rest, stop, scratch)? + 1;
         Some(scratch)
     }
 
