@@ -248,3 +248,24 @@ fn digits_at_start(bytes: [u8; 8]) -> usize {
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS;
     others.trailing_zeros() as usize / 8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_end_at_any_other_byte() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                let mut bytes = *b"09182736";
+                bytes[place] = byte;
+                let expected = if byte.is_ascii_digit() { 8 } else { place };
+                assert_eq!(digits_at_start(bytes), expected, "{byte:#x} at {place}");
+                // What follows must not change that.
+                bytes[place + 1..].fill(0xFF);
+                let behind = if place == 7 { 8 } else { place + 1 };
+                assert_eq!(digits_at_start(bytes), if byte.is_ascii_digit() { behind } else { place });
+            }
+        }
+    }
+}

@@ -164,6 +164,7 @@ fn broken() -> impl Strategy<Value = String> {
         9 => prop::sample::select(texts).prop_map(str::to_owned),
         1 => (1_usize..140).prop_map(|depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth))),
         1 => (190_usize..400).prop_map(|length| "9".repeat(length)),
+        1 => (190_usize..400).prop_map(|length| format!("[{}]", "9".repeat(length))),
     ]
 }
 
