@@ -102,7 +102,9 @@ openapi: setup ## docs/openapi.json anew, from the service itself
 	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
 		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
 
-# The wheel in an environment of its own: what users get is measured, and .venv keeps its quick build.
+# The wheel in an environment of its own: what users get is measured, and .venv keeps its quick build. The other
+# packages are those of .venv, which stands behind it on the path.
+BENCH_PYTHON = $(subst .venv,target/bench/venv,$(BIN))/python
 .PHONY: bench
 bench: .venv/.tools ## how fast the release build is: a table, and JSON in target/bench
 	$(call say,'Building the release wheel and installing it into target/bench/venv')
@@ -110,8 +112,16 @@ bench: .venv/.tools ## how fast the release build is: a table, and JSON in targe
 	$(BIN)/maturin build --release --out target/bench/wheel
 	$(PYTHON) -m venv --clear target/bench/venv
 	$(BIN)/uv pip install --quiet --offline --no-deps --python target/bench/venv target/bench/wheel/*.whl
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$($(BENCH_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/contenders.pth"
 	$(call say,'Measuring; whatever else runs on this machine is measured too')
-	$(subst .venv,target/bench/venv,$(BIN))/python benches/sandbox.py
+	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
+	$(BENCH_PYTHON) benches/client.py
+	$(BENCH_PYTHON) benches/sandbox.py
+
+.PHONY: figures
+figures: .venv/.tools ## the figures of the last bench into docs/performance.md
+	$(BENCH_PYTHON) benches/page.py
 
 .PHONY: lock
 lock: .venv/.tools ## resolve both lock files anew

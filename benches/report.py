@@ -29,16 +29,27 @@ class Measure:
             return None
         return self.value <= self.reach if self.less_is_better else self.value >= self.reach
 
+    @property
+    def hope(self) -> str:
+        """What it should reach, in words; nothing where nothing is hoped for."""
+        if self.reach is None:
+            return ""
+        return f"{'at most' if self.less_is_better else 'at least'} {self.reach:,}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether it is as good as hoped, in words."""
+        return {None: "", True: "reached", False: "MISSED"}[self.is_reached]
+
 
 def write(name: str, measures: list[Measure], folder: Path) -> Path:
     """Prints the table and writes the JSON; where that is, is the answer."""
     width = max(len(measure.name) for measure in measures)
     for measure in measures:
-        reach = (
-            "" if measure.reach is None else f"{'at most' if measure.less_is_better else 'at least'} {measure.reach:,}"
+        print(
+            f"  {measure.name:<{width}}  {measure.value:>12,.2f} {measure.unit:<10}  "
+            f"{measure.hope:<18} {measure.verdict}".rstrip()
         )
-        verdict = {None: "", True: "reached", False: "MISSED"}[measure.is_reached]
-        print(f"  {measure.name:<{width}}  {measure.value:>12,.2f} {measure.unit:<10}  {reach:<18} {verdict}".rstrip())
     machine: dict[str, object] = {
         "processors": os.cpu_count(),
         "system": platform.platform(),

@@ -58,9 +58,10 @@ class Caller:
 
 def request(base_url: str, token: str, body: bytes) -> bytes:
     """A search as it is sent."""
+    base = urlsplit(base_url)
     head = [
-        f"POST {SEARCH} HTTP/1.1",
-        f"Host: {urlsplit(base_url).netloc}",
+        f"POST {base.path}{SEARCH} HTTP/1.1",
+        f"Host: {base.netloc}",
         f"Authorization: Bearer {token}",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",

@@ -13,6 +13,7 @@ pub mod decode;
 pub mod error;
 pub mod filter;
 pub mod retry;
+pub mod scan;
 pub mod secret;
 pub mod time;
 pub mod transport;

@@ -8,6 +8,8 @@ rows = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["
 
 from dataaccess._calls import (
     download_segment,
+    scan_codes,
+    scan_items,
     search_codes,
     search_items,
     validate_codes,
@@ -62,12 +64,15 @@ from dataaccess.errors import (
 )
 from dataaccess.filters import after, before, col, days, on, op
 from dataaccess.sandbox import Sandbox
+from dataaccess.scan import AsyncScan, Batch, Scan, Table
 from dataaccess.tokens import token_file
 
 __all__ = [
     "AbsentAttributeWarning",
     "ApiError",
     "AsyncClient",
+    "AsyncScan",
+    "Batch",
     "CheckpointCorruptError",
     "CheckpointError",
     "CheckpointLockedError",
@@ -98,11 +103,13 @@ __all__ = [
     "Sandbox",
     "SandboxError",
     "SandboxWarning",
+    "Scan",
     "ScanError",
     "ScanIncompleteError",
     "ServerError",
     "StrayDayWarning",
     "StreamInterruptedError",
+    "Table",
     "ThrottledError",
     "TlsError",
     "TransportError",
@@ -117,6 +124,8 @@ __all__ = [
     "download_segment",
     "on",
     "op",
+    "scan_codes",
+    "scan_items",
     "search_codes",
     "search_items",
     "token_file",

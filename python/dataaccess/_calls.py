@@ -15,7 +15,8 @@ from dataaccess.client import Client
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._types import Attributes, OnUpdate, Row, TimeCondition, ValuesOrOperator, Where
+    from dataaccess._types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.scan import Scan
 
 _VARIABLES = ("DATAACCESS_BASE_URL", "DATAACCESS_TOKEN", "DATAACCESS_CA_BUNDLE")
 
@@ -116,6 +117,93 @@ def search_items(
     """
     return (client or _environment_client()).search_items(
         item_type_name, attrs, where, item_type_id=item_type_id, attrs_as=attrs_as, limit=limit
+    )
+
+
+def scan_codes(
+    attrs: Attributes | None = None,
+    *,
+    allocated_time: TimeCondition,
+    audience_type: ValuesOrOperator | None = None,
+    allocated_audience: ValuesOrOperator | None = None,
+    code_status: ValuesOrOperator | None = None,
+    limit: int | None = None,
+    schema: Schema | None = None,
+    client: Client | None = None,
+) -> Scan:
+    """A search of promotion codes in columns: `Client.scan_codes`.
+
+    Args:
+        attrs: As for `Client.search_codes`.
+        allocated_time: As for `Client.search_codes`.
+        audience_type: As for `Client.search_codes`.
+        allocated_audience: As for `Client.search_codes`.
+        code_status: As for `Client.search_codes`.
+        limit: As for `Client.search_codes`.
+        schema: As for `Client.scan_codes`.
+        client: The client to use; None makes one of the environment's settings and reuses it.
+
+    Returns:
+        A scan, which sends its request when it is used.
+
+    Raises:
+        ConfigError: No client is given and the environment names no service or token.
+        ValidationError: The request breaks a rule of the document; all problems at once.
+
+    Example:
+        >>> import dataaccess as da
+        >>> dict(da.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
+        {'pool_id': Int64}
+    """
+    return (client or _environment_client()).scan_codes(
+        attrs,
+        allocated_time=allocated_time,
+        audience_type=audience_type,
+        allocated_audience=allocated_audience,
+        code_status=code_status,
+        limit=limit,
+        schema=schema,
+    )
+
+
+def scan_items(
+    item_type_name: str,
+    attrs: Attributes,
+    where: Where,
+    *,
+    item_type_id: int | None = None,
+    attrs_as: str = "array",
+    limit: int | None = None,
+    schema: Schema | None = None,
+    client: Client | None = None,
+) -> Scan:
+    """A search of any business object in columns: `Client.scan_items`.
+
+    Args:
+        item_type_name: As for `Client.search_items`.
+        attrs: As for `Client.search_items`.
+        where: As for `Client.search_items`.
+        item_type_id: As for `Client.search_items`.
+        attrs_as: As for `Client.search_items`.
+        limit: As for `Client.search_items`.
+        schema: As for `Client.scan_items`.
+        client: The client to use; None makes one of the environment's settings and reuses it.
+
+    Returns:
+        A scan, which sends its request when it is used.
+
+    Raises:
+        ConfigError: No client is given and the environment names no service or token.
+        ValidationError: The request breaks a rule of the document; all problems at once.
+
+    Example:
+        >>> import dataaccess as da
+        >>> who = da.col("customer_id").equals("demo-customer-0001")
+        >>> da.scan_items("customer", ["customer_id"], who).to_polars().shape
+        (1, 1)
+    """
+    return (client or _environment_client()).scan_items(
+        item_type_name, attrs, where, item_type_id=item_type_id, attrs_as=attrs_as, limit=limit, schema=schema
     )
 
 

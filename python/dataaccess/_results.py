@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._stats import warn_of
 from dataaccess._warn import warn_caller
-from dataaccess.errors import AbsentAttributeWarning, IncompleteWarning, WaitTimeoutError
+from dataaccess.errors import IncompleteWarning, WaitTimeoutError
 
 if TYPE_CHECKING:
     from dataaccess._types import OnUpdate
 
 
-def checked_rows(result: tuple[list[dict[str, Any]], list[int]]) -> list[dict[str, Any]]:
-    """The rows of a search; warns of attributes that no record has."""
-    rows, present = result
-    if rows and 0 in present:
-        absent = [name for name, count in zip(rows[0], present, strict=False) if not count]
-        warn_caller(
-            f"no record has {', '.join(map(repr, absent))}: absent, not null, so probably a typing error in attrs",
-            AbsentAttributeWarning,
-        )
+def checked_rows(result: tuple[list[dict[str, Any]], dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a search; warns of what is doubtful."""
+    rows, told = result
+    warn_of(told)
     return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from dataaccess.filters import Comparison, Days, Expression, Values
 
@@ -21,13 +21,16 @@ ValuesOrOperator: TypeAlias = Values | Comparison
 """One value, several, or `da.op(…)`."""
 
 TimeCondition: TypeAlias = Comparison | Days
-"""`da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(…)`; for scans also `da.days(start, stop)`."""
+"""`da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(…)`. `da.days(start, stop)` is for scans of several requests."""
 
 Where: TypeAlias = Expression | Mapping[str, Any]
 """An expression, or the document's `{"OR": [{"AND": […]}]}`."""
 
 Attributes: TypeAlias = str | Iterable[str]
 """Names of attributes."""
+
+Schema: TypeAlias = Mapping[str, Literal["string", "int64", "float64", "bool", "timestamp", "json"]]
+"""Types of columns by the names of their attributes."""
 
 OnUpdate: TypeAlias = Callable[[dict[str, Any]], object]
 """Called with each answer of a wait."""

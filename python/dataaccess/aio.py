@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 from dataaccess._arguments import code_arguments, item_arguments, seconds
 from dataaccess._connection import Connection
 from dataaccess._results import checked_entries, checked_rows, ended, told
+from dataaccess.scan import AsyncScan
 
 if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
 
-    from dataaccess._types import Attributes, OnUpdate, Row, TimeCondition, ValuesOrOperator, Where
+    from dataaccess._types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
 
 
 class AsyncClient(Connection):
@@ -114,6 +115,93 @@ class AsyncClient(Connection):
         """
         arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
         return checked_rows(await self._raw.search_items_async(arguments))
+
+    def scan_codes(
+        self,
+        attrs: Attributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: ValuesOrOperator | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: ValuesOrOperator | None = None,
+        limit: int | None = None,
+        schema: Schema | None = None,
+    ) -> AsyncScan:
+        """A search of promotion codes in columns: streamed, or as a table of pandas, polars or pyarrow.
+
+        The arguments are checked now; the request is sent when the scan is used.
+
+        Args:
+            attrs: As for `search_codes`.
+            allocated_time: As for `search_codes`.
+            audience_type: As for `search_codes`.
+            allocated_audience: As for `search_codes`.
+            code_status: As for `search_codes`.
+            limit: As for `search_codes`.
+            schema: Types of columns that are to be others than usual: a dict of attribute to "string", "int64",
+                "float64", "bool", "timestamp" or "json".
+
+        Returns:
+            A scan. Its columns are text, but `pool_id`, `audience_type` and `code_status` are whole numbers,
+            `date_created` and `allocated_time` times without a zone.
+
+        Raises:
+            ValidationError: The request breaks a rule of the document, or `schema` has no such attribute or type;
+                all problems at once.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
+            >>> frame = asyncio.run(scan.to_pandas())
+            >>> list(frame.columns)
+            ['id', 'pool_id']
+        """
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return AsyncScan(self, "scan_codes", arguments, schema)
+
+    def scan_items(
+        self,
+        item_type_name: str,
+        attrs: Attributes,
+        where: Where,
+        *,
+        item_type_id: int | None = None,
+        attrs_as: str = "array",
+        limit: int | None = None,
+        schema: Schema | None = None,
+    ) -> AsyncScan:
+        """A search of any business object in columns, as `scan_codes`.
+
+        Args:
+            item_type_name: As for `search_items`.
+            attrs: As for `search_items`.
+            where: As for `search_items`.
+            item_type_id: As for `search_items`.
+            attrs_as: As for `search_items`.
+            limit: As for `search_items`.
+            schema: As for `scan_codes`. Without it types follow the values: of all rows when they are collected, of
+                the first batch when they are streamed, where a later value of another type is an error.
+
+        Returns:
+            A scan.
+
+        Raises:
+            ValidationError: The request breaks a rule of the document, or `schema` has no such attribute or type;
+                all problems at once.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> who = da.col("customer_id").equals("demo-customer-0001")
+            >>> scan = client.scan_items("customer", ["customer_id"], who)
+            >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
+            ['demo-customer-0001']
+        """
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
+        return AsyncScan(self, "scan_items", arguments, schema)
 
     async def download_segment(self, export_id: int) -> dict[str, Any]:
         """Downloads the status entries of a segment export (section 4.3).

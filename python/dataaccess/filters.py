@@ -199,7 +199,7 @@ class Column(_NotOrdered):
             >>> col("customer_id").matches(["17", "42"])
             col('customer_id').matches(['17', '42'])
         """
-        return self._condition(Comparison("matches", _kept(values)))
+        return self._condition(Comparison("matches", kept(values)))
 
     def equals(self, value: Value) -> Expression:
         """Holds for records with exactly this value (operator `equals`, section 2.4).
@@ -262,7 +262,7 @@ class Column(_NotOrdered):
             >>> col("age").op("greater_than", 17, data_type="number")
             col('age').op('greater_than', 17, data_type='number')
         """
-        return self._condition(Comparison("op", _kept(values), name, unit, data_type))
+        return self._condition(Comparison("op", kept(values), name, unit, data_type))
 
     def __and__(self, other: object) -> NoReturn:
         _refuse_to_join(self, "&")
@@ -360,7 +360,7 @@ def op(operator: str, values: Values, *, unit: str | None = None) -> Comparison:
         >>> op("not_matches", [3, 4])
         op('not_matches', [3, 4])
     """
-    return Comparison("op", _kept(values), operator, unit)
+    return Comparison("op", kept(values), operator, unit)
 
 
 def days(start: Time, stop: Time) -> Days:
@@ -377,7 +377,7 @@ def days(start: Time, stop: Time) -> Days:
     return Days(start, stop)
 
 
-def _kept(values: object) -> object:
+def kept(values: object) -> object:
     """The values as they are now: an iterator could be read only once, and a list could change."""
     if isinstance(values, list):
         return values.copy()

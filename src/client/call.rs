@@ -1,13 +1,13 @@
 //! The one loop that sends: attempts, back-off, deadline, token renewal, and what is told of them.
 
+use std::future;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 
+use super::outlet::Outlet;
 use super::verdict::{self, Shape};
-use super::{Client, RowEvent};
-use crate::cells::{Block, Cells};
+use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
 use crate::secret::Secret;
@@ -26,11 +26,9 @@ pub(super) struct Call<'a> {
     pub(super) plan: Plan,
     /// What an answer that closed well must have besides.
     pub(super) shape: Shape,
-    /// Where records go.
-    pub(super) rows: Option<mpsc::Sender<RowEvent>>,
     /// Whether sending twice does no harm.
     pub(super) idempotent: bool,
-    /// For everything, sleeps included.
+    /// For everything, sleeps included; of a stream, for what comes before its first batch.
     pub(super) timeout: Duration,
 }
 
@@ -65,30 +63,35 @@ impl Log {
 
 impl Client {
     /// Sends until there is an answer or a final failure, within the call's time.
-    pub(super) async fn run(&self, call: &Call<'_>) -> Result<Envelope> {
+    pub(super) async fn run<G: Gather>(&self, call: &Call<'_>, outlet: &Outlet<'_, G>) -> Result<Answered> {
         let mut log = Log::new();
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed")),
-            outcome = tokio::time::timeout(call.timeout, self.attempts(call, &mut log)) => {
-                outcome.unwrap_or_else(|_| Err(deadline(call.timeout)))
-            }
+            outcome = self.attempts(call, outlet, &mut log) => outcome,
+            failure = deadline(call.timeout, outlet) => Err(failure),
         };
-        outcome.map_err(|error| error.in_context(log.into_context(call.operation)))
+        match outcome {
+            Ok(envelope) => Ok(Answered { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
+            Err(error) => Err(error.in_context(log.into_context(call.operation))),
+        }
     }
 
-    async fn attempts(&self, call: &Call<'_>, log: &mut Log) -> Result<Envelope> {
+    async fn attempts<G: Gather>(&self, call: &Call<'_>, outlet: &Outlet<'_, G>, log: &mut Log) -> Result<Envelope> {
         let mut renewed = false;
         loop {
             let token = self.auth.token().await?;
             self.pace.turn().await;
             log.attempts += 1;
             let request_id = log.request_id();
-            let failure = match self.attempt(call, &token, &request_id).await {
+            let failure = match self.attempt(call, outlet, &token, &request_id).await {
                 Ok(envelope) => return Ok(envelope),
                 Err(failure) => failure,
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+            if outlet.is_committed() {
+                return Err(failure);
+            }
             let refused = failure.kind() == Kind::PermissionDenied && !renewed && log.attempts <= self.policy.retries;
             if refused && self.auth.renew(&token).await? {
                 renewed = true;
@@ -100,57 +103,64 @@ impl Client {
                     None => return Err(failure),
                 }
             }
-            if let Some(rows) = &call.rows {
-                // Whatever rows were handed on belong to an answer that did not end well.
-                rows.send(RowEvent::Restart).await.map_err(|_| abandoned())?;
-            }
+            outlet.restart().await?;
         }
     }
 
-    /// One request and its answer.
-    async fn attempt(&self, call: &Call<'_>, token: &Secret, request_id: &str) -> Result<Envelope> {
+    /// One request and its answer. The last records are handed on when the answer has proved to be a result.
+    async fn attempt<G: Gather>(
+        &self,
+        call: &Call<'_>,
+        outlet: &Outlet<'_, G>,
+        token: &Secret,
+        request_id: &str,
+    ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let mut answer = self.transport.post(request).await?;
         if answer.status != 200 {
             let body = answer.error_body().await;
             return Err(verdict::of_status(&answer, &body));
         }
-        let envelope = receive(call, &mut answer).await.map_err(|error| verdict::with_content_type(error, &answer))?;
+        let mut sink = outlet.sink();
+        let envelope = receive(&call.plan, &mut answer, &mut sink, outlet)
+            .await
+            .map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
+        while let Some(batch) = sink.take()? {
+            outlet.hand_on(batch).await?;
+        }
         Ok(envelope)
     }
 }
 
-/// Decodes the body as it arrives and hands on its rows.
-async fn receive(call: &Call<'_>, answer: &mut Answer) -> Result<Envelope> {
-    let mut decoder = Decoder::new(call.plan.clone());
-    let mut cells = Cells::new(call.plan.columns.as_ref().map_or(0, Vec::len));
+/// Decodes the body as it arrives and hands on its records, but for the last.
+async fn receive<G: Gather>(
+    plan: &Plan,
+    answer: &mut Answer,
+    sink: &mut G,
+    outlet: &Outlet<'_, G>,
+) -> Result<Envelope> {
+    let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = answer.chunk().await? {
-        decoder.feed(chunk, &mut cells)?;
-        hand_on(call, cells.take_full()?).await?;
+        let fed = decoder.feed(chunk, sink);
+        // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
+        while let Some(batch) = sink.take_full()? {
+            outlet.hand_on(batch).await?;
+        }
+        fed?;
         if decoder.is_satisfied() {
-            hand_on(call, cells.take()?).await?;
             return Ok(decoder.cut_short());
         }
     }
-    let envelope = decoder.finish()?;
-    hand_on(call, cells.take()?).await?;
-    Ok(envelope)
+    decoder.finish()
 }
 
-async fn hand_on(call: &Call<'_>, block: Option<Block>) -> Result<()> {
-    match (&call.rows, block) {
-        (Some(rows), Some(block)) => rows.send(RowEvent::Rows(block)).await.map_err(|_| abandoned()),
-        _ => Ok(()),
+/// The end of a call's time. A stream that has begun has no such end: whoever takes it takes their own time.
+async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error {
+    tokio::time::sleep(timeout).await;
+    if outlet.is_committed() {
+        future::pending::<()>().await;
     }
-}
-
-/// Nobody is there to take the rows: whoever asked has gone.
-fn abandoned() -> Error {
-    Error::new(Kind::Internal, "the rows of a search were abandoned")
-}
-
-fn deadline(timeout: Duration) -> Error {
     let seconds = timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no complete answer within timeout={seconds} s"))
         .with("phase", "deadline")

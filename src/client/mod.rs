@@ -4,6 +4,7 @@
 
 mod auth;
 mod call;
+mod outlet;
 mod pace;
 mod verdict;
 mod wait;
@@ -19,13 +20,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
+pub use outlet::Event;
 pub use wait::Waited;
 
-use crate::cells::Block;
 use crate::config::Settings;
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::decode::{Envelope, Limits, Plan};
+use crate::decode::{Envelope, Gather, Limits, Plan};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
@@ -33,19 +34,22 @@ use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
 use call::Call;
+use outlet::Outlet;
 use pace::Pace;
 use verdict::Shape;
 
 /// Most characters of a path; servers take no more.
 const MAX_PATH: usize = 8 * 1024;
 
-/// What a search tells while it runs.
+/// An answer that ended well, and how it was come by.
 #[derive(Debug)]
-pub enum RowEvent {
-    /// The next rows.
-    Rows(Block),
-    /// The request is sent again: all rows so far are void.
-    Restart,
+pub struct Answered {
+    /// What is left of it when its records have gone to their sink.
+    pub envelope: Envelope,
+    /// Requests sent.
+    pub attempts: u32,
+    /// Since the call began.
+    pub elapsed: Duration,
 }
 
 /// A client of one service in one process.
@@ -79,25 +83,41 @@ impl Client {
         })
     }
 
-    /// Searches items (sections 4.1 and 4.2). The rows go to `rows`; what is left of the answer is returned.
-    pub async fn search(
+    /// Searches items (sections 4.1 and 4.2). The batches of a sink of `make` go to `events`, and count once this
+    /// ended well.
+    pub async fn search<G: Gather>(
         &self,
         operation: &'static str,
         search: &Search,
-        rows: mpsc::Sender<RowEvent>,
-    ) -> Result<Envelope> {
+        make: impl Fn() -> G + Sync,
+        events: mpsc::Sender<Event<G::Batch>>,
+    ) -> Result<Answered> {
+        self.run(&self.searching(operation, search)?, &Outlet::collecting(&make, events)).await
+    }
+
+    /// As [`Client::search`], with batches that count as they come: nothing is sent again once the first was handed
+    /// on, and from then on the time of the call has no end.
+    pub async fn stream<G: Gather>(
+        &self,
+        operation: &'static str,
+        search: &Search,
+        make: impl Fn() -> G + Sync,
+        events: mpsc::Sender<Event<G::Batch>>,
+    ) -> Result<Answered> {
+        self.run(&self.searching(operation, search)?, &Outlet::streaming(&make, events)).await
+    }
+
+    fn searching(&self, operation: &'static str, search: &Search) -> Result<Call<'static>> {
         let plan = Plan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
-        let call = Call {
+        Ok(Call {
             operation,
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
             shape: Shape::Records,
-            rows: Some(rows),
             idempotent: true,
             timeout: self.settings.timeout,
-        };
-        self.run(&call).await
+        })
     }
 
     /// Downloads the status entries of an export (section 4.3).
@@ -117,11 +137,10 @@ impl Client {
             body: json(&export)?,
             plan: self.whole(),
             shape: Shape::Entries,
-            rows: None,
             idempotent: true,
             timeout,
         };
-        self.run(&call).await
+        Ok(self.run(&call, &Outlet::none()).await?.envelope)
     }
 
     /// Sends what the document does not show, and returns the whole answer.
@@ -133,11 +152,10 @@ impl Client {
             body: Bytes::copy_from_slice(body.get().as_bytes()),
             plan: self.whole(),
             shape: Shape::Any,
-            rows: None,
             idempotent,
             timeout: self.settings.timeout,
         };
-        self.run(&call).await
+        Ok(self.run(&call, &Outlet::none()).await?.envelope)
     }
 
     /// Ends every call under way; later ones are refused.

@@ -148,7 +148,7 @@ impl Builder {
         Misfit { expected, mend: Some(self.mend.name()) }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match &self.cells {
             Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.len(),
             Cells::Int64(cells) => cells.len(),
@@ -174,6 +174,19 @@ impl Builder {
         match &self.cells {
             Cells::Inferred(cells) => Some(cells.seen()),
             _ => None,
+        }
+    }
+
+    /// The type of a column that has one.
+    pub(super) fn column_type(&self) -> Option<Type> {
+        match &self.cells {
+            Cells::Text(_) | Cells::Loose(_) => Some(Type::Text),
+            Cells::Json(_) => Some(Type::Json),
+            Cells::Int64(_) => Some(Type::Int64),
+            Cells::Float64(_) => Some(Type::Float64),
+            Cells::Bool(_) => Some(Type::Bool),
+            Cells::Timestamp(_) => Some(Type::Timestamp),
+            Cells::Inferred(_) => None,
         }
     }
 

@@ -122,12 +122,13 @@ impl Columns {
             if !self.options.widen {
                 builder.settle().map_err(not_as_seen)?;
             }
-            let seen = builder.seen();
+            let (seen, settled) = (builder.seen(), builder.column_type());
             let array = builder.finish().map_err(not_as_seen)?;
-            let field = Field::new(name, array.data_type().clone(), true);
-            fields.push(match seen {
-                Some(seen) => field_with_seen(field, seen),
-                None => field,
+            fields.push(match (seen, settled) {
+                (None, Some(settled)) => settled.field(name, self.options.views),
+                (seen, _) => {
+                    field_with_seen(Field::new(name, array.data_type().clone(), true), seen.unwrap_or_default())
+                }
             });
             arrays.push(array);
         }
@@ -208,12 +209,14 @@ impl Sink for Columns {
     }
 
     fn undo_record(&mut self) {
-        for builder in &mut self.builders {
-            builder.give_up(self.records);
-        }
-        self.given_up.push(self.records);
-        self.records += 1;
         self.bytes = self.kept_bytes;
         self.extras.forget();
+        if self.builders.iter().any(|builder| builder.len() > self.records) {
+            for builder in &mut self.builders {
+                builder.give_up(self.records);
+            }
+            self.given_up.push(self.records);
+            self.records += 1;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The sink that builds Arrow: typed columns, the schema of promotion codes, inference and widening.
 //!
-//! The one room of the core that names Arrow. It knows cells and nothing of where they come from.
+//! It makes all Arrow there is; `scan` and the bindings hand it on. It knows cells and nothing of where they come from.
 
 mod batch;
 mod builder;
@@ -14,7 +14,7 @@ mod types;
 mod unify;
 
 pub use gather::{Columns, Options};
-pub use types::{Column, Kind, Type, codes, items, schema};
+pub use types::{Column, Kind, Type, codes, items, schema, settled};
 pub use unify::unify;
 
 #[cfg(test)]

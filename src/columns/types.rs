@@ -1,8 +1,12 @@
 //! Which types columns have: the fixed schema of promotion codes, what `schema=` says, what is left to inference.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+
+/// Key of a field's metadata that tells JSON from other text, which for Arrow are one type.
+const TYPE: &str = "dataaccess.type";
 
 /// A type of `schema=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,28 @@ impl Type {
             Self::Bool => "bool",
             Self::Timestamp => "timestamp",
             Self::Json => "json",
+        }
+    }
+
+    /// The type of a field of ours.
+    #[must_use]
+    pub fn of(field: &Field) -> Self {
+        match field.data_type() {
+            DataType::Int64 => Self::Int64,
+            DataType::Float64 => Self::Float64,
+            DataType::Boolean => Self::Bool,
+            DataType::Timestamp(..) => Self::Timestamp,
+            _ if field.metadata().get(TYPE).is_some_and(|name| name == Self::Json.name()) => Self::Json,
+            _ => Self::Text,
+        }
+    }
+
+    /// A field of this type.
+    pub(super) fn field(self, name: &str, views: bool) -> Field {
+        let field = Field::new(name, self.data_type(views), true);
+        match self {
+            Self::Json => field.with_metadata(HashMap::from([(TYPE.to_owned(), self.name().to_owned())])),
+            _ => field,
         }
     }
 
@@ -119,10 +145,20 @@ pub(super) const fn fixed_type(kind: Kind) -> Option<Type> {
     }
 }
 
+/// The same columns, with the types that a schema of theirs gives to those that were inferred.
+#[must_use]
+pub fn settled(columns: &[Column], schema: &Schema) -> Vec<Column> {
+    let settle = |(column, field): (&Column, &Arc<Field>)| match column.kind {
+        Kind::Inferred => Column { name: column.name.clone(), kind: Kind::Fixed(Type::of(field)) },
+        _ => column.clone(),
+    };
+    columns.iter().zip(schema.fields()).map(settle).collect()
+}
+
 /// The schema, when it is known before any record came.
 #[must_use]
 pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {
-    let field = |column: &Column| Some(Field::new(&column.name, fixed_type(column.kind)?.data_type(views), true));
+    let field = |column: &Column| Some(fixed_type(column.kind)?.field(&column.name, views));
     let fields: Option<Vec<Field>> = columns.iter().map(field).collect();
     Some(Arc::new(Schema::new(fields?)))
 }

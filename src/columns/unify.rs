@@ -27,8 +27,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
         })
         .collect::<Result<Vec<Type>>>()?;
     let fields = columns.iter().zip(&types);
-    let fields: Vec<Field> =
-        fields.map(|(column, of_column)| Field::new(&column.name, of_column.data_type(views), true)).collect();
+    let fields: Vec<Field> = fields.map(|(column, of_column)| of_column.field(&column.name, views)).collect();
     let schema = Arc::new(Schema::new(fields));
     let widened = batches.into_iter().map(|batch| widen(&batch, columns, &types, views, &schema));
     let widened = widened.collect::<Result<Vec<_>>>()?;

@@ -3,6 +3,8 @@
 //! Whatever surprises, be it broken or only strange, is not judged here: the record is taken back and left to the
 //! plain path (`record.rs`), which this one must equal.
 
+use memchr::memrchr;
+
 use super::columns::Columns;
 use super::cursor::{Cursor, Number};
 use super::layout::{Field, Layout};
@@ -65,7 +67,9 @@ impl Fast {
     ) -> Run {
         let mut cursor = Cursor::new(text, start);
         let mut run = Run { count: 0, end: start, is_at_record: true };
-        while run.count < most && cursor.at() < text.len() {
+        // A record that begins behind the last bracket is not all there: to begin it and take it back is dear.
+        let last = memrchr(b'}', text.as_bytes()).unwrap_or_default();
+        while run.count < most && cursor.at() < last {
             let Some(after) = self.read(cursor, columns, sink) else {
                 sink.undo_record();
                 break;

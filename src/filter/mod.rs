@@ -26,6 +26,7 @@ mod values;
 use crate::contract::search::SearchBody;
 
 pub use given::{ColumnCondition, Comparison, Days, Given, Method};
+pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
 
 /// A search that was checked.

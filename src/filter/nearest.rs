@@ -1,7 +1,7 @@
 //! The known name most like a mistaken one, for messages.
 
 /// `; did you mean "…"?`, or nothing when no known name is near.
-pub(super) fn did_you_mean<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn did_you_mean<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(asked, known).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default()
 }
 

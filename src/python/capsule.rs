@@ -1,8 +1,13 @@
-//! Arrow streams of other libraries, taken out of the capsule they come in (the Arrow `PyCapsule` interface).
+//! Arrow data in and out of capsules (the Arrow `PyCapsule` interface): streams of other libraries are taken out,
+//! our schemas, batches and streams are put in.
 //!
 //! The one file of the bindings that may hold `unsafe`; it reads no row.
 #![expect(unsafe_code, reason = "a capsule holds a plain pointer, which nobody but its producer can vouch for")]
 
+use arrow::array::{Array as _, RecordBatch, RecordBatchReader, StructArray};
+use arrow::datatypes::Schema;
+use arrow::error::ArrowError;
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -25,4 +30,32 @@ pub(super) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamRea
         let problem = format!("the rows come as an Arrow stream that is no table: {cause}");
         raise(object.py(), Error::new(Kind::Sandbox, problem))
     })
+}
+
+/// A schema for another library.
+pub(super) fn of_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(|cause| defect(py, &cause))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// A batch for another library, as the pair of its schema and its arrays. The memory is shared.
+pub(super) fn of_batch<'py>(
+    py: Python<'py>,
+    batch: &RecordBatch,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let schema = of_schema(py, batch.schema_ref())?;
+    let array = FFI_ArrowArray::new(&StructArray::from(batch.clone()).to_data());
+    Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+}
+
+/// A stream of batches for another library, which pulls them whenever it likes, with or without the interpreter.
+pub(super) fn of_stream(
+    py: Python<'_>,
+    reader: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+}
+
+fn defect(py: Python<'_>, cause: &ArrowError) -> PyErr {
+    raise(py, Error::new(Kind::Internal, format!("columns cannot be handed over: {cause}")))
 }

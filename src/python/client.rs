@@ -9,25 +9,24 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 use tokio::sync::mpsc;
 
 use super::given::given;
 use super::held_token::RawToken;
 use super::process::PerProcess;
 use super::raise::{no_unicode, raise};
-use super::rows::Rows;
+use super::rows::{self, Found};
+use super::scan::RawScan;
 use super::updates::Updates;
 use super::{doors, json, request};
-use crate::client::{Client, RowEvent, Waited};
+use crate::client::{Client, Waited};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::{Search, export};
-
-/// Blocks of rows that may wait to become dicts; then the socket waits.
-const BLOCKS_AHEAD: usize = 4;
+use crate::scan::{LastStats, Scan};
 
 /// A client of one service. It may be shared by threads, and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -56,8 +55,8 @@ impl RawClient {
         self.settings.base_url.as_str().trim_end_matches('/')
     }
 
-    /// A promotion code search: rows, and in how many of them each attribute was present.
-    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<(Py<PyList>, Vec<u64>)> {
+    /// A promotion code search: rows and their figures.
+    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
         self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
     }
 
@@ -67,7 +66,7 @@ impl RawClient {
     }
 
     /// A search of any business object: as `search_codes`.
-    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<(Py<PyList>, Vec<u64>)> {
+    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
         self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
 
@@ -76,10 +75,24 @@ impl RawClient {
         self.search_async(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
 
+    /// A scan of promotion codes. Nothing is sent.
+    fn scan_codes(slf: Bound<'_, Self>, arguments: &Bound<'_, PyDict>, schema: &Bound<'_, PyAny>) -> PyResult<RawScan> {
+        let zone = &slf.get().settings.zone;
+        let scan = request::scan("scan_codes", request::check_codes(arguments, zone)?, schema, zone)?;
+        Ok(RawScan::new(slf.unbind(), scan))
+    }
+
+    /// A scan of any business object. Nothing is sent.
+    fn scan_items(slf: Bound<'_, Self>, arguments: &Bound<'_, PyDict>, schema: &Bound<'_, PyAny>) -> PyResult<RawScan> {
+        let zone = &slf.get().settings.zone;
+        let scan = request::scan("scan_items", request::check_items(arguments, zone)?, schema, zone)?;
+        Ok(RawScan::new(slf.unbind(), scan))
+    }
+
     /// The status entries of an export: the whole answer.
     fn download_segment(&self, py: Python<'_>, export_id: &Bound<'_, PyAny>) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id)?;
-        whole(py, &doors::block(py, download, no_events(), |_, ()| Ok(()))?)
+        whole(py, &doors::block(py, download, doors::no_events(), |_, ()| Ok(()))?)
     }
 
     /// As `download_segment`, awaited.
@@ -139,7 +152,7 @@ impl RawClient {
         idempotent: bool,
     ) -> PyResult<Py<PyDict>> {
         let call = self.free(py, path, body, idempotent)?;
-        whole(py, &doors::block(py, call, no_events(), |_, ()| Ok(()))?)
+        whole(py, &doors::block(py, call, doors::no_events(), |_, ()| Ok(()))?)
     }
 
     /// As `call`, awaited.
@@ -169,7 +182,7 @@ impl RawClient {
 
 impl RawClient {
     /// This process's client. After a fork a new one is made, with connections of its own.
-    fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
+    pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(raise(py, Error::new(Kind::ClientClosed, "the client is closed")));
         }
@@ -183,24 +196,12 @@ impl RawClient {
             .map_err(|error| raise(py, error))
     }
 
-    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<(Py<PyList>, Vec<u64>)> {
-        let core = self.core(py)?;
-        let mut rows = Rows::new(py, &search.attributes)?;
-        let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-        let searching = async move { core.search(name, &search, sender).await };
-        let envelope = doors::block(py, searching, events, |py, event| rows.take(py, event))?;
-        Ok((rows.into_list(), envelope.present))
+    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<Found> {
+        rows::block(py, self.core(py)?, Scan::of_rows(name, search), &LastStats::default())
     }
 
     fn search_async<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Bound<'py, PyAny>> {
-        let core = self.core(py)?;
-        let rows = Rows::new(py, &search.attributes)?;
-        let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-        doors::spawn(py, async move {
-            let searching = async { doors::raised(core.search(name, &search, sender).await).await };
-            let (envelope, rows) = tokio::try_join!(searching, collect(rows, events))?;
-            Ok((rows.into_list(), envelope.present))
-        })
+        rows::spawn(py, self.core(py)?, Scan::of_rows(name, search), LastStats::default())
     }
 
     fn download(
@@ -239,28 +240,12 @@ impl RawClient {
     }
 }
 
-/// Turns blocks into dicts while the next are decoded.
-async fn collect(mut rows: Rows, mut events: mpsc::Receiver<RowEvent>) -> PyResult<Rows> {
-    while let Some(event) = events.recv().await {
-        rows = doors::attached(move |py| {
-            rows.take(py, event)?;
-            Ok(rows)
-        })
-        .await?;
-    }
-    Ok(rows)
-}
-
 fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
     export::check(&given(export_id)?).map_err(|error| raise(export_id.py(), error))
 }
 
 fn whole(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
     json::envelope(py, envelope).map(Bound::unbind)
-}
-
-fn no_events() -> mpsc::Receiver<()> {
-    mpsc::channel(1).1
 }
 
 fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {

@@ -44,7 +44,15 @@ fn runtime() -> Result<Arc<Runtime>> {
 }
 
 /// Ends a task whose caller has gone.
-struct AbortOnDrop<T>(JoinHandle<T>);
+#[derive(Debug)]
+pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> AbortOnDrop<T> {
+    /// Ends the task now.
+    pub(super) fn abort(&self) {
+        self.0.abort();
+    }
+}
 
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
@@ -126,13 +134,29 @@ where
     }
 }
 
+/// For a future that tells nothing on its way.
+pub(super) fn no_events() -> mpsc::Receiver<()> {
+    mpsc::channel(1).1
+}
+
+/// Sets work going whose outcome comes by another way. It ends when what is given back is dropped.
+pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<AbortOnDrop<()>> {
+    runtime().map(|runtime| AbortOnDrop(runtime.spawn(work))).map_err(|error| raise(py, error))
+}
+
+/// Waits for a future on a thread of another library, which may or may not hold the interpreter: it is not touched,
+/// so no signal is seen, and the future must end by itself. Never called on a worker of the runtime.
+pub(super) fn wait_outside<T>(future: impl Future<Output = T>) -> Result<T> {
+    Ok(runtime()?.block_on(future))
+}
+
 /// Runs something that may block on a thread of its own, and waits for it; Ctrl-C ends the waiting alone.
 pub(super) fn wait<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let done = async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(defect())) };
-    block(py, done, mpsc::channel::<()>(1).1, |_, ()| Ok(()))
+    block(py, done, no_events(), |_, ()| Ok(()))
 }
 
 /// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
@@ -178,7 +202,7 @@ pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
 }
 
 /// A panic, which has told its story on standard error. Its text may hold anything, so none of it is repeated.
-fn defect() -> Error {
+pub(super) fn defect() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the call")
         .with_hint("please report it with the steps that led here; the client stays usable")
 }
@@ -193,7 +217,7 @@ pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bou
     if asynchronous {
         return spawn(py, panicking::<PyResult<()>>());
     }
-    block(py, panicking::<Result<()>>(), mpsc::channel::<()>(1).1, |_, ()| Ok(())).map(|()| py.None().into_bound(py))
+    block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
 }
 
 /// Our runtime, as the bridge to asyncio wants to see it.

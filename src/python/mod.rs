@@ -14,8 +14,12 @@ mod raise;
 mod request;
 mod rows;
 mod sandbox;
+mod scan;
+mod stream;
+mod table;
 mod token;
 mod updates;
+mod values;
 
 /// The native half of `dataaccess`; its names are private to that package.
 #[pyo3::pymodule]
@@ -36,6 +40,12 @@ mod _native {
     use super::request::{validate_codes, validate_items};
     #[pymodule_export]
     use super::sandbox::RawSandbox;
+    #[pymodule_export]
+    use super::scan::RawScan;
+    #[pymodule_export]
+    use super::stream::RawStream;
+    #[pymodule_export]
+    use super::table::{RawBatch, RawTable};
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 

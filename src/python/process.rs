@@ -36,6 +36,16 @@ impl<T> PerProcess<T> {
         this
     }
 
+    /// This process's value, if it has one.
+    pub(super) fn get(&self) -> Option<Arc<T>> {
+        let current = self.slot.load_full()?;
+        if current.process == process::id() {
+            return Some(Arc::clone(&current.value));
+        }
+        mem::forget(current);
+        None
+    }
+
     /// This process's value, made now if there is none.
     pub(super) fn get_or_make(&self, produce: impl FnOnce() -> T) -> Arc<T> {
         let made: Result<_, Infallible> = self.get_or_try_make(|| Ok(produce()));

@@ -49,10 +49,13 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     keywords.set_item("retryable", error.is_retryable())?;
     let raised = PyErr::from_value(class.call((error.line(),), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
-        let cause = match cause.downcast_ref::<PyErr>() {
+        let cause = if let Some(theirs) = cause.downcast_ref::<PyErr>() {
             // What a callable of the user raised.
-            Some(theirs) => theirs.clone_ref(py),
-            None => PyException::new_err(chain(cause)),
+            theirs.clone_ref(py)
+        } else if let Some(ours) = cause.downcast_ref::<Error>() {
+            build(py, ours)?
+        } else {
+            PyException::new_err(chain(cause))
         };
         raised.set_cause(py, Some(cause));
     }

@@ -6,9 +6,11 @@ use pythonize::pythonize;
 
 use super::given::given;
 use super::raise::raise;
+use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::{Given, Search};
+use crate::scan::Scan;
 use crate::time::Zone;
 
 fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<Given> {
@@ -17,6 +19,16 @@ fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<Given> {
 
 /// A promotion code search.
 pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
+    check_codes(arguments, zone)?.map_err(|error| raise(arguments.py(), error))
+}
+
+/// A search of any business object.
+pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
+    check_items(arguments, zone)?.map_err(|error| raise(arguments.py(), error))
+}
+
+/// A promotion code search, or what is wrong with it.
+pub(super) fn check_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Search>> {
     let given = CodesArguments {
         attrs: argument(arguments, "attrs")?,
         allocated_time: argument(arguments, "allocated_time")?,
@@ -25,11 +37,11 @@ pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
         code_status: argument(arguments, "code_status")?,
         limit: argument(arguments, "limit")?,
     };
-    codes::check(given, zone).map_err(|error| raise(arguments.py(), error))
+    Ok(codes::check(given, zone))
 }
 
-/// A search of any business object.
-pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
+/// A search of any business object, or what is wrong with it.
+pub(super) fn check_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Search>> {
     let given = ItemsArguments {
         item_type_name: argument(arguments, "item_type_name")?,
         attrs: argument(arguments, "attrs")?,
@@ -38,7 +50,17 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
         attrs_as: argument(arguments, "attrs_as")?,
         limit: argument(arguments, "limit")?,
     };
-    items::check(given, zone).map_err(|error| raise(arguments.py(), error))
+    Ok(items::check(given, zone))
+}
+
+/// A scan of a search, or all that is wrong with both.
+pub(super) fn scan(
+    operation: &'static str,
+    search: Result<Search>,
+    schema: &Bound<'_, PyAny>,
+    zone: &Zone,
+) -> PyResult<Scan> {
+    Scan::try_new(operation, search, &given(schema)?, zone).map_err(|error| raise(schema.py(), error))
 }
 
 /// The checked body of a promotion code search, as a dict.

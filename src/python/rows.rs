@@ -1,36 +1,97 @@
-//! Blocks of cells as dicts: a template copied for each record, its keys shared by all.
+//! A whole answer as dicts: a template copied for each record, its keys shared by all.
+//!
+//! Blocks of cells become dicts while the next are decoded.
+
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use pythonize::pythonize;
+use tokio::sync::mpsc;
 
-use super::json;
+use super::{doors, json};
 use crate::cells::{Block, Tag};
-use crate::client::RowEvent;
+use crate::client::{Answered, Client, Event};
+use crate::scan::{LastStats, Scan, Seen, Stats, Taken};
+
+/// Blocks of rows that may wait to become dicts; then the socket waits.
+const BLOCKS_AHEAD: usize = 4;
+
+/// Rows, and their figures as a dict.
+pub(super) type Found = (Py<PyList>, Py<PyAny>);
+
+/// The rows of a scan, waited for.
+pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<Found> {
+    let mut rows = Rows::new(py, scan.attributes())?;
+    let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let asking = async move {
+        let answered = scan.rows(&client, sender).await?;
+        Ok((scan, answered))
+    };
+    let (scan, answered) = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
+    rows.found(py, &scan, &answered, last_stats)
+}
+
+/// The rows of a scan, awaited.
+pub(super) fn spawn(
+    py: Python<'_>,
+    client: Arc<Client>,
+    scan: Scan,
+    last_stats: LastStats,
+) -> PyResult<Bound<'_, PyAny>> {
+    let mut rows = Rows::new(py, scan.attributes())?;
+    let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
+    doors::spawn(py, async move {
+        let asking = async { doors::raised(scan.rows(&client, sender).await).await };
+        let taking = async {
+            while let Some(event) = events.recv().await {
+                rows = doors::attached(move |py| rows.take(py, event).map(|()| rows)).await?;
+            }
+            Ok(rows)
+        };
+        let (answered, rows) = tokio::try_join!(asking, taking)?;
+        doors::attached(move |py| rows.found(py, &scan, &answered, &last_stats)).await
+    })
+}
 
 /// The rows of a search, as far as they have come.
-pub(super) struct Rows {
+struct Rows {
     names: Vec<Py<PyString>>,
     template: Py<PyDict>,
     list: Py<PyList>,
+    seen: Seen,
 }
 
 impl Rows {
     /// No rows yet; each will have these keys in this order.
-    pub(super) fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
+    fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
         let names: Vec<_> = attributes.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let template = PyDict::new(py);
         for name in &names {
             template.set_item(name, py.None())?;
         }
-        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
+        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind(), seen: Seen::default() })
+    }
+
+    /// The rows with their figures, now that the answer has ended well.
+    fn found(self, py: Python<'_>, scan: &Scan, answered: &Answered, last_stats: &LastStats) -> PyResult<Found> {
+        let rows = self.list.bind(py).len() as u64;
+        let stats = Arc::new(Stats::new(scan, answered, rows, self.seen));
+        let told = pythonize(py, stats.as_ref())?.unbind();
+        last_stats.store(Some(stats));
+        Ok((self.list, told))
     }
 
     /// Takes what a search tells.
-    pub(super) fn take(&mut self, py: Python<'_>, event: RowEvent) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, event: Event<Taken<Block>>) -> PyResult<()> {
         match event {
-            RowEvent::Rows(block) => self.append(py, &block),
-            RowEvent::Restart => {
+            Event::Batch(Taken { batch, seen }) => {
+                self.seen.add(seen);
+                self.append(py, &batch)
+            }
+            Event::Restart => {
                 self.list = PyList::empty(py).unbind();
+                self.seen = Seen::default();
                 Ok(())
             }
         }
@@ -53,11 +114,6 @@ impl Rows {
             list.append(record)?;
         }
         Ok(())
-    }
-
-    /// The finished list.
-    pub(super) fn into_list(self) -> Py<PyList> {
-        self.list
     }
 }
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import dataaccess as da
+from dataaccess.scan import AsyncBatches, AsyncScan
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)
@@ -35,23 +36,45 @@ def sandbox() -> Iterator[da.Sandbox]:
 
 
 class Awaited:
-    """An `AsyncClient` whose calls are run to their end, so that a test reads as for `Client`."""
+    """An `AsyncClient`, or what it makes, whose calls are run to their end: a test reads as for `Client`."""
 
-    def __init__(self, client: da.AsyncClient, runner: asyncio.Runner) -> None:
-        """Wraps a client."""
-        self.client = client
+    def __init__(self, awaited: Any, runner: asyncio.Runner) -> None:
+        """Wraps a client, a scan or its batches."""
+        self.client = awaited
         self._runner = runner
 
     def __getattr__(self, name: str) -> Any:
-        """The client's own attribute, or a call that is awaited."""
+        """The attribute; a call of it is awaited, and what it makes is wrapped."""
         attribute = getattr(self.client, name)
-        if not inspect.iscoroutinefunction(attribute):
+        if not inspect.ismethod(attribute):
             return attribute
 
         def call(*arguments: Any, **keywords: Any) -> Any:
-            return self._runner.run(attribute(*arguments, **keywords))
+            made = attribute(*arguments, **keywords)
+            if inspect.iscoroutine(made):
+                return self._runner.run(made)
+            return Awaited(made, self._runner) if isinstance(made, (AsyncScan, AsyncBatches)) else made
 
         return call
+
+    def __iter__(self) -> Iterator[Any]:
+        """The batches."""
+        return self
+
+    def __next__(self) -> Any:
+        """The next batch."""
+        try:
+            return self._runner.run(self.client.__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def __enter__(self) -> Any:
+        """What is closed at the end."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Closes it."""
+        self._runner.run(self.client.close())
 
 
 Connect = Callable[..., Any]

@@ -21,7 +21,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("config", &["error", "secret", "time"]),
     ("transport", &["error", "secret", "config", "retry"]),
     ("client", &["error", "secret", "time", "contract", "filter", "decode", "cells", "retry", "config", "transport"]),
-    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "retry", "config", "client"]),
+    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "client"]),
     // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
     ("sandbox", &["error", "contract"]),
     (
@@ -48,7 +48,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
 /// External crates that only some rooms may name.
 const ALONE: [(&str, &[&str]); 21] = [
     // The bindings read what other libraries stream into the embedded service.
-    ("arrow", &["columns", "python"]),
+    ("arrow", &["columns", "scan", "python"]),
     ("axum", &["sandbox"]),
     ("flate2", &["transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),

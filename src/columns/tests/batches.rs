@@ -1,9 +1,10 @@
 //! Where batches end, what an undone record leaves, and what is said of keys nobody asked for.
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 
-use super::super::{Type, items};
 use super::{Column, Columns, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
+use crate::columns::{Type, items};
 use crate::decode::{Gather as _, Sink as _};
 use crate::error::Kind as ErrorKind;
 
@@ -53,7 +54,7 @@ fn what_is_undone_leaves_no_trace() {
     let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Int64)]);
     for widen in [true, false] {
         let mut sink = Columns::new(&columns, Options { max_bytes: 60, widen, ..WIDE });
-        let mut record = |a: Option<&str>, b: Option<&str>| {
+        let record = |sink: &mut Columns, a: Option<&str>, b: Option<&str>| {
             a.map_or(Ok(()), |text| sink.text(0, text)).expect("fits");
             b.map_or(Ok(()), |digits| sink.integer(1, digits)).expect("fits");
             sink.undo_record();
@@ -61,20 +62,22 @@ fn what_is_undone_leaves_no_trace() {
             sink.integer(0, "7").expect("fits");
             sink.end_record();
         };
-        record(Some(&"text that would fill the batch".repeat(9)), Some("5"));
-        record(None, Some("5"));
-        record(None, None);
-        record(Some("a text in a column of numbers"), None);
+        record(&mut sink, Some(&"text that would fill the batch".repeat(9)), Some("5"));
+        record(&mut sink, None, Some("5"));
+        record(&mut sink, None, None);
+        record(&mut sink, Some("a text in a column of numbers"), None);
         sink.extra("gone", "1");
         sink.undo_record();
+        record(&mut sink, None, Some("5"));
         sink.undo_record();
         assert_eq!(sink.extras(), (Vec::new(), 0));
         let batches = drain(&mut sink).expect("no error");
         // A record counts 17 bytes, whatever was undone.
-        assert_eq!(rows(&batches), [4]);
+        assert_eq!(rows(&batches), [4, 1]);
+        assert!(batches.iter().all(|batch| *batch.column(0).data_type() == DataType::Int64));
         assert_eq!(
             (cells_of(&batches, 0), cells_of(&batches, 1)),
-            (vec!["7".to_owned(); 4], vec!["null".to_owned(); 4])
+            (vec!["7".to_owned(); 5], vec!["null".to_owned(); 5])
         );
         assert!(sink.take().expect("no error").is_none(), "nothing is left of those undone at the end");
     }

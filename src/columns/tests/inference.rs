@@ -4,8 +4,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use proptest::prelude::*;
 
-use super::super::{Type, codes, items, unify};
 use super::{Column, Columns, Options, WIDE, cells_of, drain, read};
+use crate::columns::{Type, codes, items, unify};
 use crate::error::Kind as ErrorKind;
 
 const COLLECTED: Options = Options { widen: true, ..WIDE };

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::{Column, Columns, Kind, Options, Type};
 use super::{WIDE, body, cells_of, column, decode, drain};
+use crate::columns::{Column, Columns, Kind, Options, Type};
 use crate::decode::{Fit, Sink};
 use crate::time::wall_clock_microseconds;
 

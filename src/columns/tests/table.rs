@@ -1,7 +1,7 @@
 //! What each type makes of each JSON value, and which misfit proposes what.
 
-use super::super::{Type, codes, items, schema};
 use super::{Column, Kind, WIDE, cells_of, column, read};
+use crate::columns::{Type, codes, items, schema};
 use crate::contract::codes::ATTRIBUTES;
 use crate::error::{Field, Kind as ErrorKind};
 

@@ -13,7 +13,9 @@ import pytest
 
 import dataaccess as da
 from dataaccess import _native
+from dataaccess.scan import AsyncBatches, Batches
 
+SCANS = ["scan_codes", "scan_items"]
 CALLS = ["search_codes", "search_items", "download_segment", "wait_for_segment"]
 CHECKS = ["validate_codes", "validate_items"]
 
@@ -35,15 +37,50 @@ def test_both_clients_have_the_same_call(name: str) -> None:
     assert not inspect.iscoroutinefunction(one)
 
 
-def test_the_clients_have_no_other_names() -> None:
-    def names(kind: type) -> set[str]:
-        return {name for name in dir(kind) if not name.startswith("_")}
+@pytest.mark.parametrize("name", SCANS)
+def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
+    one, other = getattr(da.Client, name), getattr(da.AsyncClient, name)
+    assert inspect.signature(one).parameters == inspect.signature(other).parameters
+    assert arguments_of(one) == arguments_of(other)
+    search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
+    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema"}
 
+
+USES = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+
+
+@pytest.mark.parametrize("name", [*USES, "batches"])
+def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
+    one, other = getattr(da.Scan, name), getattr(da.AsyncScan, name)
+    assert inspect.signature(one).parameters == inspect.signature(other).parameters
+    assert told_of(one) == told_of(other)
+    assert inspect.iscoroutinefunction(other) == (name in USES)
+
+
+def told_of(call: Any) -> str:
+    """A docstring up to its example, in the words of the synchronous half."""
+    text = (inspect.getdoc(call) or "").partition("Example:")[0].replace("An asynchronous iterator", "An iterator")
+    return " ".join(text.replace("`async with`", "`with`").split())
+
+
+def names(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_what_comes_of_scans_has_no_other_names() -> None:
+    assert names(da.Scan) == names(da.AsyncScan)
+    assert names(Batches) == names(AsyncBatches)
+    forms = {"to_arrow", "to_dicts", "to_pandas", "to_polars", "num_rows", "column_names"}
+    assert names(da.Batch) == forms
+    assert names(da.Table) == forms | {"stats"}
+
+
+def test_the_clients_have_no_other_names() -> None:
     assert names(da.Client) == names(da.AsyncClient)
     assert inspect.signature(da.Client) == inspect.signature(da.AsyncClient)
 
 
-@pytest.mark.parametrize("name", [*CALLS, *CHECKS])
+@pytest.mark.parametrize("name", [*CALLS, *SCANS, *CHECKS])
 def test_the_functions_of_the_module_take_the_same_and_a_client(name: str) -> None:
     method = list(inspect.signature(getattr(da.Client, name)).parameters.values())[1:]
     *rest, client = inspect.signature(getattr(da, name)).parameters.values()

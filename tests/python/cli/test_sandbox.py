@@ -131,10 +131,20 @@ def test_a_port_can_be_chosen() -> None:
         assert served.exports["DATAACCESS_BASE_URL"] == f"http://127.0.0.1:{port}"
 
 
+@contextmanager
+def heeding(number: signal.Signals) -> Iterator[None]:
+    """Whoever is started here does not ignore the signal, as it would under `nohup`."""
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
 def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
-    with serving() as served:
+    with heeding(number), serving() as served:
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
         code, told = served.stop(number)
         assert code == 0

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import dataaccess as da
@@ -129,7 +130,7 @@ def test_a_child_cannot_use_or_stop_the_sandbox_of_its_parent() -> None:
         assert in_child(sandbox.stop) == "None"
         assert in_child(lambda: sandbox.requests).startswith("ForkedHandleError")
         with sandbox.fault("status", status=500) as fault:
-            assert in_child(sandbox.fault("reset").__enter__).startswith("ForkedHandleError")
+            assert in_child(lambda: sandbox.fault("reset").__enter__()).startswith("ForkedHandleError")
             assert in_child(lambda: fault.__exit__(None, None, None)) == "None"
         assert count(client) == expected
 
@@ -158,3 +159,29 @@ def test_a_child_is_quick(sandbox: da.Sandbox) -> None:
         return time.monotonic() - started < 5
 
     assert in_child(timed) == "True"
+
+
+def test_a_child_cannot_read_on_in_a_stream_of_its_parent(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client().scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+    expected = scan.collect().num_rows
+    batches = scan.batches(max_rows=100)
+    seen = next(batches).num_rows
+    capsule = scan.__arrow_c_stream__()
+    assert in_child(lambda: next(batches)).startswith("ForkedHandleError")
+    assert in_child(batches.close) == "None"
+    assert in_child(lambda: list(batches)).startswith("ForkedHandleError")
+    reader = pa.RecordBatchReader._import_from_c_capsule(capsule)
+    assert "before a fork" in in_child(reader.read_all)
+    assert in_child(lambda: scan.collect().num_rows) == repr(expected)
+    assert in_child(lambda: sum(batch.num_rows for batch in scan.batches(max_rows=100))) == repr(expected)
+    # What its children did left the parent's streams alone.
+    assert seen + sum(batch.num_rows for batch in batches) == expected
+    assert reader.read_all().num_rows == expected
+
+
+def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
+    where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
+    scan = sandbox.client().scan_items("customer", ["customer_id"], where)
+    assert pa.schema(scan).names == ["customer_id"]
+    assert in_child(lambda: pa.table(scan).num_rows) == "2"
+    assert pa.table(scan).num_rows == 2

@@ -49,6 +49,17 @@ def rows(connection: Any, _number: int) -> None:
         connection.sendall(b',{"id":"another row of some length"}' * 2_000)
 
 
+def few_rows(connection: Any, _number: int) -> None:
+    """A batch of rows, then nothing."""
+    head = b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}'
+    connection.sendall(head + b',{"id":"another row"}' * 200)
+    time.sleep(20)
+
+
+def scan(client: da.Client) -> da.Scan:
+    return client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
 def search(client: da.Client) -> object:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
@@ -57,6 +68,13 @@ STATES: dict[str, tuple[Any, Callable[[da.Client], object]]] = {
     "headers": (hang, search),
     "body": (half, search),
     "rows": (rows, search),
+    "batches": (few_rows, lambda client: list(scan(client).batches(max_rows=100))),
+    "batches without end": (rows, lambda client: sum(batch.num_rows for batch in scan(client).batches())),
+    "first batch": (half, lambda client: next(scan(client).batches())),
+    "collect": (rows, lambda client: scan(client).collect()),
+    "to_arrow": (half, lambda client: scan(client).to_arrow()),
+    "to_dicts": (rows, lambda client: scan(client).to_dicts()),
+    "capsule": (half, lambda client: scan(client).__arrow_c_stream__()),
     "back-off": (always(http(b"", "503 Busy", headers=("Retry-After: 20",))), search),
     "wait": (always(http(RUNNING)), lambda client: client.wait_for_segment(1, timeout=20, poll=15)),
 }

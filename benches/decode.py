@@ -1,0 +1,69 @@
+"""What the Rust bench of the decoder prints, as a table and as JSON beside the others.
+
+cargo bench --bench decode | python benches/decode.py [--out FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import report
+from report import Measure
+
+BRANCH = re.compile(r"^(?P<depth>[│ ]*)[├╰]─ (?P<name>\S+)")
+RATE = re.compile(r"(?P<number>[\d.]+) (?P<unit>[KMG]?B)/s")
+UNITS = {"B": 1e-9, "KB": 1e-6, "MB": 1e-3, "GB": 1.0}
+FASTEST_SLOWEST_MEDIAN_MEAN = 4
+HOPED = {"Contract": 2.5, "Escapes": 1.5}
+
+
+def rates(lines: Iterable[str]) -> dict[str, dict[str, float]]:
+    """GB a second, by what was measured and then by its argument."""
+    found: dict[str, dict[str, list[float]]] = {}
+    bench = argument = ""
+    for line in lines:
+        if branch := BRANCH.match(line):
+            if branch["depth"]:
+                argument = branch["name"]
+            else:
+                bench = branch["name"]
+        told = RATE.findall(line)
+        if len(told) == FASTEST_SLOWEST_MEDIAN_MEAN:
+            number, unit = told[2]
+            found.setdefault(bench, {}).setdefault(argument, []).append(float(number) * UNITS[unit])
+    return {bench: {argument: statistics.median(runs) for argument, runs in of.items()} for bench, of in found.items()}
+
+
+def measures(found: dict[str, dict[str, float]]) -> list[Measure]:
+    """What was measured, and what the decoder gains on serde_json whatever shape the records have."""
+    every = [
+        Measure(f"{bench}: {argument}", rate, "GB/s", HOPED.get(argument) if bench == "decoder" else None)
+        for bench, rates_by_argument in found.items()
+        for argument, rate in rates_by_argument.items()
+    ]
+    others = found["serde_visitor"]
+    return every + [
+        Measure(f"decoder over serde_visitor: {shape}", rate / others[shape], "x", 1)
+        for shape, rate in found["decoder"].items()
+    ]
+
+
+def main() -> None:
+    """Reads and writes, showing what it reads."""
+    parser = argparse.ArgumentParser(description="Reads what `cargo bench --bench decode` prints.")
+    parser.add_argument("--out", type=Path, default=Path("target/bench"), help="folder of the JSON")
+    options = parser.parse_args()
+    sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    found = rates(sys.stdin)
+    if not found.keys() >= {"decoder", "serde_visitor"}:
+        raise SystemExit("the bench of the decoder told no figures of `decoder` and `serde_visitor`")
+    print(f"wrote {report.write('decode', measures(found), options.out)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""A server that costs next to nothing: it sends answers that lie in its memory, over connections that it keeps.
+
+As a program it says in one line of JSON where it is and serves until its input ends. The first part of the path
+names the answer: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed. `PrebuiltServer` is the
+other side, for the benches.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import selectors
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+import cores
+import records
+import trustme
+
+Selector = selectors.DefaultSelector
+
+
+def gzipped(pieces: Iterable[bytes]) -> bytes:
+    """The pieces as one gzip stream, at the level of a service in a hurry."""
+    press = zlib.compressobj(1, wbits=zlib.MAX_WBITS | 16)
+    return b"".join([*map(press.compress, pieces), press.flush()])
+
+
+@functools.cache
+def answer(name: str) -> list[bytes]:
+    """What is sent for a name, head and all; a block that comes again is the same in memory."""
+    compression, _, count = name.rpartition("-")
+    pieces = list(records.answer(int(count)))
+    encoding = ""
+    if compression:
+        pieces, encoding = [gzipped(pieces)], f"Content-Encoding: {compression}\r\n"
+    length = sum(map(len, pieces))
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{encoding}Content-Length: {length}\r\n\r\n"
+    # A small answer is one write, and so one packet.
+    return [head.encode(), *pieces] if length > 65_536 else [b"".join([head.encode(), *pieces])]
+
+
+class Connection:
+    """A kept connection, and what has come of the next request."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        """Takes over what was accepted."""
+        self.stream = stream
+        self._received = b""
+
+    def serve(self) -> bool:
+        """Reads on, and answers a request that is whole; whether the client is still there."""
+        try:
+            chunk = self.stream.recv(65_536)
+            self._received += chunk
+            head, end, body = self._received.partition(b"\r\n\r\n")
+            if end and len(body) >= int(head.lower().partition(b"content-length:")[2].split(maxsplit=1)[0]):
+                self._received = b""
+                for piece in answer(head.split(b"/", 2)[1].decode()):
+                    self.stream.sendall(piece)
+        except OSError:
+            return False
+        return bool(chunk)
+
+
+def serve(plain: socket.socket, secured: socket.socket, tls: ssl.SSLContext) -> None:
+    """Serves one request after the other, in one thread: no time goes into handing over."""
+    with Selector() as selector:
+        selector.register(plain, selectors.EVENT_READ)
+        selector.register(secured, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if isinstance(key.data, Connection):
+                    if not key.data.serve():
+                        selector.unregister(key.data.stream)
+                        key.data.stream.close()
+                    continue
+                stream, _address = (plain if key.fileobj is plain else secured).accept()
+                stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if key.fileobj is secured:
+                    # The first read shakes hands, where a client that does not trust us is one that left.
+                    stream = tls.wrap_socket(stream, server_side=True, do_handshake_on_connect=False)
+                selector.register(stream, selectors.EVENT_READ, Connection(stream))
+
+
+def main(ca_bundle: Path, own_cores: list[int]) -> None:
+    """Serves on two ports of this machine, plain and by TLS; the authority to trust goes into a file."""
+    cores.keep_to(own_cores)
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(ca_bundle))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    plain, secured = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    threading.Thread(target=serve, args=(plain, secured, tls), daemon=True).start()
+    print(json.dumps([plain.getsockname()[1], secured.getsockname()[1]]), flush=True)
+    sys.stdin.read()
+
+
+class PrebuiltServer:
+    """The server as its clients see it."""
+
+    def __init__(self) -> None:
+        """Starts it and waits until it serves."""
+        self._folder = tempfile.TemporaryDirectory()
+        self.ca_bundle = Path(self._folder.name) / "ca.pem"
+        self._process = subprocess.Popen(  # noqa: S603 - this very file
+            [sys.executable, __file__, str(self.ca_bundle), *map(str, cores.SERVER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("the server of the answers did not start")
+        self._plain, self._secured = json.loads(line)
+
+    def url(self, name: str, *, secured: bool = False) -> str:
+        """The base address under which the answer of that name is found."""
+        scheme, port = ("https", self._secured) if secured else ("http", self._plain)
+        return f"{scheme}://127.0.0.1:{port}/{name}"
+
+    def __enter__(self) -> Self:
+        """The server itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends it."""
+        self._process.communicate(timeout=30)
+        self._folder.cleanup()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [int(core) for core in sys.argv[2:]])

@@ -1,0 +1,21 @@
+"""How much the benches of the client do: as much as the figures need, or just enough to see that they work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Rows of the answers, and how often things are done."""
+
+    rows: int = 1_000_000
+    fewer_rows: int = 100_000
+    growth: tuple[int, ...] = (10_000, 100_000, 1_000_000, 10_000_000)
+    rounds: int = 5
+    calls: int = 800
+    call_rounds: int = 15
+    starts: int = 15
+
+
+SMOKE = Scale(rows=2_000, fewer_rows=500, growth=(1_000, 2_000), rounds=1, calls=32, call_rounds=1, starts=1)

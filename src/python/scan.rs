@@ -1,0 +1,186 @@
+//! A scan as Python has it: opened as a stream, collected as a table or as rows, or handed over as a capsule.
+//!
+//! A schema that is not known beforehand is that of the first batch. So asking for it opens the stream, which then
+//! waits for whoever asks for the rows: one request for both.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use arrow::datatypes::SchemaRef;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pythonize::pythonize;
+
+use super::client::RawClient;
+use super::doors::AbortOnDrop;
+use super::raise::raise;
+use super::rows::{self, Found};
+use super::stream::{Opened, Pulled, RawStream};
+use super::table::RawTable;
+use super::{capsule, doors};
+use crate::columns::Options;
+use crate::error::Result;
+use crate::scan::{Collected, LastStats, Scan};
+
+/// Rows of a batch for whoever does not say how many.
+const BATCH_ROWS: usize = 65_536;
+/// And bytes.
+const BATCH_BYTES: usize = 8 << 20;
+/// How long a stream waits for whoever asked for its schema: a service would not hold an answer for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A stream that was opened for its schema.
+struct Parked {
+    opened: Opened,
+    since: Instant,
+    _end: AbortOnDrop<()>,
+}
+
+impl Parked {
+    /// Whoever wants it has to come in time; somewhat later it is closed.
+    fn new(py: Python<'_>, opened: Opened) -> PyResult<Self> {
+        let waiting = opened.clone();
+        let end = doors::start(py, async move {
+            tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
+            waiting.close();
+        })?;
+        Ok(Self { opened, since: Instant::now(), _end: end })
+    }
+
+    /// The stream, unless it waited for too long or belongs to another process.
+    fn fresh(&self) -> Option<Opened> {
+        let is_fresh = self.since.elapsed() < PATIENCE && self.opened.get().is_ok();
+        is_fresh.then(|| self.opened.clone())
+    }
+}
+
+/// A scan of one client. It holds no rows.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawScan {
+    client: Py<RawClient>,
+    scan: Scan,
+    last_stats: LastStats,
+    /// The scan with the types that were told to whoever asked for the schema.
+    told: ArcSwapOption<(Scan, SchemaRef)>,
+    parked: ArcSwapOption<Parked>,
+}
+
+impl RawScan {
+    pub(super) fn new(client: Py<RawClient>, scan: Scan) -> Self {
+        Self {
+            client,
+            scan,
+            last_stats: LastStats::default(),
+            told: ArcSwapOption::empty(),
+            parked: ArcSwapOption::empty(),
+        }
+    }
+
+    /// Begins a request.
+    fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
+        let core = self.client.get().core(py)?;
+        let (stream, work) = scan.clone().stream(core, options, Arc::clone(&self.last_stats));
+        Ok(Opened::new(stream, doors::start(py, work)?))
+    }
+
+    /// A stream whose answer has begun well, with its schema, which is from now on that of this scan.
+    fn settled(&self, py: Python<'_>) -> PyResult<(Opened, SchemaRef)> {
+        let told = self.told.load_full();
+        let scan = told.as_ref().map_or(&self.scan, |told| &told.0);
+        let opened = self.begin(py, scan, options(BATCH_ROWS, BATCH_BYTES, false, false))?;
+        opened.wait(py)?;
+        let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
+        if told.is_none() {
+            self.told.store(Some(Arc::new((self.scan.settled(&schema), SchemaRef::clone(&schema)))));
+        }
+        Ok((opened, schema))
+    }
+}
+
+#[pymethods]
+impl RawScan {
+    /// The body it sends.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, self.scan.body())?)
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.scan.attributes().to_vec()
+    }
+
+    /// The figures of the last use that ended well.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.last_stats.load_full().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
+    }
+
+    /// Begins a request whose batches are taken one by one.
+    fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize) -> PyResult<RawStream> {
+        self.begin(py, &self.scan, options(max_rows, max_bytes, false, false)).map(RawStream::new)
+    }
+
+    /// The whole answer in columns.
+    fn collect(&self, py: Python<'_>, limit: Option<u64>, views: bool) -> PyResult<RawTable> {
+        let collecting = self.collecting(py, limit, views)?;
+        doors::block(py, collecting, doors::no_events(), |_, ()| Ok(())).map(RawTable::new)
+    }
+
+    /// As `collect`, awaited.
+    fn collect_async<'py>(&self, py: Python<'py>, limit: Option<u64>, views: bool) -> PyResult<Bound<'py, PyAny>> {
+        let collecting = self.collecting(py, limit, views)?;
+        doors::spawn(py, async move { doors::raised(collecting.await).await.map(RawTable::new) })
+    }
+
+    /// The whole answer as rows, and their figures.
+    fn rows(&self, py: Python<'_>) -> PyResult<Found> {
+        rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats)
+    }
+
+    /// As `rows`, awaited.
+    fn rows_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), Arc::clone(&self.last_stats))
+    }
+
+    /// The capsule of the schema. Where only an answer tells it, the request is sent, and the stream parked.
+    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let known = self.scan.schema(false).or_else(|| self.told.load().as_ref().map(|told| SchemaRef::clone(&told.1)));
+        if let Some(schema) = known {
+            return capsule::of_schema(py, &schema);
+        }
+        let (opened, schema) = self.settled(py)?;
+        self.parked.store(Some(Arc::new(Parked::new(py, opened)?)));
+        capsule::of_schema(py, &schema)
+    }
+
+    /// The capsule of a stream whose answer has begun: that of the last question for the schema, or a new one.
+    fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let parked = self.parked.swap(None).and_then(|parked| parked.fresh());
+        let parked = parked.zip(self.told.load().as_ref().map(|told| SchemaRef::clone(&told.1)));
+        let (opened, schema) = parked.map_or_else(|| self.settled(py), Ok)?;
+        capsule::of_stream(py, Pulled::new(opened, schema))
+    }
+}
+
+impl RawScan {
+    fn collecting(
+        &self,
+        py: Python<'_>,
+        limit: Option<u64>,
+        views: bool,
+    ) -> PyResult<impl Future<Output = Result<Collected>> + Send + use<>> {
+        let core = self.client.get().core(py)?;
+        let (scan, last_stats) = (self.scan.limited(limit), Arc::clone(&self.last_stats));
+        Ok(async move {
+            let collected = scan.collect(&core, options(BATCH_ROWS, BATCH_BYTES, views, true)).await?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        })
+    }
+}
+
+fn options(max_rows: usize, max_bytes: usize, views: bool, widen: bool) -> Options {
+    Options { views, max_rows, max_bytes, widen }
+}

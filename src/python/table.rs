@@ -1,0 +1,115 @@
+//! Batches and tables as Python holds them: memory of Arrow, handed to other libraries without a copy.
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchIterator};
+use arrow::datatypes::{Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList};
+use pythonize::pythonize;
+
+use super::{capsule, values};
+use crate::scan::{Collected, Stats};
+
+/// Some rows in columns.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawBatch(RecordBatch);
+
+impl RawBatch {
+    pub(super) fn new(batch: RecordBatch) -> Self {
+        Self(batch)
+    }
+}
+
+#[pymethods]
+impl RawBatch {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        names(self.0.schema_ref())
+    }
+
+    /// The first rows as dicts; all of them without a number.
+    fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        dicts(py, std::slice::from_ref(&self.0), most)
+    }
+
+    /// The capsules of the schema and the arrays.
+    fn array_capsules<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        capsule::of_batch(py, &self.0)
+    }
+
+    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, self.0.schema_ref())
+    }
+}
+
+/// A whole answer in columns.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    stats: Arc<Stats>,
+}
+
+impl RawTable {
+    pub(super) fn new(collected: Collected) -> Self {
+        let Collected { schema, batches, stats } = collected;
+        Self { schema, batches, stats }
+    }
+
+    fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+#[pymethods]
+impl RawTable {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.rows()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        names(&self.schema)
+    }
+
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, self.stats.as_ref())?)
+    }
+
+    /// The first rows as dicts; all of them without a number.
+    fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        dicts(py, &self.batches, most)
+    }
+
+    /// The capsule of a stream over all batches, which begins at the first each time.
+    fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let batches = self.batches.clone().into_iter().map(Ok);
+        capsule::of_stream(py, RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema)))
+    }
+
+    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, &self.schema)
+    }
+}
+
+fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+    let mut left = most.unwrap_or(usize::MAX);
+    let first = batches.iter().map(|batch| {
+        let rows = batch.num_rows().min(left);
+        left -= rows;
+        batch.slice(0, rows)
+    });
+    values::dicts(py, &first.collect::<Vec<_>>())
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}

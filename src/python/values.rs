@@ -1,0 +1,67 @@
+//! Columns as plain Python values: numbers, texts, JSON; a time as the document writes it.
+
+use arrow::array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch};
+use arrow::datatypes::{DataType, Field};
+use arrow::temporal_conversions::timestamp_us_to_datetime;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+
+use super::json;
+use crate::columns::Type;
+
+/// The rows of batches as dicts.
+pub(super) fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        let schema = batch.schema_ref();
+        let names: Vec<_> = schema.fields().iter().map(|field| PyString::intern(py, field.name())).collect();
+        let columns = schema.fields().iter().zip(batch.columns());
+        let columns = columns.map(|(field, array)| values(py, field, array)).collect::<PyResult<Vec<_>>>()?;
+        for row in 0..batch.num_rows() {
+            let record = PyDict::new(py);
+            for (name, column) in names.iter().zip(&columns) {
+                record.set_item(name, column.get(row))?;
+            }
+            list.append(record)?;
+        }
+    }
+    Ok(list)
+}
+
+/// All values of a column.
+fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let text = |text: &str| Ok(PyString::new(py, text).into_any());
+    let json = |text: &str| json::value(py, text);
+    let texts = |read: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>| match array.data_type() {
+        DataType::Utf8View => each(py, array.as_string_view().iter(), read),
+        _ => each(py, array.as_string::<i32>().iter(), read),
+    };
+    match (Type::of(field), array.data_type()) {
+        (Type::Text, DataType::Utf8 | DataType::Utf8View) => texts(&text),
+        (Type::Json, DataType::Utf8 | DataType::Utf8View) => texts(&json),
+        (Type::Int64, _) => {
+            each(py, array.as_primitive::<Int64Type>().iter(), &|value| Ok(PyInt::new(py, value).into_any()))
+        }
+        (Type::Float64, _) => {
+            each(py, array.as_primitive::<Float64Type>().iter(), &|value| Ok(PyFloat::new(py, value).into_any()))
+        }
+        (Type::Bool, _) => {
+            each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
+        }
+        (Type::Timestamp, _) => each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
+            let time = timestamp_us_to_datetime(value).map(|time| time.to_string()).unwrap_or_default();
+            text(&time)
+        }),
+        (_, other) => Err(PyTypeError::new_err(format!("a column cannot hold {other}"))),
+    }
+}
+
+fn each<'py, T>(
+    py: Python<'py>,
+    cells: impl Iterator<Item = Option<T>>,
+    read: &dyn Fn(T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    cells.map(|cell| cell.map_or_else(|| Ok(py.None().into_bound(py)), read)).collect()
+}

@@ -1,0 +1,54 @@
+//! What may be wrong with an answer that ended well. It is told, and the answer is given all the same.
+
+use serde::Serialize;
+
+use super::day::Day;
+use crate::client::Answered;
+use crate::contract::envelope::field;
+use crate::decode::Member;
+
+/// Something that may not be what it seems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Doubt {
+    /// What kind of doubt.
+    #[serde(rename = "category")]
+    pub kind: DoubtKind,
+    /// What and where.
+    pub message: String,
+}
+
+/// The kinds of doubts, by the names of their warnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum DoubtKind {
+    /// No record has an attribute: absent, not null.
+    #[serde(rename = "AbsentAttributeWarning")]
+    AbsentAttribute,
+    /// The answer tells of another number of records than it has.
+    #[serde(rename = "IncompleteWarning")]
+    Incomplete,
+    /// Rows of another day than asked for.
+    #[serde(rename = "StrayDayWarning")]
+    StrayDay,
+}
+
+/// No record of an answer has these attributes.
+pub(super) fn absent(names: &[String]) -> Option<Doubt> {
+    let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
+    let message = format!("no record has {}: absent, not null, so probably a typing error in attrs", names.join(", "));
+    (!names.is_empty()).then_some(Doubt { kind: DoubtKind::AbsentAttribute, message })
+}
+
+/// The answer has another number of records than it tells of in `data.meta.total`.
+pub(super) fn incomplete(answered: &Answered) -> Option<Doubt> {
+    let Some(Member::Json(meta)) = answered.envelope.data_member(field::META) else { return None };
+    let meta: serde_json::Map<_, _> = serde_json::from_str(meta.get()).ok()?;
+    let (total, records) = (meta.get(field::TOTAL)?.as_u64()?, answered.envelope.records);
+    let message = format!("the answer tells of {total} records and has {records}");
+    (total != records).then_some(Doubt { kind: DoubtKind::Incomplete, message })
+}
+
+/// Rows are of another day than asked for.
+pub(super) fn stray(day: Option<Day>, times: Option<&(String, String)>) -> Option<Doubt> {
+    let (least, greatest) = times?;
+    Some(Doubt { kind: DoubtKind::StrayDay, message: day?.strays(least, greatest)? })
+}

@@ -1,0 +1,362 @@
+"""Batches: their size, who gets them, what ends them, and what a slow consumer costs."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from support.raw_server import Close, RawServer, http, in_turn, reset, serving
+from support.streams import CLOSING, HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
+
+import dataaccess as da
+
+
+def numbers(batches: Any) -> list[int]:
+    return [row["n"] for batch in batches for row in batch.to_dicts()]
+
+
+def gone(server: RawServer, seconds: float = 5) -> bool:
+    deadline = time.monotonic() + seconds
+    while server.open and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return server.open == 0
+
+
+def endless(connection: Any, _number: int) -> None:
+    """Records until the other side has gone."""
+    connection.sendall(HEAD + OPENING + records(0, 1))
+    while True:
+        connection.sendall(b"," + records(1, 1_000))
+
+
+@pytest.mark.parametrize(("size", "sizes"), [(1_000, [1_000] * 10), (4_096, [4_096, 4_096, 1_808]), (10**6, [10_000])])
+def test_a_batch_has_no_more_rows_than_asked_for(connect: Any, size: int, sizes: list[int]) -> None:
+    with serving(in_parts(whole(10_000, most=10_000))) as server:
+        batches = list(scan_of(connect(server.base_url)).batches(max_rows=size))
+    assert [batch.num_rows for batch in batches] == sizes
+    assert numbers(batches) == list(range(10_000))
+
+
+def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
+    with serving(in_parts(whole(10_000))) as server:
+        sizes = [batch.num_rows for batch in scan_of(connect(server.base_url)).batches(max_bytes=50_000)]
+    assert sum(sizes) == 10_000
+    assert len(sizes) > 3
+
+
+@pytest.mark.parametrize("bad", [{"max_rows": 0}, {"max_rows": 1.5}, {"max_bytes": -1}, {"max_bytes": True}])
+def test_a_size_that_makes_no_sense_is_refused(client: Any, bad: Any) -> None:
+    with pytest.raises(da.ConfigError, match=next(iter(bad))):
+        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**bad)
+
+
+def test_the_end_is_the_end(connect: Any) -> None:
+    with serving(in_parts(whole(10))) as server:
+        batches = scan_of(connect(server.base_url)).batches()
+        assert not batches.stats
+        assert numbers(batches) == list(range(10))
+        assert list(batches) == []
+        assert batches.stats.rows == 10
+        batches.close()
+        batches.close()
+
+
+def test_closing_early_closes_the_connection(connect: Any) -> None:
+    with serving(endless) as server:
+        scan = scan_of(connect(server.base_url))
+        with scan.batches(max_rows=100) as batches:
+            assert next(iter(batches)).num_rows == 100
+            assert server.open == 1
+        assert gone(server)
+        assert list(batches) == []
+        assert not scan.stats
+
+
+def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
+    with serving(endless) as server:
+        for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
+            assert batch.num_rows == 100
+            break
+        del batch
+        assert gone(server)
+
+
+def test_closing_the_client_ends_its_batches() -> None:
+    with serving(endless) as server:
+        client = client_of(server)
+        batches = scan_of(client).batches(max_rows=100)
+        next(batches)
+        client.close()
+        with pytest.raises(da.StreamInterruptedError, match="closed") as caught:
+            list(batches)
+        assert isinstance(caught.value.__cause__, da.ClientClosedError)
+        assert gone(server)
+
+
+def cut(connection: Any, _number: int) -> None:
+    connection.sendall(HEAD + OPENING + records(0, 2_500))
+    raise Close
+
+
+def broken(connection: Any, _number: int) -> None:
+    connection.sendall(HEAD + OPENING + records(0, 2_500) + b",]")
+
+
+def reset_late(connection: Any, _number: int) -> None:
+    connection.sendall(HEAD + OPENING + records(0, 2_500))
+    time.sleep(0.2)
+    reset(connection)
+
+
+def refused(connection: Any, _number: int) -> None:
+    connection.sendall(HEAD + OPENING[12:].replace(b'"message"', b'{"message"'))
+    connection.sendall(records(0, 2_500) + CLOSING[:-1] + b',"code":301}')
+    raise Close
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        (cut, da.TruncatedResponseError),
+        (reset_late, da.ConnectionLostError),
+        (broken, da.InvalidJsonError),
+        (refused, da.PermissionDeniedError),
+    ],
+)
+def test_a_stream_that_breaks_tells_how_many_rows_it_gave(connect: Any, end: Any, cause: type[Exception]) -> None:
+    with serving(end) as server:
+        batches = scan_of(connect(server.base_url, retries=3)).batches(max_rows=1_000)
+        taken = []
+        with pytest.raises(da.StreamInterruptedError) as caught:
+            taken.extend(batches)
+        with pytest.raises(da.StreamInterruptedError):
+            next(iter(batches))
+        assert len(server.requests) == 1, "a request was sent again although rows had been given"
+    assert numbers(taken) == list(range(2_000))
+    assert caught.value.rows_yielded == 2_000
+    assert isinstance(caught.value.__cause__, cause)
+    assert str(caught.value.__cause__).partition(": ")[2][:20] in str(caught.value)
+    assert (caught.value.operation, caught.value.attempts) == ("scan_items", 1)
+    assert batches.stats is None
+
+
+def test_until_the_first_batch_a_request_is_sent_again(connect: Any) -> None:
+    good = answer([{"n": 1, "text": "a"}])
+    with serving(in_turn(http(b"", "500 Oops"), http(b"", "503 Busy", headers=("Retry-After: 0",)), good)) as server:
+        scan = scan_of(connect(server.base_url))
+        assert numbers(scan.batches()) == [1]
+        assert (scan.stats.attempts, scan.stats.retries) == (3, 2)
+
+
+def test_an_answer_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:
+    failed = http({"code": 200, "message": "", "data": {"status": False, "data": [{"n": 1}]}})
+    with serving(in_turn(failed)) as server, pytest.raises(da.ApiError, match="status false"):
+        list(scan_of(connect(server.base_url)).batches())
+
+    def twice(connection: Any, number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 5) + (CLOSING if number else b""))
+        raise Close
+
+    with serving(twice) as server:
+        assert numbers(scan_of(connect(server.base_url)).batches()) == list(range(5))
+        assert len(server.requests) == 2
+
+
+def test_the_time_to_the_first_batch_is_bounded(connect: Any) -> None:
+    def slowly(_number: int) -> None:
+        time.sleep(0.3)
+
+    with serving(in_parts(whole(5_000), slowly)) as server:
+        started = time.monotonic()
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
+            list(scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches())
+        assert time.monotonic() - started < 5
+
+
+def test_after_the_first_batch_the_time_has_no_end(connect: Any) -> None:
+    def slowly(number: int) -> None:
+        time.sleep(0.2 if number > 2 else 0)
+
+    with serving(in_parts(whole(6_000), slowly)) as server:
+        batches = scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches(max_rows=1_000)
+        assert numbers(batches) == list(range(6_000))
+
+
+def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
+    with serving(in_parts(whole(40_000))) as server:
+        taken: list[int] = []
+        for batch in scan_of(connect(server.base_url, timeout=0.2, retries=0)).batches(max_rows=8_000):
+            time.sleep(0.4)
+            taken.extend(numbers([batch]))
+    assert taken == list(range(40_000))
+
+
+PAUSED = """
+import resource, sys
+import dataaccess as da
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+client = da.Client(sys.argv[1], token="tok", timeout=5)
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+batches = scan.batches()
+rows = next(batches).num_rows
+before = peak()
+print("paused", flush=True)
+sys.stdin.readline()
+for batch in batches:
+    rows += batch.num_rows
+print(rows, peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no getrusage")
+def test_a_paused_consumer_costs_no_memory() -> None:
+    part = b"," + records(100_000, 1_000)
+    count = 100 * 2**20 // len(part)
+    sent: list[int] = []
+
+    def large(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + part[1:])
+        for number in range(1, count):
+            connection.sendall(part)
+            sent.append(number)
+        connection.sendall(CLOSING)
+        raise Close
+
+    with serving(large) as server:
+        command = [sys.executable, "-c", PAUSED, server.base_url]
+        reader = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "paused\n"
+        held = -1
+        while held < len(sent):
+            held = len(sent)
+            time.sleep(1)
+        told, _ = reader.communicate("go on\n", timeout=40)
+    rows, grown = map(int, told.split())
+    assert rows == count * 1_000
+    held = held * len(part) >> 20
+    assert held < 60, f"{held} MiB were read ahead of a consumer that paused"
+    assert grown < 40, f"{grown} MiB more for an answer of 100 MiB"
+
+
+def test_threads_share_batches() -> None:
+    with serving(in_parts(whole(50_000))) as server:
+        batches = scan_of(client_of(server)).batches(max_rows=500)
+        taken: list[list[int]] = [[] for _ in range(8)]
+
+        def take(mine: list[int]) -> None:
+            for batch in batches:
+                mine.extend(numbers([batch]))
+
+        threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    together = [number for mine in taken for number in mine]
+    assert sorted(together) == list(range(50_000))
+    assert all(mine == sorted(mine) for mine in taken)
+
+
+def test_tasks_share_batches() -> None:
+    async def main() -> list[int]:
+        with serving(in_parts(whole(50_000))) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=500)
+
+            async def take() -> list[int]:
+                return [number async for batch in batches for number in numbers([batch])]
+
+            parts = await asyncio.gather(*(take() for _ in range(8)))
+            return [number for part in parts for number in part]
+
+    assert sorted(asyncio.run(main())) == list(range(50_000))
+
+
+def test_threads_and_tasks_work_at_once(sandbox: da.Sandbox) -> None:
+    expected = len(sandbox.client().search_codes(["id"], allocated_time=da.after("2024-01-01")))
+    counts: list[int] = []
+
+    def work() -> None:
+        scan = sandbox.client().scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+        counts.append(sum(batch.num_rows for batch in scan.batches(max_rows=100)))
+
+    async def main() -> list[int]:
+        scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+
+        async def count() -> int:
+            return sum([batch.num_rows async for batch in scan.batches(max_rows=100)])
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        found = list(await asyncio.gather(*(count() for _ in range(4))))
+        while any(thread.is_alive() for thread in threads):
+            await asyncio.sleep(0.01)
+        return found
+
+    assert asyncio.run(main()) + counts == [expected] * 8
+
+
+def test_a_cancelled_wait_has_taken_nothing() -> None:
+    def pause(number: int) -> None:
+        time.sleep(0.05 if number else 0)
+
+    async def main() -> list[int]:
+        with serving(in_parts(whole(10_000), pause)) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
+            taken: list[int] = []
+            cancelled = 0
+            while True:
+                try:
+                    async with asyncio.timeout(0.01):
+                        taken.extend(numbers([await anext(batches)]))
+                except TimeoutError:
+                    cancelled += 1
+                except StopAsyncIteration:
+                    assert cancelled > 3
+                    return taken
+
+    assert asyncio.run(main()) == list(range(10_000))
+
+
+def test_cancelling_a_task_that_owns_batches_closes_the_connection() -> None:
+    async def main() -> None:
+        with serving(endless) as server:
+            scan = scan_of(da.AsyncClient(server.base_url, token="tok"))
+
+            async def work() -> None:
+                async with scan.batches(max_rows=100) as batches:
+                    async for _ in batches:
+                        await asyncio.sleep(0.01)
+
+            task = asyncio.create_task(work())
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone, server)
+
+    asyncio.run(main())
+
+
+def test_cancelling_a_collection_closes_the_connection() -> None:
+    async def main() -> None:
+        with serving(endless) as server:
+            task = asyncio.create_task(scan_of(da.AsyncClient(server.base_url, token="tok")).to_polars())
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone, server)
+
+    asyncio.run(main())

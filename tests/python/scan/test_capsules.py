@@ -1,0 +1,226 @@
+"""Scans as capsules of Arrow: how often the service is asked, and who may pull when."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.raw_server import Close, always, http, serving
+from support.streams import HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
+
+import dataaccess as da
+
+
+@pytest.fixture
+def service() -> Any:
+    """A service whose requests are counted."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+def customers(service: da.Sandbox) -> da.Scan:
+    """A scan whose schema only the answer tells."""
+    who = da.col("customer_id").matches([f"demo-customer-000{number}" for number in range(1, 9)])
+    return service.client().scan_items("customer", ["customer_id", "name"], who)
+
+
+def codes(service: da.Sandbox) -> da.Scan:
+    """A scan whose schema is known."""
+    return service.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+@pytest.mark.parametrize("make", [customers, codes])
+def test_duckdb_causes_one_request_for_each_use(service: da.Sandbox, make: Any) -> None:
+    scan = make(service)
+    rows = [tuple(row.values()) for row in scan.to_dicts()]
+    service.clear_requests()
+    relation = duckdb.sql("from scan")
+    assert relation is not None
+    assert relation.fetchall() == rows
+    assert len(service.requests) == 1
+    assert relation.fetchall() == rows
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize("take", [pa.table, pl.DataFrame])
+@pytest.mark.parametrize("make", [customers, codes])
+def test_others_cause_one_request_too(service: da.Sandbox, take: Any, make: Any) -> None:
+    scan = make(service)
+    service.clear_requests()
+    assert len(take(scan)) == len(scan.to_dicts())
+    assert len(service.requests) == 2
+
+
+def test_asking_for_a_known_schema_sends_nothing(service: da.Sandbox) -> None:
+    scan = codes(service)
+    assert pa.schema(scan) == pa.schema([("id", pa.string())])
+    assert len(service.requests) == 0
+
+
+def test_whoever_asks_for_the_schema_alone_leaves_one_request(service: da.Sandbox) -> None:
+    scan = customers(service)
+    assert [pa.schema(scan).names for _ in range(3)] == [["customer_id", "name"]] * 3
+    assert len(service.requests) == 1
+
+
+def test_a_stream_that_nobody_fetched_ends_with_its_scan() -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 1))
+        while True:
+            connection.sendall(b"," + records(1, 1_000))
+
+    with serving(endless) as server:
+        scan = scan_of(client_of(server))
+        assert pa.schema(scan).names == ["n", "text"]
+        assert server.open == 1
+        del scan
+        gc.collect()
+        deadline = time.monotonic() + 5
+        while server.open and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.open == 0
+
+
+def test_a_capsule_that_nobody_reads_ends_its_request() -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
+        while True:
+            connection.sendall(b"," + records(1, 1_000))
+
+    with serving(endless) as server:
+        capsule = scan_of(client_of(server)).__arrow_c_stream__()
+        assert server.open == 1
+        del capsule
+        deadline = time.monotonic() + 5
+        while server.open and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.open == 0
+
+
+def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
+    scan = codes(service)
+    rows = pa.table(scan).num_rows
+    assert scan.stats is not None
+    assert scan.stats.rows == rows
+
+
+def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:
+    scan = service.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    for take in (pa.table, pl.DataFrame):
+        with pytest.raises(da.PermissionDeniedError):
+            take(scan)
+
+
+def test_a_stream_that_breaks_fails_the_reader() -> None:
+    def cut(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
+        raise Close
+
+    with serving(cut) as server:
+        scan = scan_of(client_of(server))
+        with pytest.raises(OSError, match="broke off after 65536 rows"):
+            pa.table(scan)
+        with pytest.raises(Exception, match="broke off after 65536 rows"):
+            pl.DataFrame(scan)
+
+
+def test_another_schema_is_not_made(service: da.Sandbox) -> None:
+    scan = codes(service)
+    wanted = pa.schema([("id", pa.large_string())])
+    reader = pa.RecordBatchReader._import_from_c_capsule(scan.__arrow_c_stream__(wanted.__arrow_c_schema__()))
+    assert reader.schema == pa.schema(scan)
+    assert reader.read_all().num_rows == len(scan.to_dicts())
+
+
+HELD = """
+import ctypes, sys, threading, time
+import dataaccess as da
+import pyarrow as pa
+
+client = da.Client(sys.argv[1], token=lambda: "tok")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+capsule = scan.__arrow_c_stream__()
+
+# A foreign reader pulls through the C interface while this thread holds the interpreter lock: PyDLL keeps it.
+get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+stream = get_pointer(capsule, b"arrow_array_stream")
+pull = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
+    ctypes.cast(stream + ctypes.sizeof(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))[0]
+)
+started = time.monotonic()
+pulled = 0
+while True:
+    array = (ctypes.c_int64 * 10)()
+    assert pull(stream, ctypes.addressof(array)) == 0
+    if array[8] == 0:  # released: the end
+        break
+    pulled += array[0]
+print(pulled)
+"""
+
+
+def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
+    def slowly(number: int) -> None:
+        time.sleep(0.01 if number % 20 == 0 else 0)
+
+    with serving(in_parts(whole(200_000), slowly)) as server:
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", HELD, server.base_url], capture_output=True, text=True, timeout=30, check=False
+        )
+    assert (done.stdout.strip(), done.stderr) == ("200000", "")
+
+
+def test_a_pull_while_another_thread_holds_the_lock_does_not_deadlock() -> None:
+    seconds = 1_000_000
+    hold = ctypes.PyDLL(None).usleep
+    held: list[float] = []
+
+    def holder() -> None:
+        started = time.monotonic()
+        hold(seconds)
+        held.append(time.monotonic() - started)
+
+    def slowly(number: int) -> None:
+        time.sleep(0.005 if number % 20 == 0 else 0)
+
+    with serving(in_parts(whole(200_000), slowly)) as server:
+        reader = pa.RecordBatchReader.from_stream(scan_of(client_of(server)))
+        thread = threading.Thread(target=holder)
+        thread.start()
+        # Reading lets go of the lock, and the other thread keeps it for a second.
+        assert reader.read_all().num_rows == 200_000
+        thread.join()
+    assert held
+    assert held[0] > 0.9
+
+
+def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        return "tok"
+
+    with serving(always(answer([{"n": 1, "text": "a"}]))) as server:
+        scan = scan_of(da.Client(server.base_url, token=token))
+        assert asked == []
+        capsule = scan.__arrow_c_stream__()
+        assert asked == [1]
+        del capsule
+
+
+def test_a_failed_answer_is_told_by_the_schema_too() -> None:
+    with serving(always(http(b"", "500 Oops"))) as server:
+        scan = scan_of(client_of(server, retries=0))
+        with pytest.raises(da.ServerError):
+            pa.schema(scan)

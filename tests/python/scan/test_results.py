@@ -1,0 +1,246 @@
+"""Every form that the answer of a scan takes, compared with the rows that were loaded: types, values, nulls."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.raw_server import Close, serving
+from support.streams import HEAD, scan_of, whole
+
+import dataaccess as da
+
+BIG = 2**63 - 1
+CODES: list[dict[str, Any]] = [
+    {
+        "id": "c-1",
+        "name": 'Größe "夏" \\ \u2028 🎁',
+        "pool_id": BIG,
+        "date_created": "2023-12-01 08:00:00",
+        "allocated_time": "2024-01-15 23:59:59",
+        "allocated_audience": "holder-1",
+        "audience_type": -1003,
+        "code_status": 4,
+        "last_used_source": "shop",
+        "last_used_time": "2024-01-16 00:00:00",
+        "channel_id": 12,
+    },
+    {
+        "id": "c-2",
+        "name": "",
+        "pool_id": -1,
+        "date_created": "1969-12-31 23:59:59",
+        "allocated_time": "2024-01-15 00:00:00",
+        "allocated_audience": "holder-2",
+        "audience_type": -1007,
+        "code_status": 3,
+        "last_used_source": None,
+        "last_used_time": None,
+        "channel_id": None,
+    },
+]
+NAMES = list(CODES[0])
+TEXTS = {"id", "name", "allocated_audience", "last_used_source", "last_used_time", "channel_id"}
+TIMES = {"date_created", "allocated_time"}
+
+
+def time_of(text: str) -> dt.datetime:
+    return dt.datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - the columns have no zone
+
+
+def expected(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as columns have it: times read, the untyped `channel_id` as text."""
+    typed = {name: time_of(value) if name in TIMES and value else value for name, value in row.items()}
+    return {**typed, "channel_id": None if row["channel_id"] is None else str(row["channel_id"])}
+
+
+def fetched(query: str, **tables: Any) -> list[Any]:
+    """What DuckDB finds in tables, each known by its name."""
+    with duckdb.connect() as connection:
+        for name, table in tables.items():
+            connection.register(name, table)
+        return connection.execute(query).fetchall()
+
+
+TYPED = [expected(row) for row in CODES]
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[da.Sandbox]:
+    """A service with codes that have every kind of value."""
+    with da.Sandbox() as sandbox:
+        sandbox.load("promotion_code", CODES)
+        yield sandbox
+
+
+@pytest.fixture
+def scan(connect: Any, service: da.Sandbox) -> Any:
+    """A scan of all of them, by either client."""
+    return connect(service).scan_codes(NAMES, allocated_time=da.on("2024-01-15"))
+
+
+def test_dicts_are_the_values_of_the_wire(scan: Any) -> None:
+    assert scan.to_dicts() == CODES
+
+
+def test_arrow_has_the_fixed_types(scan: Any) -> None:
+    table = scan.to_arrow()
+    types = {name: str(kind) for name, kind in zip(table.column_names, table.schema.types, strict=True)}
+    assert types == {
+        name: "timestamp[us]" if name in TIMES else "string" if name in TEXTS else "int64" for name in NAMES
+    }
+    assert table.to_pylist() == TYPED
+
+
+def test_pandas_has_types_with_room_for_what_is_missing(scan: Any) -> None:
+    frame = scan.to_pandas()
+    types = {name: str(kind) for name, kind in frame.dtypes.items()}
+    assert types == {name: "datetime64[us]" if name in TIMES else "str" if name in TEXTS else "Int64" for name in NAMES}
+    assert frame["id"].dtype == pd.Series(["a"]).dtype
+    assert frame.to_dict("records")[0] == TYPED[0]
+    second = frame.iloc[1]
+    assert second["pool_id"] == -1
+    assert second["name"] == ""
+    assert second[["last_used_source", "last_used_time", "channel_id"]].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("backend", "number", "text"),
+    [("numpy_nullable", "Int64", "string"), ("pyarrow", "int64[pyarrow]", "string[pyarrow]")],
+)
+def test_pandas_takes_a_dtype_backend(scan: Any, backend: Any, number: str, text: str) -> None:
+    frame = scan.to_pandas(dtype_backend=backend)
+    assert str(frame["pool_id"].dtype) == number
+    assert str(frame["id"].dtype) == text
+    assert frame["pool_id"].tolist() == [BIG, -1]
+    assert frame["last_used_source"].isna().tolist() == [False, True]
+
+
+def test_polars_has_its_own_types(scan: Any) -> None:
+    frame = scan.to_polars()
+    kinds = {name: pl.Datetime("us") if name in TIMES else pl.String if name in TEXTS else pl.Int64 for name in NAMES}
+    assert frame.schema == pl.Schema(kinds)
+    assert frame.to_dicts() == TYPED
+
+
+def test_a_table_is_read_again_and_again(scan: Any, service: da.Sandbox) -> None:
+    found = scan.collect()
+    service.clear_requests()
+    for _ in range(2):
+        assert pa.table(found).to_pylist() == TYPED
+        assert pl.DataFrame(found).to_dicts() == TYPED
+        assert fetched("from found", found=found) == [tuple(row.values()) for row in TYPED]
+    assert found.to_arrow().schema == pa.schema(found)
+    assert found.to_pandas().equals(scan.to_pandas())
+    assert found.to_polars().equals(scan.to_polars())
+    assert (found.num_rows, len(found), found.column_names) == (2, 2, NAMES)
+    assert found.stats.rows == 2
+    assert repr(found).startswith("Table(2 rows of id, name")
+    assert len(service.requests) == 2
+
+
+def test_rows_of_columns_are_plain_values(scan: Any) -> None:
+    plain = [{**row, "channel_id": None if row["channel_id"] is None else str(row["channel_id"])} for row in CODES]
+    assert scan.collect().to_dicts() == plain
+    assert [row for batch in scan.batches() for row in batch.to_dicts()] == plain
+
+
+def test_a_batch_has_every_form_too(scan: Any) -> None:
+    (batch,) = scan.batches()
+    assert (batch.num_rows, len(batch), batch.column_names) == (2, 2, NAMES)
+    assert batch.to_arrow().to_pylist() == TYPED
+    assert batch.to_pandas().equals(scan.to_pandas())
+    assert batch.to_polars().to_dicts() == TYPED
+    assert pa.record_batch(batch).to_pylist() == TYPED
+    assert pa.schema(batch) == batch.to_arrow().schema
+    assert repr(batch).startswith("Batch(2 rows of id, name")
+
+
+def test_head_gives_the_first_rows(scan: Any) -> None:
+    assert scan.head(1).to_arrow().to_pylist() == TYPED[:1]
+    assert scan.head().to_arrow().to_pylist() == TYPED
+    with pytest.raises(da.ConfigError, match="n="):
+        scan.head(0)
+
+
+def test_nothing_found_has_columns_all_the_same(connect: Any, service: da.Sandbox) -> None:
+    scan = connect(service).scan_codes(NAMES, allocated_time=da.on("2030-01-01"))
+    assert scan.to_dicts() == []
+    assert scan.to_arrow().schema == pa.schema(scan.collect())
+    assert scan.to_arrow().num_rows == 0
+    assert str(scan.to_pandas()["pool_id"].dtype) == "Int64"
+    assert scan.to_polars().shape == (0, len(NAMES))
+    assert list(scan.batches()) == []
+    assert scan.stats.empty_shape == "data.data []"
+
+
+def test_a_limit_holds_in_every_form(connect: Any, sandbox: da.Sandbox) -> None:
+    client = connect(sandbox)
+    rows = client.search_codes(["id"], allocated_time=da.after("2024-01-01"))
+    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), limit=1_500)
+    assert scan.to_dicts() == rows[:1_500]
+    assert scan.collect().to_dicts() == rows[:1_500]
+    assert [row for batch in scan.batches(max_rows=1_000) for row in batch.to_dicts()] == rows[:1_500]
+    assert scan.stats.rows == 1_500
+    assert scan.head(2_000).num_rows == 1_500
+
+
+def test_all_forms_of_many_rows_are_the_same(client: Any) -> None:
+    rows = client.search_codes(allocated_time=da.after("2024-01-01"))
+    scan = client.scan_codes(allocated_time=da.after("2024-01-01"))
+    assert scan.to_dicts() == rows
+    assert scan.collect().to_dicts() == rows
+    assert scan.to_arrow().to_pylist() == scan.to_polars().to_dicts()
+    assert [row for batch in scan.batches(max_rows=700) for row in batch.to_dicts()] == rows
+
+
+class TestOtherLibraries:
+    """A scan of the synchronous client is read by other libraries directly."""
+
+    @pytest.fixture
+    def scan(self, service: da.Sandbox) -> da.Scan:
+        return service.client().scan_codes(NAMES, allocated_time=da.on("2024-01-15"))
+
+    def test_pyarrow(self, scan: da.Scan) -> None:
+        assert pa.table(scan).to_pylist() == TYPED
+        assert pa.schema(scan) == scan.to_arrow().schema
+        with pa.RecordBatchReader.from_stream(scan) as reader:
+            assert [row for batch in reader for row in batch.to_pylist()] == TYPED
+
+    def test_polars(self, scan: da.Scan) -> None:
+        assert pl.DataFrame(scan).to_dicts() == TYPED
+
+    def test_duckdb(self, scan: da.Scan) -> None:
+        assert fetched("from scan", scan=scan) == [tuple(row.values()) for row in TYPED]
+        assert fetched("select max(pool_id) from scan", scan=scan) == [(BIG,)]
+
+    def test_pandas(self, scan: da.Scan) -> None:
+        from_arrow: Any = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)
+        assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
+
+
+def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+    def second_time(connection: Any, number: int) -> None:
+        parts = whole(80_000)
+        for part in [HEAD, *(parts if number % 2 else parts[:-2])]:
+            connection.sendall(part)
+        raise Close
+
+    with serving(second_time) as server:
+        scan = scan_of(connect(server.base_url))
+        for use in (lambda: scan.collect().to_dicts(), scan.to_dicts):
+            assert [row["n"] for row in use()] == list(range(80_000))
+            assert scan.stats.attempts == 2
+
+
+def test_a_scan_is_loaded_into_another_service(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client().scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
+    with da.Sandbox() as other:
+        other.declare("copy", 7, {"id": "string", "name": "string", "pool_id": "number"})
+        assert other.load("copy", scan) == scan.collect().num_rows

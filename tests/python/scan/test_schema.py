@@ -1,0 +1,166 @@
+"""Types of columns: what `schema=` asks for, what is inferred, and what is told when a value does not fit."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from support.raw_server import always, serving
+from support.streams import answer, client_of, in_parts, scan_of, whole
+
+import dataaccess as da
+
+
+def column(table: pa.Table) -> tuple[str, list[Any]]:
+    """The type and the values of the one column."""
+    return str(table.schema.field("a").type), table.column("a").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "found"),
+    [
+        ([1, None, -5], "int64", [1, None, -5]),
+        ([1, 2.5], "double", [1.0, 2.5]),
+        ([True, None], "bool", [True, None]),
+        (["x", None], "string", ["x", None]),
+        ([None, None], "string", [None, None]),
+        ([1, "x"], "string", ["1", '"x"']),
+        ([2**70, 1], "string", [str(2**70), "1"]),
+        ([{"k": [1]}, None], "string", ['{"k":[1]}', None]),
+    ],
+    ids=["whole numbers", "numbers", "truth", "texts", "nothing", "mixed", "beyond 64 bits", "nested"],
+)
+def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, found: Any) -> None:
+    with serving(always(answer([{"a": value} for value in values]))) as server:
+        scan = scan_of(connect(server.base_url), ["a"])
+        assert column(scan.to_arrow()) == (kind, found)
+        assert [row["a"] for row in scan.to_dicts()] == values
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "found"),
+    [
+        ("string", ["x", 1, None], "string", ["x", "1", None]),
+        ("int64", [1, None], "int64", [1, None]),
+        ("float64", [1, 2.5], "double", [1.0, 2.5]),
+        ("bool", [True, None], "bool", [True, None]),
+        (
+            "timestamp",
+            ["2024-01-15 10:00:00", None],
+            "timestamp[us]",
+            [dt.datetime(2024, 1, 15, 10), None],  # noqa: DTZ001 - without a zone
+        ),
+        ("json", ["x", 1, None, {"k": 1}], "string", ['"x"', "1", None, '{"k":1}']),
+    ],
+)
+def test_schema_chooses_the_type(connect: Any, name: Any, values: Any, kind: str, found: Any) -> None:
+    with serving(always(answer([{"a": value} for value in values]))) as server:
+        client = connect(server.base_url)
+        scan = scan_of(client, ["a"], schema={"a": name})
+        assert column(scan.to_arrow()) == (kind, found)
+        assert column(pa.Table.from_batches([batch.to_arrow() for batch in scan.batches()])) == (kind, found)
+
+
+def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
+    rows: list[dict[str, Any]] = [
+        {"a": "x", "b": "2024-01-15 10:00:00"},
+        {"a": {"k": [1, None]}, "b": "2024-01-15 10:00:00.25"},
+    ]
+    with serving(always(answer(rows))) as server:
+        table = scan_of(connect(server.base_url), ["a", "b"], schema={"a": "json", "b": "timestamp"}).collect()
+    assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
+
+
+def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
+    scan = connect(sandbox).scan_codes(
+        ["pool_id", "last_used_time"],
+        allocated_time=da.after("2024-01-01"),
+        schema={"pool_id": "float64", "last_used_time": "timestamp"},
+    )
+    assert [str(kind) for kind in scan.to_arrow().schema.types] == ["double", "timestamp[us]"]
+
+
+@pytest.mark.parametrize("use", ["collect", "stream"])
+def test_a_misfit_names_the_place_and_what_mends_it(connect: Any, use: str) -> None:
+    with serving(always(answer([{"a": 1}, {"a": "secret"}]))) as server:
+        scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
+        with pytest.raises(da.RecordError, match="row 1, column a: expected a whole number") as caught:
+            scan.collect() if use == "collect" else list(scan.batches())
+    assert caught.value.hint == 'pass schema={"a": "string"}'
+    assert (caught.value.row, caught.value.column) == (1, "a")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
+    rows: list[dict[str, Any]] = [{"a": 1}] * 10 + [{"a": 2.5}]
+    with serving(always(answer(rows))) as server:
+        client = connect(server.base_url)
+        assert column(scan_of(client, ["a"]).to_arrow())[0] == "double"
+        taken = []
+        with pytest.raises(da.StreamInterruptedError) as caught:
+            taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
+        assert [batch.num_rows for batch in taken] == [4, 4]
+        assert caught.value.hint == 'pass schema={"a": "float64"}'
+        assert isinstance(caught.value.__cause__, da.RecordError)
+        mended = scan_of(client, ["a"], schema={"a": "float64"})
+        assert sum(batch.num_rows for batch in mended.batches(max_rows=4)) == 11
+
+
+def test_a_schema_once_told_is_kept() -> None:
+    first, second = answer([{"a": 1}]), answer([{"a": None}])
+    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert pa.schema(scan).field("a").type == pa.int64()
+        assert pa.table(scan).to_pylist() == [{"a": 1}]
+        assert len(server.requests) == 1
+        assert pa.table(scan).schema == pa.schema(scan)
+        assert len(server.requests) == 2
+
+
+def test_json_once_told_stays_json() -> None:
+    first, second = answer([{"a": 1}, {"a": "x"}]), answer([{"a": "y"}])
+    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
+        assert pa.table(scan).to_pylist() == [{"a": '"y"'}]
+
+
+def test_an_empty_answer_has_a_schema_as_well() -> None:
+    with serving(always(answer([]))) as server:
+        scan = scan_of(client_of(server), ["a", "b"])
+        assert pa.schema(scan).names == ["a", "b"]
+        assert pa.table(scan).num_rows == 0
+        assert scan.collect().to_arrow().schema.types == [pa.string(), pa.string()]
+
+
+def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
+    parts = [part.replace(b'"n": 29999', b'"n": 1.5') for part in whole(30_000)]
+    with serving(in_parts(parts)) as server:
+        (batch,) = scan_of(connect(server.base_url)).batches()
+    assert str(batch.to_arrow().schema.field("n").type) == "double"
+
+
+@pytest.mark.parametrize(
+    ("schema", "argument", "message"),
+    [
+        ({"idd": "string"}, 'schema["idd"]', 'did you mean "id"?'),
+        ({"id": "strng"}, 'schema["id"]', 'did you mean "string"?'),
+        ({"id": str}, 'schema["id"]', "is no type"),
+        (["id"], "schema", "takes a dict"),
+        ("string", "schema", "takes a dict"),
+    ],
+)
+def test_a_bad_schema_is_told_at_once(client: Any, schema: Any, argument: str, message: str) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema=schema)
+    (problem,) = caught.value.problems
+    assert problem.argument == argument
+    assert message in problem.message
+
+
+def test_problems_of_search_and_schema_are_told_together(client: Any) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=7, schema={"id": "strng"})
+    assert [problem.argument for problem in caught.value.problems] == ["code_status", 'schema["id"]']

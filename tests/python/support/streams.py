@@ -1,0 +1,63 @@
+"""Answers of a raw server that come in parts, and the scans that read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from support.raw_server import Close, RawServer, http
+
+import dataaccess as da
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+OPENING = b'{"code":200,"message":"ok","data":{"status":true,"data":['
+CLOSING = b"]}}"
+
+
+def answer(records: list[dict[str, Any]], **data: Any) -> bytes:
+    """A whole answer with these records."""
+    return http({"code": 200, "message": "ok", "data": {"status": True, "data": records, **data}})
+
+
+def records(start: int, count: int) -> bytes:
+    """Records of a number and a text, as they stand in an answer."""
+    return b",".join(json.dumps({"n": n, "text": f"row {n}"}).encode() for n in range(start, start + count))
+
+
+def in_parts(parts: Iterable[bytes], pause: Callable[[int], object] = lambda _number: None) -> Any:
+    """Sends an answer part by part, each after a pause, and closes the connection."""
+    parts = list(parts)
+
+    def send(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD)
+        for number, part in enumerate(parts):
+            pause(number)
+            connection.sendall(part)
+        raise Close
+
+    return send
+
+
+def whole(count: int, most: int = 1_000) -> list[bytes]:
+    """The parts of an answer of so many records."""
+    parts = [records(start, min(most, count - start)) for start in range(0, count, most)]
+    joined = [part if number == 0 else b"," + part for number, part in enumerate(parts)]
+    return [OPENING, *joined, CLOSING]
+
+
+def scan_of(client: Any, attrs: Iterable[str] = ("n", "text"), **options: Any) -> Any:
+    """A scan of an object without rules, for which a raw server may answer anything."""
+    names = list(attrs)
+    return client.scan_items("store", names, da.col(names[0]).equals("x"), item_type_id=7, **options)
+
+
+def search_of(client: Any, attrs: Iterable[str] = ("n", "text")) -> Any:
+    """The search of the same."""
+    names = list(attrs)
+    return client.search_items("store", names, da.col(names[0]).equals("x"), item_type_id=7)
+
+
+def client_of(server: RawServer, **options: Any) -> da.Client:
+    """A client of a raw server."""
+    return da.Client(server.base_url, token="tok-test", **options)
