@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
     /// What was passed since an earlier place.
     #[inline]
     pub(super) fn since(self, start: usize) -> Option<&'a str> {
-        self.text.get(start..self.at)
+        self.text.get(start..)?.get(..self.at.checked_sub(start)?)
     }
 
     #[inline]
@@ -114,13 +114,13 @@ impl<'a> Cursor<'a> {
         'a: 's,
     {
         let start = self.at + 1;
-        let bytes = self.text.as_bytes();
-        let stop = start + first_stop(bytes.get(start..)?)?;
-        if bytes.get(stop) == Some(&b'"') {
-            self.at = stop + 1;
-            return self.text.get(start..stop);
+        let rest = self.text.get(start..)?;
+        let stop = first_stop(rest.as_bytes())?;
+        if rest.as_bytes().get(stop) == Some(&b'"') {
+            self.at = start + stop + 1;
+            return rest.get(..stop);
         }
-        self.at = unescape(self.text, start, stop, scratch)? + 1;
+        self.at = start + unescape(rest, stop, scratch)? + 1;
         Some(scratch)
     }
 
@@ -247,4 +247,25 @@ fn digits_at_start(bytes: [u8; 8]) -> usize {
     // The high bit of a byte is set when its value is over nine. A carry reaches only bytes behind such a one.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS;
     others.trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_end_at_any_other_byte() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                let mut bytes = *b"09182736";
+                bytes[place] = byte;
+                let expected = if byte.is_ascii_digit() { 8 } else { place };
+                assert_eq!(digits_at_start(bytes), expected, "{byte:#x} at {place}");
+                // What follows must not change that.
+                bytes[place + 1..].fill(0xFF);
+                let behind = if place == 7 { 8 } else { place + 1 };
+                assert_eq!(digits_at_start(bytes), if byte.is_ascii_digit() { behind } else { place });
+            }
+        }
+    }
 }

@@ -74,9 +74,8 @@ impl Decoder {
     }
 
     /// One that takes the plain path for every record.
-    #[cfg(any(test, fuzzing))]
-    #[must_use]
-    pub fn plain(plan: Plan) -> Self {
+    #[cfg(test)]
+    pub(super) fn plain(plan: Plan) -> Self {
         let mut decoder = Self::new(plan);
         decoder.records.iter_mut().for_each(Records::stay_plain);
         decoder

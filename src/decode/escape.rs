@@ -2,13 +2,13 @@
 
 use super::stops::first_stop;
 
-/// Unescapes from the first byte of a text to its closing quote, whose place is answered. `stop` is the first stop.
+/// Unescapes a text up to its closing quote, whose place is answered. `stop` is the first stop.
 ///
 /// Answers none for a text that is broken or has no end here.
-pub(super) fn unescape(text: &str, start: usize, stop: usize, into: &mut String) -> Option<usize> {
+pub(super) fn unescape(text: &str, stop: usize, into: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     into.clear();
-    into.push_str(text.get(start..stop)?);
+    into.push_str(text.get(..stop)?);
     let mut at = stop;
     loop {
         match bytes.get(at)? {

@@ -1,9 +1,7 @@
 //! Records by prediction: each key is expected where the records before had it, each value read by its own loop.
 //!
 //! Whatever surprises, be it broken or only strange, is not judged here: the record is taken back and left to the
-//! plain path (`record.rs`), which this one must equal.
-
-use memchr::memrchr;
+//! plain path (`plain.rs`), which this one must equal.
 
 use super::columns::Columns;
 use super::cursor::{Cursor, Number};
@@ -67,9 +65,7 @@ impl Fast {
     ) -> Run {
         let mut cursor = Cursor::new(text, start);
         let mut run = Run { count: 0, end: start, is_at_record: true };
-        // A record that begins behind the last bracket is not all there: to begin it and take it back is dear.
-        let last = memrchr(b'}', text.as_bytes()).unwrap_or_default();
-        while run.count < most && cursor.at() < last {
+        while run.count < most && cursor.at() < text.len() {
             let Some(after) = self.read(cursor, columns, sink) else {
                 sink.undo_record();
                 break;

@@ -121,3 +121,68 @@ impl Written {
         same & self.needed == self.needed && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Knows `"a":`, `"b":` and `"c":`, in this order.
+    fn layout() -> Layout {
+        let mut layout = Layout::new(3);
+        for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
+            layout.learn(place, format!("\"{name}\":").as_bytes(), name, Some(place)).expect("room");
+        }
+        layout
+    }
+
+    fn name(found: Option<(usize, &Field)>) -> Option<(usize, &str)> {
+        found.map(|(place, field)| (place, field.name.as_str()))
+    }
+
+    #[test]
+    fn a_key_is_known_where_it_is_due_later_and_earlier() {
+        let layout = layout();
+        assert_eq!(layout.due(1, br#""b":1"#).map(Field::length), Some(4));
+        assert!(layout.due(1, br#""c":1"#).is_none());
+        assert_eq!(name(layout.find(1, br#""c":1"#)), Some((2, "c")));
+        assert_eq!(name(layout.find(3, br#""a":1"#)), Some((0, "a")));
+        assert_eq!(name(layout.find(0, br#""b" :1"#)), None, "written otherwise");
+        assert_eq!(name(layout.find(0, br#""b"#)), None, "cut");
+    }
+
+    #[test]
+    fn long_keys_are_told_apart_behind_the_bytes_compared_in_one_go() {
+        let mut layout = layout();
+        let (long, other) = (format!("\"{}x\":", "k".repeat(40)), format!("\"{}y\":", "k".repeat(40)));
+        layout.learn(3, long.as_bytes(), "long", None).expect("room");
+        assert!(layout.due(3, format!("{long}1").as_bytes()).is_some());
+        assert!(layout.due(3, format!("{other}1").as_bytes()).is_none());
+    }
+
+    #[test]
+    fn an_order_is_forgotten_only_when_it_fails_for_some_time() {
+        let mut layout = layout();
+        for _ in 0..FIRST_PATIENCE {
+            layout.judge(3, 2);
+        }
+        layout.judge(3, 0);
+        for _ in 0..FIRST_PATIENCE {
+            layout.judge(3, 2);
+        }
+        assert!(layout.due(0, br#""a":1"#).is_some(), "a good record came between");
+        layout.judge(3, 2);
+        assert!(layout.due(0, br#""a":1"#).is_none());
+        assert_eq!(layout.patience, 2 * FIRST_PATIENCE);
+    }
+
+    #[test]
+    fn keys_beyond_the_room_replace_others() {
+        let mut layout = layout();
+        for number in 0..2 * layout.most_fields {
+            let written = format!("\"{number}\":");
+            let (place, _) = layout.learn(number, written.as_bytes(), "n", None).expect("room");
+            assert!(layout.due(place, written.as_bytes()).is_some());
+        }
+        assert_eq!(layout.fields.len(), layout.most_fields);
+    }
+}

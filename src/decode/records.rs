@@ -24,7 +24,7 @@ impl Records {
         Self { columns: Columns::new(names), fast, limits, most: most.unwrap_or(u64::MAX), count: 0 }
     }
 
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(super) fn stay_plain(&mut self) {
         self.fast = None;
     }

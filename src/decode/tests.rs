@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+mod bodies;
 mod equality;
 
 use super::{Decoder, Envelope, Fit, Limits, Plan, RecordShape, Sink};

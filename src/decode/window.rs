@@ -26,8 +26,10 @@ impl<'a> Window<'a> {
         self.at += self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
     }
 
-    /// The bytes in which records may be complete: up to the last closing brace, as far as they are text. Proven
-    /// in one go, so that no part of it need be proven again.
+    /// The bytes in which records may be complete: up to the last closing brace, as far as they are text. To begin
+    /// a record that is not all there and take it back is dear.
+    ///
+    /// Proven in one go, so that no part of it need be proven again.
     pub(super) fn text(&self) -> &'a str {
         self.text.get_or_init(|| {
             let end = memrchr(b'}', self.bytes).map_or(0, |brace| brace + 1);

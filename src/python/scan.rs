@@ -14,6 +14,7 @@ use pythonize::pythonize;
 
 use super::client::RawClient;
 use super::doors::AbortOnDrop;
+use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, Found};
 use super::stream::{Opened, Pulled, RawStream};
@@ -38,20 +39,19 @@ struct Parked {
 }
 
 impl Parked {
-    /// Whoever wants it has to come in time; somewhat later it is closed.
+    /// Whoever wants it has to come in time; somewhat later its request is ended.
     fn new(py: Python<'_>, opened: Opened) -> PyResult<Self> {
         let waiting = opened.clone();
         let end = doors::start(py, async move {
             tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
-            waiting.close();
+            waiting.abort();
         })?;
         Ok(Self { opened, since: Instant::now(), _end: end })
     }
 
-    /// The stream, unless it waited for too long or belongs to another process.
+    /// The stream, unless it waited for too long.
     fn fresh(&self) -> Option<Opened> {
-        let is_fresh = self.since.elapsed() < PATIENCE && self.opened.get().is_ok();
-        is_fresh.then(|| self.opened.clone())
+        (self.since.elapsed() < PATIENCE).then(|| self.opened.clone())
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) struct RawScan {
     last_stats: LastStats,
     /// The scan with the types that were told to whoever asked for the schema.
     told: ArcSwapOption<(Scan, SchemaRef)>,
-    parked: ArcSwapOption<Parked>,
+    parked: ArcSwapOption<PerProcess<Parked>>,
 }
 
 impl RawScan {
@@ -151,13 +151,13 @@ impl RawScan {
             return capsule::of_schema(py, &schema);
         }
         let (opened, schema) = self.settled(py)?;
-        self.parked.store(Some(Arc::new(Parked::new(py, opened)?)));
+        self.parked.store(Some(Arc::new(PerProcess::holding(Parked::new(py, opened)?))));
         capsule::of_schema(py, &schema)
     }
 
     /// The capsule of a stream whose answer has begun: that of the last question for the schema, or a new one.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let parked = self.parked.swap(None).and_then(|parked| parked.fresh());
+        let parked = self.parked.swap(None).and_then(|parked| parked.get()?.fresh());
         let parked = parked.zip(self.told.load().as_ref().map(|told| SchemaRef::clone(&told.1)));
         let (opened, schema) = parked.map_or_else(|| self.settled(py), Ok)?;
         capsule::of_stream(py, Pulled::new(opened, schema))

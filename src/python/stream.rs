@@ -40,10 +40,9 @@ impl Opened {
         })
     }
 
-    /// Ends the request and its connection; what a fork left behind has nothing to close.
-    pub(super) fn close(&self) {
+    /// Ends the request and its connection. Whoever reads on is told that it is not the answer's end.
+    pub(super) fn abort(&self) {
         if let Ok(open) = self.get() {
-            open.stream.close();
             open.work.abort();
         }
     }
@@ -118,7 +117,10 @@ impl RawStream {
 
     /// Ends the request and its connection. Twice is once; a forked child has nothing to close.
     fn close(&self) {
-        self.0.close();
+        if let Ok(open) = self.0.get() {
+            open.stream.close();
+            open.work.abort();
+        }
     }
 }
 

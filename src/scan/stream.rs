@@ -60,6 +60,13 @@ pub enum Next {
     End,
 }
 
+/// The end that an answer comes from.
+#[derive(Debug)]
+struct Source {
+    events: mpsc::Sender<Event<Taken<RecordBatch>>>,
+    outcome: oneshot::Sender<Result<Answered>>,
+}
+
 impl Scan {
     /// Begins a stream: its receiving end, and the work of the other, which ends when it is dropped.
     pub fn stream(
@@ -68,23 +75,26 @@ impl Scan {
         options: Options,
         last_stats: LastStats,
     ) -> (Stream, impl Future<Output = ()> + Send + use<>) {
-        let (events, received) = mpsc::channel(BATCHES_AHEAD);
-        let (outcome, told) = oneshot::channel();
-        let Self { operation, search, columns, .. } = self.clone();
-        let time_column = self.time_column();
-        let sending = async move {
-            let sink = || Watched::new(Columns::new(&columns, options), time_column);
-            let answered = client.stream(operation, &search, sink, events).await;
+        let (stream, Source { events, outcome }) = Stream::new(self.clone(), options, last_stats);
+        let work = async move {
+            let sink = || Watched::new(Columns::new(&self.columns, options), self.time_column());
+            let answered = client.stream(self.operation, &self.search, sink, events).await;
             // Nobody listens any more when the stream was closed.
             drop(outcome.send(answered));
         };
-        let arrivals = tokio::sync::Mutex::new(Arrivals { events: received, outcome: told });
-        let state = Mutex::default();
-        (Stream { scan: self, options, arrivals, state, last_stats }, sending)
+        (stream, work)
     }
 }
 
 impl Stream {
+    fn new(scan: Scan, options: Options, last_stats: LastStats) -> (Self, Source) {
+        let (events, received) = mpsc::channel(BATCHES_AHEAD);
+        let (outcome, told) = oneshot::channel();
+        let arrivals = tokio::sync::Mutex::new(Arrivals { events: received, outcome: told });
+        let stream = Self { scan, options, arrivals, state: Mutex::default(), last_stats };
+        (stream, Source { events, outcome })
+    }
+
     /// Takes what is there, without waiting.
     ///
     /// # Errors
@@ -208,4 +218,46 @@ fn interrupted(cause: Error, rows: u64) -> Error {
 fn lost() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the stream")
         .with_hint("please report it with the steps that led here; the client stays usable")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::search::{Attributes, Filters, SearchBody};
+    use crate::filter::Search;
+
+    fn stream() -> (Stream, Source) {
+        let body = SearchBody {
+            item_type_id: 7,
+            item_type_name: "store".to_owned(),
+            attrs: Attributes::Names(Vec::new()),
+            filters: Filters { or: Vec::new() },
+        };
+        let scan = Scan::of_rows("scan_items", Search { body, attributes: Vec::new(), limit: None });
+        let options = Options { views: false, max_rows: 1, max_bytes: 1, widen: false };
+        Stream::new(scan, options, LastStats::default())
+    }
+
+    #[tokio::test]
+    async fn work_that_is_lost_is_told_as_a_defect_to_each_taker() {
+        let (stream, source) = stream();
+        assert!(matches!(stream.take(), Ok(Next::NotYet)));
+        drop(source);
+        for _ in 0..2 {
+            stream.wait().await;
+            assert_eq!(stream.take().expect_err("a defect").kind(), Kind::Internal);
+        }
+        assert!(!stream.has_ended());
+    }
+
+    #[tokio::test]
+    async fn a_closed_stream_has_nothing_more_and_no_failure() {
+        let (stream, source) = stream();
+        stream.close();
+        drop(source);
+        stream.wait().await;
+        assert!(matches!(stream.take(), Ok(Next::End)));
+        assert!(stream.has_ended());
+        assert!(stream.stats().is_none());
+    }
 }

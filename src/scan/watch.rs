@@ -188,7 +188,9 @@ mod tests {
     fn keys_and_times_are_counted_of_complete_records_alone() {
         let mut sink = Watched::new(Cells::new(2), Some(1));
         let mut record = |keys: &[&str], time: &str, complete: bool| {
-            keys.iter().for_each(|key| sink.extra(key, "1"));
+            for key in keys {
+                sink.extra(key, "1");
+            }
             sink.null(0).expect("fits");
             sink.text(1, time).expect("fits");
             if complete { sink.end_record() } else { sink.undo_record() }
