@@ -13,15 +13,15 @@ const EPOCH_DAYS: i64 = 865_565;
 /// `T` may stand for the space, and a fraction of a second may follow. None for all else: a day that is not in
 /// the calendar, a zone, a fraction that microseconds cannot hold.
 #[must_use]
+#[inline]
 pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b' ' | b'T', h1, h2, b':', n1, n2, b':', s1, s2, fraction @ ..] =
-        text.as_bytes()
-    else {
-        return None;
-    };
-    let year = two_digits(*y1, *y2)? * 100 + two_digits(*y3, *y4)?;
-    let days = days_since_epoch(year, two_digits(*m1, *m2)?, two_digits(*d1, *d2)?)?;
-    let (hour, minute, second) = (two_digits(*h1, *h2)?, two_digits(*n1, *n2)?, two_digits(*s1, *s2)?);
+    let (months, rest) = text.as_bytes().split_first_chunk()?;
+    let ([d1, d2, b' ' | b'T'], rest) = rest.split_first_chunk()? else { return None };
+    let (clock, fraction) = rest.split_first_chunk()?;
+    let months = digits_like(*b"0000-00-", *months)?;
+    let clock = digits_like(*b"00:00:00", *clock)?;
+    let days = days_since_epoch(pair(months, 0) * 100 + pair(months, 2), pair(months, 5), two_digits(*d1, *d2)?)?;
+    let (hour, minute, second) = (pair(clock, 0), pair(clock, 3), pair(clock, 6));
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -34,6 +34,25 @@ pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
 fn two_digits(tens: u8, units: u8) -> Option<u32> {
     let (tens, units) = (tens.wrapping_sub(b'0'), units.wrapping_sub(b'0'));
     (tens <= 9 && units <= 9).then(|| u32::from(tens) * 10 + u32::from(units))
+}
+
+/// The values of the digits, each in its byte, of a text that is like the pattern: a digit for each zero, and
+/// every other byte the same.
+#[inline]
+fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Option<u64> {
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
+    let others = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0 } else { 0xFF }));
+    // The high bit of a byte is set when its value is over nine, or a carry came from such a one.
+    let is_over_nine = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS != 0;
+    (!is_over_nine && values & others == 0).then_some(values)
+}
+
+/// The number of two digits of which the first is at this place.
+#[inline]
+fn pair(values: u64, place: u32) -> u32 {
+    let [tens, units, ..] = (values >> (8 * place)).to_le_bytes();
+    u32::from(tens) * 10 + u32::from(units)
 }
 
 /// Days of the calendar that all years are reckoned by, also those before it was decreed.
