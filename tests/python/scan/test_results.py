@@ -11,13 +11,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.raw_server import Close, serving
-from support.streams import HEAD, scan_of, whole
+from support.raw_server import Close, always, serving
+from support.streams import HEAD, answer, client_of, scan_of, whole
 
 import dataaccess as da
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [
+from dataaccess import _frames
     {
         "id": "c-1",
         "name": 'Größe "夏" \\ \u2028 🎁',
@@ -125,6 +126,39 @@ def test_pandas_takes_a_dtype_backend(scan: Any, backend: Any, number: str, text
 def test_polars_has_its_own_types(scan: Any) -> None:
     frame = scan.to_polars()
     kinds = {name: pl.Datetime("us") if name in TIMES else pl.String if name in TEXTS else pl.Int64 for name in NAMES}
+@pytest.mark.parametrize("backend", [None, "numpy_nullable", "pyarrow"])
+@pytest.mark.parametrize("rows", [10, 100_000], ids=["one batch", "several"])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:  # noqa: FBT001
+    first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
+    later = dict.fromkeys(first) if nulls else first
+    schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
+    with serving(always(answer([first] * (rows - 1) + [later]))) as server:
+        table = scan_of(client_of(server), list(first), schema=schema).collect()
+    before = table.to_dicts()
+    written = {"i": -5, "f": 2.5, "b": False, "t": pd.Timestamp("2020-02-29").as_unit("us"), "s": "new", "m": 7.5}
+    frame = table.to_pandas(backend)
+    for place, (name, value) in enumerate(written.items()):
+        frame.iloc[0, place] = value
+        frame.loc[frame.index[1:3], name] = value
+        frame[name].array[3] = value
+        assert frame[name].iloc[:3].tolist() == [value] * 3
+    frame["i"] += 1
+    frame["f"] *= 2
+    frame["b"] = ~frame["b"]
+    frame["t"] += pd.Timedelta(days=1)
+    assert frame["i"].iloc[0] == -4
+    assert table.to_dicts() == before, "the table of Arrow was written"
+
+
+@pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
+def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    monkeypatch.setattr(pd, "__version__", version)
+    text = _frames._nullable(pd, pa, None)[pa.string()]
+    assert isinstance(text, pd.StringDtype)
+    assert (text.na_value is not pd.NA) == own
+
+
     assert frame.schema == pl.Schema(kinds)
     assert frame.to_dicts() == TYPED
 
