@@ -72,7 +72,8 @@ class AsyncScan(BaseScan):
 
         Raises:
             PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off, `rows_yielded` rows were given.
+            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
+                `rows_yielded` rows were given.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:

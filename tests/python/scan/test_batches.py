@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 import threading
@@ -73,12 +74,59 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
             assert next(iter(batches)).num_rows == 100
             assert server.open == 1
         assert gone(server)
-        assert list(batches) == []
+        for _ in range(2):
+            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows") as caught:
+                next(iter(batches))
+            assert caught.value.rows_yielded == 100
         assert not scan.stats
 
 
 def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
     with serving(endless) as server:
+def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
+    with serving(endless) as server:
+        batches = scan_of(connect(server.base_url)).batches()
+        batches.close()
+        with pytest.raises(da.StreamInterruptedError, match="closed after 0 rows"):
+            list(batches)
+
+
+def test_whoever_waits_for_a_batch_is_told_that_it_was_closed() -> None:
+    def silent(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 150))
+
+    with serving(silent) as server:
+        batches = scan_of(client_of(server)).batches(max_rows=100)
+        told: list[BaseException] = []
+
+        def take() -> None:
+            try:
+                list(batches)
+            except da.DataAccessError as error:
+                told.append(error)
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        while not server.requests:
+            time.sleep(0.01)
+        batches.close()
+        thread.join()
+    assert [type(error) for error in told] == [da.StreamInterruptedError]
+
+
+def test_async_batches_close_as_generators_do() -> None:
+    async def main() -> None:
+        with serving(endless) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
+            async with contextlib.aclosing(batches):
+                assert (await anext(batches)).num_rows == 100
+            assert await asyncio.to_thread(gone, server)
+            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows"):
+                await anext(batches)
+
+    asyncio.run(main())
+
+
         for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
             assert batch.num_rows == 100
             break
@@ -93,10 +141,13 @@ def test_closing_the_client_ends_its_batches() -> None:
         next(batches)
         client.close()
         with pytest.raises(da.StreamInterruptedError, match="closed") as caught:
+        unread = scan_of(client).batches(max_rows=100_000_000)
             list(batches)
         assert isinstance(caught.value.__cause__, da.ClientClosedError)
         assert gone(server)
 
+        with pytest.raises(da.ClientClosedError):
+            list(unread)
 
 def cut(connection: Any, _number: int) -> None:
     connection.sendall(HEAD + OPENING + records(0, 2_500))

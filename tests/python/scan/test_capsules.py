@@ -142,6 +142,21 @@ def test_another_schema_is_not_made(service: da.Sandbox) -> None:
 
 
 HELD = """
+def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
+        while True:
+            connection.sendall(b"," + records(1, 1_000))
+
+    with serving(endless) as server:
+        client = client_of(server)
+        reader = pa.RecordBatchReader.from_stream(scan_of(client))
+        assert reader.read_next_batch().num_rows == 65_536
+        client.close()
+        with pytest.raises(OSError, match=r"broke off after [0-9]+ rows: the client is closed"):
+            reader.read_all()
+
+
 import ctypes, sys, threading, time
 import dataaccess as da
 import pyarrow as pa
