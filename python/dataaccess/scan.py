@@ -190,5 +190,8 @@ class Scan(BaseScan):
         return self._raw.stream_capsule()
 
     def __arrow_c_schema__(self) -> object:
-        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer."""
+        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer.
+
+        What was told binds that stream and no later one: each asks again, and has the types of its own answer.
+        """
         return self._raw.schema_capsule()

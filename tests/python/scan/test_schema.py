@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
-from support.raw_server import always, serving
+from support.raw_server import always, http, in_turn, serving
 from support.streams import answer, client_of, in_parts, scan_of, whole
 
 import dataaccess as da
@@ -108,9 +110,17 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         assert sum(batch.num_rows for batch in mended.batches(max_rows=4)) == 11
 
 
-def test_a_schema_once_told_is_kept() -> None:
-    first, second = answer([{"a": 1}]), answer([{"a": None}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+def in_turns(*answers: list[dict[str, Any]]) -> Any:
+    """A server of these records, one answer after the other."""
+    return serving(in_turn(*(answer(records) for records in answers)))
+
+
+def types(table: Any) -> list[str]:
+    return [str(kind) for kind in pa.table(table).schema.types]
+
+
+def test_a_schema_that_was_told_is_that_of_the_next_stream_and_of_no_later_one() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}], [{"a": 2.5}]) as server:
         scan = scan_of(client_of(server), ["a"])
         assert pa.schema(scan).field("a").type == pa.int64()
         assert pa.table(scan).to_pylist() == [{"a": 1}]
@@ -119,12 +129,34 @@ def test_a_schema_once_told_is_kept() -> None:
         assert len(server.requests) == 2
 
 
-def test_json_once_told_stays_json() -> None:
-    first, second = answer([{"a": 1}, {"a": "x"}]), answer([{"a": "y"}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+@pytest.mark.parametrize("nothing", [[], [{"a": None}]], ids=["no rows", "all null"])
+def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
+    with in_turns(nothing, [{"a": 1}], nothing, [{"a": True}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert types(scan) == ["string"]
+        assert types(scan) == ["int64"]
+        assert pa.schema(scan).field("a").type == pa.string()
+        assert types(scan) == ["string"]
+        assert types(scan) == ["bool"]
+
+
+def test_json_in_one_answer_is_no_json_in_the_next() -> None:
+    with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
         scan = scan_of(client_of(server), ["a"])
         assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
-        assert pa.table(scan).to_pylist() == [{"a": '"y"'}]
+        assert pa.table(scan).to_pylist() == [{"a": "y"}]
+
+
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation = duckdb.sql("from scan")
+        assert len(server.requests) == 1
+        for number, rows in enumerate([[(1,)], [("x",), (None,)], [(None,)]], start=1):
+            assert relation.fetchall() == rows
+            assert len(server.requests) == number
+            assert scan.stats is not None
+            assert scan.stats.rows == len(rows)
 
 
 def test_an_empty_answer_has_a_schema_as_well() -> None:
