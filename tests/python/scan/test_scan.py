@@ -160,6 +160,21 @@ def test_a_null_is_not_absent_and_nothing_is_absent_from_nothing(connect: Any) -
                 use()
 
 
+def test_nothing_is_absent_from_an_answer_that_was_cut(connect: Any) -> None:
+    with serving(always(answer([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
+        client = connect(server.base_url)
+        scan = scan_of(client)
+        assert scan.head(1).stats.absent == []
+        for use in uses_of(scan_of(client, limit=1)):
+            use()
+        assert client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7, limit=1)
+        assert scan.collect().stats.absent == []
+    with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
+        for use in [scan_of(connect(server.base_url)).head, *uses_of(scan_of(connect(server.base_url), limit=3))]:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
+                use()
+
+
 def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
     records = [{"n": 1, "text": "a"}] * 2
     with serving(always(answer(records, meta={"total": 5}))) as server:
