@@ -60,7 +60,7 @@ class AsyncScan(BaseScan):
         """The answer batch by batch, in bounded memory. The request is sent now.
 
         What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first batch; a request is sent again only until then.
+        to the first row; a request is sent again only until the first batch was given.
 
         Args:
             max_rows: Rows of a batch, at most.

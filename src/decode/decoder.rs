@@ -108,6 +108,12 @@ impl Decoder {
         Ok(self.into_envelope())
     }
 
+    /// Whether any record was read.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        self.records.as_ref().is_some_and(|records| records.count() > 0)
+    }
+
     /// True once no later byte can matter: the limit is reached and success was already told.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {

@@ -218,24 +218,41 @@ def test_an_answer_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -
         assert len(server.requests) == 2
 
 
-def test_the_time_to_the_first_batch_is_bounded(connect: Any) -> None:
+def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
     def slowly(_number: int) -> None:
         time.sleep(0.3)
 
-    with serving(in_parts(whole(5_000), slowly)) as server:
+    with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
             list(scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches())
         assert time.monotonic() - started < 5
 
 
-def test_after_the_first_batch_the_time_has_no_end(connect: Any) -> None:
-    def slowly(number: int) -> None:
-        time.sleep(0.2 if number > 2 else 0)
+def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
+    parts = [OPENING + records(0, 1), *(b"," + records(start, 1) for start in range(1, 6)), CLOSING]
 
-    with serving(in_parts(whole(6_000), slowly)) as server:
-        batches = scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches(max_rows=1_000)
-        assert numbers(batches) == list(range(6_000))
+    def slowly(number: int) -> None:
+        time.sleep(0.5 if number else 0)
+
+    with serving(in_parts(parts, slowly)) as server:
+        client = connect(server.base_url, timeout=1.5, retries=0)
+        # No batch is full before the end.
+        assert numbers(scan_of(client).batches()) == list(range(6))
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=1\.5"):
+            scan_of(client).collect()
+
+
+def test_a_request_that_is_sent_again_has_its_time_to_the_first_row_again(connect: Any) -> None:
+    def twice(connection: Any, number: int) -> None:
+        connection.sendall(HEAD + OPENING + (b"" if number else records(0, 1)))
+        if number == 0:
+            raise Close
+
+    with serving(twice) as server:
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=2"):
+            list(scan_of(connect(server.base_url, timeout=2, retries=1)).batches())
+        assert len(server.requests) == 2
 
 
 def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
