@@ -151,10 +151,10 @@ fn empty_answers_are_told_apart_from_wrong_ones() {
         ("[]", RecordShape::Empty("data []")),
         ("{}", RecordShape::Empty("data {}")),
         ("null", RecordShape::Empty("data null")),
-        (r#"{"data":"none"}"#, RecordShape::Other),
-        (r#"{"data":{"a":1}}"#, RecordShape::Other),
-        (r#""text""#, RecordShape::Other),
-        ("[1]", RecordShape::Other),
+        (r#"{"data":"none"}"#, RecordShape::Other("data.data")),
+        (r#"{"data":{"a":1}}"#, RecordShape::Other("data.data")),
+        (r#""text""#, RecordShape::Other("data")),
+        ("[1]", RecordShape::Other("data")),
         (r#"{"data":[{}]}"#, RecordShape::Array),
     ] {
         let (envelope, _) = decode(&["a"], &format!(r#"{{"code":200,"data":{data}}}"#)).expect("well formed");
