@@ -194,6 +194,10 @@ impl Decoder {
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.draft.is_at(Level::Root, field::DATA) => self.open(Level::Data),
             (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
+            // No value begins so: told here, as what comes first of a value says how far it goes.
+            (Expect::Value | Expect::Element | Expect::ElementOrEnd, b',' | b':' | b']' | b'}') => {
+                return Err(self.invalid(window, &format!("unexpected `{}`", char::from(byte))));
+            }
             (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
                 return self.begin_value(window, sink);
             }

@@ -219,6 +219,24 @@ fn broken_json_is_told_by_its_place() {
 }
 
 #[test]
+fn a_value_that_is_missing_is_told_by_what_stands_in_its_place() {
+    for (body, place, found) in [
+        (r#"{"data":{"data":[{"a":1},]}}"#, 25, "`]`"),
+        (r#"{"data":{"data":[{"a":1}, }}"#, 26, "`}`"),
+        (r#"{"data":{"data":[,{"a":1}]}}"#, 17, "`,`"),
+        (r#"{"code":,"data":[]}"#, 8, "`,`"),
+        (r#"{"code":}"#, 8, "`}`"),
+        (r#"{"code"::200}"#, 8, "`:`"),
+    ] {
+        for bytes in [body.as_bytes().chunks(body.len()), body.as_bytes().chunks(1)] {
+            let error = decode_with(plan(&["a"]), &bytes.collect::<Vec<_>>()).expect_err(body);
+            assert_eq!(error.kind(), Kind::InvalidJson);
+            assert_eq!(error.message(), format!("the answer is broken JSON at byte {place}: unexpected {found}"));
+        }
+    }
+}
+
+#[test]
 fn bodies_that_are_no_envelope_are_told_apart() {
     let page = refusal(b"<html>\n<b>Sign in</b>");
     assert_eq!(page.kind(), Kind::NotJson);
