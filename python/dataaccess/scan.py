@@ -30,7 +30,8 @@ class Scan(BaseScan):
     """A scan of one client: what it asks for, and every form its answer can take.
 
     Nothing is sent before it is used, and each use asks anew. pyarrow, polars, pandas and DuckDB read it directly:
-    `pa.table(scan)`, `pl.DataFrame(scan)`, `duckdb.sql("from scan")`. They read batch by batch, and see no warnings.
+    `pa.table(scan)`, `pl.DataFrame(scan)`, `duckdb.sql("from scan")`. They read batch by batch; of what is doubtful in
+    the answer nothing warns then, but `stats` has its figures.
 
     Example:
         >>> import dataaccess as da
@@ -186,7 +187,11 @@ class Scan(BaseScan):
         return rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these."""
+        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these.
+
+        This waits for the first batch, and Ctrl-C ends it. Later batches are pulled by the other library, without
+        Python: Ctrl-C is heard when the batch it waits for is there, or its time is over. `batches` hear it at once.
+        """
         return self._raw.stream_capsule()
 
     def __arrow_c_schema__(self) -> object:

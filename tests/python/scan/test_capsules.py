@@ -113,6 +113,15 @@ def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
     assert scan.stats.rows == rows
 
 
+def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
+    with serving(always(answer([{"n": 1, "more": 1}], meta={"total": 7}))) as server:
+        scan = scan_of(client_of(server))
+        assert pa.table(scan).num_rows == 1
+        assert duckdb.sql("from scan").fetchall() == [(1, None)]
+        assert scan.stats is not None
+        assert (scan.stats.absent, scan.stats.extra_keys) == (["text"], {"more": 1})
+
+
 def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:
     scan = service.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for take in (pa.table, pl.DataFrame):
@@ -133,15 +142,6 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
             pl.DataFrame(scan)
 
 
-def test_another_schema_is_not_made(service: da.Sandbox) -> None:
-    scan = codes(service)
-    wanted = pa.schema([("id", pa.large_string())])
-    reader = pa.RecordBatchReader._import_from_c_capsule(scan.__arrow_c_stream__(wanted.__arrow_c_schema__()))
-    assert reader.schema == pa.schema(scan)
-    assert reader.read_all().num_rows == len(scan.to_dicts())
-
-
-HELD = """
 def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 100_000))
@@ -157,6 +157,15 @@ def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
             reader.read_all()
 
 
+def test_another_schema_is_not_made(service: da.Sandbox) -> None:
+    scan = codes(service)
+    wanted = pa.schema([("id", pa.large_string())])
+    reader = pa.RecordBatchReader._import_from_c_capsule(scan.__arrow_c_stream__(wanted.__arrow_c_schema__()))
+    assert reader.schema == pa.schema(scan)
+    assert reader.read_all().num_rows == len(scan.to_dicts())
+
+
+HELD = """
 import ctypes, sys, threading, time
 import dataaccess as da
 import pyarrow as pa

@@ -215,6 +215,13 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
         assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
 
 
+def test_a_stray_day_is_seen_only_where_the_time_was_asked_for(connect: Any) -> None:
+    with stored("Asia/Kolkata") as service:
+        scan = connect(service).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        for use in uses_of(scan):
+            use()
+
+
 def test_days_that_fit_are_not_warned_of(client: Any) -> None:
     for condition in (da.on("2024-01-15"), da.after("2024-02-01"), da.op("equals", "2024-01-15", unit="DAY")):
         assert client.scan_codes(["allocated_time"], allocated_time=condition).collect().num_rows

@@ -75,6 +75,17 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
     assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
 
 
+@pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
+def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
+    body = rb'{"code":200,"message":"","data":{"status":true,"data":[{"a":"x"},{"a":"secret \udead"}]}}'
+    with serving(always(http(body))) as server:
+        scan = scan_of(connect(server.base_url, retries=0), ["a"], schema=schema)
+        for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
+            with pytest.raises(da.RecordError, match="row 1, column a: expected text in valid UTF-8") as caught:
+                use()
+            assert "secret" not in str(caught.value)
+
+
 def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
     scan = connect(sandbox).scan_codes(
         ["pool_id", "last_used_time"],
