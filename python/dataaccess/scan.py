@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess import _frames
-from dataaccess._arguments import whole
+from dataaccess._arguments import amount
 from dataaccess._async_scan import AsyncScan
 from dataaccess._batches import AsyncBatches, Batches
 from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
@@ -45,18 +45,24 @@ class Scan(BaseScan):
         """The first rows.
 
         Args:
-            n: How many, at most.
+            n: How many, at most. 0 asks for one row to know the types, and gives none.
 
         Returns:
             A `Table`. The rest of the answer is not transferred where that is safe.
+
+        Raises:
+            ValidationError: `n` is no whole number from 0 on.
+            DataAccessError: Any failure of `collect`.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
-            Table(2 rows of id)
+            Table(2 rows, 1 column: id)
         """
-        return checked_table(self._raw.collect(whole("n", n, 1), views=False))
+        most = amount("n", n, 0)
+        raw = self._raw.collect(max(most, 1), views=False)
+        return checked_table(raw if most else raw.without_rows())
 
     def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
         """The answer batch by batch, in bounded memory. The request is sent now.
@@ -72,6 +78,7 @@ class Scan(BaseScan):
             An iterator of `Batch`, which closes the request when it is closed, dropped or left by `with`.
 
         Raises:
+            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
             PermissionDeniedError: The token was refused (section 7).
             StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
                 `rows_yielded` rows were given.

@@ -50,10 +50,12 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
     assert len(sizes) > 3
 
 
-@pytest.mark.parametrize("bad", [{"max_rows": 0}, {"max_rows": 1.5}, {"max_bytes": -1}, {"max_bytes": True}])
-def test_a_size_that_makes_no_sense_is_refused(client: Any, bad: Any) -> None:
-    with pytest.raises(da.ConfigError, match=next(iter(bad))):
-        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**bad)
+@pytest.mark.parametrize("name", ["max_rows", "max_bytes"])
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "7", None, 2**63])
+def test_a_size_that_makes_no_sense_is_refused(client: Any, name: str, bad: Any) -> None:
+    with pytest.raises(da.ValidationError, match=f"^{name}: must be a whole number from 1 on, not ") as caught:
+        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
+    assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
 
 
 def test_the_end_is_the_end(connect: Any) -> None:
@@ -81,8 +83,6 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
         assert not scan.stats
 
 
-def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
-    with serving(endless) as server:
 def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
     with serving(endless) as server:
         batches = scan_of(connect(server.base_url)).batches()
@@ -127,6 +127,8 @@ def test_async_batches_close_as_generators_do() -> None:
     asyncio.run(main())
 
 
+def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
+    with serving(endless) as server:
         for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
             assert batch.num_rows == 100
             break
@@ -139,15 +141,15 @@ def test_closing_the_client_ends_its_batches() -> None:
         client = client_of(server)
         batches = scan_of(client).batches(max_rows=100)
         next(batches)
+        unread = scan_of(client).batches(max_rows=100_000_000)
         client.close()
         with pytest.raises(da.StreamInterruptedError, match="closed") as caught:
-        unread = scan_of(client).batches(max_rows=100_000_000)
             list(batches)
         assert isinstance(caught.value.__cause__, da.ClientClosedError)
-        assert gone(server)
-
         with pytest.raises(da.ClientClosedError):
             list(unread)
+        assert gone(server)
+
 
 def cut(connection: Any, _number: int) -> None:
     connection.sendall(HEAD + OPENING + records(0, 2_500))
