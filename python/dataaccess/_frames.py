@@ -70,7 +70,8 @@ def to_pandas(columns: Stream | Array, dtype_backend: str | None) -> pd.DataFram
     for place, (column, dtype) in enumerate(zip(table.columns, frame.dtypes, strict=True)):
         # NumPy shares the memory of such a column, which is not to be written: a DataFrame is.
         if isinstance(dtype, numpy.dtype) and column.num_chunks == 1 and column.null_count == 0:
-            frame.isetitem(place, frame.iloc[:, place].copy())
+            writable: Any = frame.iloc[:, place].copy()
+            frame.isetitem(place, writable)
     return frame
 
 

@@ -117,7 +117,9 @@ def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
     with serving(always(answer([{"n": 1, "more": 1}], meta={"total": 7}))) as server:
         scan = scan_of(client_of(server))
         assert pa.table(scan).num_rows == 1
-        assert duckdb.sql("from scan").fetchall() == [(1, None)]
+        relation = duckdb.sql("from scan")
+        assert relation is not None
+        assert relation.fetchall() == [(1, None)]
         assert scan.stats is not None
         assert (scan.stats.absent, scan.stats.extra_keys) == (["text"], {"more": 1})
 

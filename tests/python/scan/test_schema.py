@@ -165,7 +165,9 @@ def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has()
         scan = scan_of(client_of(server), ["a"])
         relation = duckdb.sql("from scan")
         assert len(server.requests) == 1
-        for number, rows in enumerate([[(1,)], [("x",), (None,)], [(None,)]], start=1):
+        assert relation is not None
+        answers: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(answers, start=1):
             assert relation.fetchall() == rows
             assert len(server.requests) == number
             assert scan.stats is not None
