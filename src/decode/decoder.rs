@@ -194,10 +194,6 @@ impl Decoder {
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.draft.is_at(Level::Root, field::DATA) => self.open(Level::Data),
             (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
-            // No value begins so: told here, as what comes first of a value says how far it goes.
-            (Expect::Value | Expect::Element | Expect::ElementOrEnd, b',' | b':' | b']' | b'}') => {
-                return Err(self.invalid(window, &format!("unexpected `{}`", char::from(byte))));
-            }
             (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
                 return self.begin_value(window, sink);
             }
@@ -237,6 +233,10 @@ impl Decoder {
     fn begin_value<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
         if self.take_records(window, sink) {
             return Ok(true);
+        }
+        // No value begins so, and its end would be looked for in vain.
+        if let Some(byte @ (b',' | b':' | b']' | b'}')) = window.rest().first() {
+            return Err(self.invalid(window, &format!("unexpected `{}`", char::from(*byte))));
         }
         let place = self.passed + window.at as u64;
         let mut extent = Extent::default();
