@@ -7,7 +7,7 @@ use arrow::array::{
 };
 
 use super::inferred::{Inferred, Seen};
-use super::numbers::{exact_float, whole};
+use super::numbers::{float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
@@ -82,7 +82,7 @@ impl Builder {
                 Ok(value) => cells.append_value(value),
                 Err(_) => return Err(self.misfit()),
             },
-            Cells::Float64(cells) => match exact_float(digits) {
+            Cells::Float64(cells) => match float(digits) {
                 Some(value) => cells.append_value(value),
                 None => return Err(self.misfit()),
             },
@@ -95,16 +95,16 @@ impl Builder {
 
     pub(super) fn number(&mut self, text: &str) -> Fit {
         match &mut self.cells {
-            Cells::Float64(cells) => match text.parse() {
-                Ok(value) if f64::is_finite(value) => cells.append_value(value),
-                _ => return Err(self.misfit()),
+            Cells::Float64(cells) => match float(text) {
+                Some(value) => cells.append_value(value),
+                None => return Err(self.misfit()),
             },
             Cells::Int64(cells) => match whole(text) {
                 Some(value) => cells.append_value(value),
                 None => return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() }),
             },
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(text),
-            Cells::Inferred(cells) => cells.push(Seen::FLOAT, text),
+            Cells::Inferred(cells) => cells.push(Seen::number(text), text),
             _ => return Err(self.misfit()),
         }
         Ok(())
@@ -140,7 +140,7 @@ impl Builder {
         let expected = match self.cells {
             Cells::Text(_) => "a text",
             Cells::Int64(_) => "a whole number of 64 bits",
-            Cells::Float64(_) => "a number that a 64-bit float holds exactly",
+            Cells::Float64(_) => "a number that a 64-bit float holds, whole numbers exactly",
             Cells::Bool(_) => "true or false",
             Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a zone",
             Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",

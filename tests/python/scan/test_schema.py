@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer, client_of, in_parts, scan_of, whole
+from support.streams import CLOSING, OPENING, answer, client_of, in_parts, scan_of, whole
 
 import dataaccess as da
 
@@ -106,6 +106,43 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         assert isinstance(caught.value.__cause__, da.RecordError)
         mended = scan_of(client, ["a"], schema={"a": "float64"})
         assert sum(batch.num_rows for batch in mended.batches(max_rows=4)) == 11
+
+
+EXACT = 2**53
+WIDE = 2**53 + 1
+
+
+def written(*values: str) -> Any:
+    """An answer of records whose numbers are written so."""
+    body = b",".join(b'{"a":%s}' % value.encode() for value in values)
+    return in_parts([OPENING, body, CLOSING])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "found"),
+    [
+        ([f"{WIDE}.0"], "int64", [WIDE]),
+        (["5.0", f"{WIDE}.0", "7"], "int64", [5, WIDE, 7]),
+        (["1.5", f"{EXACT}.0"], "double", [1.5, float(EXACT)]),
+        (["1.5", f"{WIDE}.0"], "string", ["1.5", f"{WIDE}.0"]),
+        (["1.5", str(WIDE)], "string", ["1.5", str(WIDE)]),
+        (["1.5", "1e-400"], "string", ["1.5", "1e-400"]),
+        (["0.1", "1e300", "5e-324"], "double", [0.1, 1e300, 5e-324]),
+    ],
+)
+def test_no_whole_number_is_rounded_to_a_float(connect: Any, values: Any, kind: str, found: Any) -> None:
+    with serving(written(*values)) as server:
+        assert column(scan_of(connect(server.base_url), ["a"]).to_arrow()) == (kind, found)
+
+
+@pytest.mark.parametrize("value", [str(WIDE), f"{WIDE}.0", f"{WIDE}e0", f"-{WIDE}.0", "1e-400"])
+def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
+    with serving(written("1.5", value)) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.RecordError, match="expected a number that a 64-bit float holds") as caught:
+            scan_of(client, ["a"], schema={"a": "float64"}).collect()
+        assert caught.value.hint == 'pass schema={"a": "string"}'
+        assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
 
 
 def test_a_schema_once_told_is_kept() -> None:
