@@ -39,16 +39,18 @@ pub(super) struct Builder {
 impl Builder {
     pub(super) fn new(kind: Kind, views: bool) -> Self {
         let cells = match kind {
-            Kind::Fixed(Type::Text) => Cells::Text(Texts::new(views)),
-            Kind::Fixed(Type::Json) => Cells::Json(Texts::new(views)),
-            Kind::Fixed(Type::Int64) => Cells::Int64(Int64Builder::new()),
-            Kind::Fixed(Type::Float64) => Cells::Float64(Float64Builder::new()),
-            Kind::Fixed(Type::Bool) => Cells::Bool(BooleanBuilder::new()),
-            Kind::Fixed(Type::Timestamp) => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+            Kind::Fixed(of_column) | Kind::Settled(of_column) => match of_column {
+                Type::Text => Cells::Text(Texts::new(views)),
+                Type::Json => Cells::Json(Texts::new(views)),
+                Type::Int64 => Cells::Int64(Int64Builder::new()),
+                Type::Float64 => Cells::Float64(Float64Builder::new()),
+                Type::Bool => Cells::Bool(BooleanBuilder::new()),
+                Type::Timestamp => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+            },
             Kind::Loose => Cells::Loose(Texts::new(views)),
             Kind::Inferred => Cells::Inferred(Inferred::new(views)),
         };
-        Self { cells, mend: Type::Text }
+        Self { cells, mend: if matches!(kind, Kind::Settled(_)) { Type::Json } else { Type::Text } }
     }
 
     #[inline]
@@ -194,8 +196,7 @@ impl Builder {
     pub(super) fn settle(&mut self) -> Fit {
         if let Cells::Inferred(cells) = &mut self.cells {
             let settled = cells.seen().narrowest().unwrap_or(Type::Text);
-            // Of what may still come, only JSON loses nothing.
-            let mut builder = Self { mend: Type::Json, ..Self::new(Kind::Fixed(settled), cells.views()) };
+            let mut builder = Self::new(Kind::Settled(settled), cells.views());
             cells.hand_over(&mut builder)?;
             *self = builder;
         }

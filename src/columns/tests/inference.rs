@@ -5,7 +5,7 @@ use arrow::datatypes::DataType;
 use proptest::prelude::*;
 
 use super::{Column, Columns, Options, WIDE, cells_of, drain, read};
-use crate::columns::{Type, codes, items, unify};
+use crate::columns::{Type, codes, items, settled, unify};
 use crate::error::Kind as ErrorKind;
 
 const COLLECTED: Options = Options { widen: true, ..WIDE };
@@ -140,6 +140,20 @@ fn the_first_batch_of_a_stream_settles_the_types() {
             }
             (result, _) => panic!("{first:?}, then {later}: {result:?}"),
         }
+    }
+}
+
+#[test]
+fn a_type_that_another_answer_settled_has_the_same_hint() {
+    for (first, later) in [("null", "0"), ("1", "2.5"), ("1", r#""x""#), ("true", "0"), (r#""x""#, "0")] {
+        let options = Options { max_rows: 1, ..WIDE };
+        let hint = |columns: &[Column], values: &[&str]| {
+            let error = read(columns, options, &records(values)).expect_err("a misfit");
+            error.hint().expect("a hint").to_owned()
+        };
+        let batches = read(&one(), options, &records(&[first])).expect("one row");
+        let columns = settled(&one(), &batches[0].schema());
+        assert_eq!(hint(&columns, &[first, later]), hint(&one(), &[first, later]), "{first}, then {later}");
     }
 }
 
