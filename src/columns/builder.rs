@@ -7,7 +7,7 @@ use arrow::array::{
 };
 
 use super::inferred::{Inferred, Seen};
-use super::numbers::{float, whole};
+use super::numbers::{are_wide, float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
@@ -34,6 +34,8 @@ pub(super) struct Builder {
     cells: Cells,
     /// What to propose for a value that does not fit: a type that takes every value.
     mend: Type,
+    /// Whether a batch that is gone had whole numbers that a float may not hold.
+    had_wide: bool,
 }
 
 impl Builder {
@@ -50,7 +52,7 @@ impl Builder {
             Kind::Loose => Cells::Loose(Texts::new(views)),
             Kind::Inferred => Cells::Inferred(Inferred::new(views)),
         };
-        Self { cells, mend: if matches!(kind, Kind::Settled(_)) { Type::Json } else { Type::Text } }
+        Self { cells, mend: if matches!(kind, Kind::Settled(_)) { Type::Json } else { Type::Text }, had_wide: false }
     }
 
     #[inline]
@@ -103,7 +105,10 @@ impl Builder {
             },
             Cells::Int64(cells) => match whole(text) {
                 Some(value) => cells.append_value(value),
-                None => return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() }),
+                None if float(text).is_some() && !self.has_wide() => {
+                    return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() });
+                }
+                None => return Err(self.misfit()),
             },
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(text),
             Cells::Inferred(cells) => cells.push(Seen::number(text), text),
@@ -148,6 +153,11 @@ impl Builder {
             Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
         };
         Misfit { expected, mend: Some(self.mend.name()) }
+    }
+
+    /// Whether there were whole numbers that a float may not hold.
+    fn has_wide(&self) -> bool {
+        self.had_wide || matches!(&self.cells, Cells::Int64(cells) if are_wide(cells.values_slice()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -205,6 +215,7 @@ impl Builder {
 
     /// The array of all cells; the builder begins anew.
     pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
+        self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
             Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.finish(),
             Cells::Int64(cells) => Arc::new(cells.finish()),

@@ -20,6 +20,11 @@ pub(super) fn float(number: &str) -> Option<f64> {
     (is_surely_held || is_held(number, float)).then_some(float)
 }
 
+/// Whether a float may not hold some of these: told by their bits together, not by each.
+pub(super) fn are_wide(integers: &[i64]) -> bool {
+    integers.iter().fold(0, |bits, integer| bits | integer.unsigned_abs()) >> f64::MANTISSA_DIGITS != 0
+}
+
 #[cold]
 fn is_held(number: &str, float: f64) -> bool {
     let Some(written) = Decimal::of(number).filter(|_| float.is_finite()) else { return false };
