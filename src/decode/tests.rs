@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 mod bodies;
+mod conformance;
 mod equality;
 
 use super::{Decoder, Envelope, Fit, Limits, Plan, RecordShape, Sink};
