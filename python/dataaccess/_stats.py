@@ -20,7 +20,7 @@ class ScanStats:
         attempts: Requests sent.
         empty_shape: What stood in place of the records when there were none, as `data.data []`.
         extra_keys: Keys that were not asked for, and how many records had each. Rows keep them, columns do not.
-        absent: Attributes that no record had, not even as null.
+        absent: Attributes that no record had, not even as null; not told of an answer that was cut by a limit.
     """
 
     rows: int

@@ -28,7 +28,7 @@ pub(super) struct Call<'a> {
     pub(super) shape: Shape,
     /// Whether sending twice does no harm.
     pub(super) idempotent: bool,
-    /// For everything, sleeps included; of a stream, for what comes before its first batch.
+    /// For everything, sleeps included; of a stream, for what comes before its first record.
     pub(super) timeout: Duration,
 }
 
@@ -143,6 +143,9 @@ async fn receive<G: Gather>(
     let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = answer.chunk().await? {
         let fed = decoder.feed(chunk, sink);
+        if decoder.has_records() {
+            outlet.note_rows();
+        }
         // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
         while let Some(batch) = sink.take_full()? {
             outlet.hand_on(batch).await?;
@@ -158,7 +161,7 @@ async fn receive<G: Gather>(
 /// The end of a call's time. A stream that has begun has no such end: whoever takes it takes their own time.
 async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error {
     tokio::time::sleep(timeout).await;
-    if outlet.is_committed() {
+    if outlet.is_flowing() {
         future::pending::<()>().await;
     }
     let seconds = timeout.as_secs_f64();

@@ -96,7 +96,7 @@ impl Client {
     }
 
     /// As [`Client::search`], with batches that count as they come: nothing is sent again once the first was handed
-    /// on, and from then on the time of the call has no end.
+    /// on, and from the first record on the time of the call has no end.
     pub async fn stream<G: Gather>(
         &self,
         operation: &'static str,

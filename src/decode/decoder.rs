@@ -113,6 +113,12 @@ impl Decoder {
         Ok(self.into_envelope())
     }
 
+    /// Whether any record was read.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        self.records.as_ref().is_some_and(|records| records.count() > 0)
+    }
+
     /// True once no later byte can matter: the limit is reached and success was already told.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
@@ -235,6 +241,10 @@ impl Decoder {
     fn begin_value<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
         if self.take_records(window, sink) {
             return Ok(true);
+        }
+        // No value begins so, and its end would be looked for in vain.
+        if let Some(byte @ (b',' | b':' | b']' | b'}')) = window.rest().first() {
+            return Err(self.invalid(window, &format!("unexpected `{}`", char::from(*byte))));
         }
         let place = self.passed + window.at as u64;
         let mut extent = Extent::default();

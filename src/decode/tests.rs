@@ -153,10 +153,10 @@ fn empty_answers_are_told_apart_from_wrong_ones() {
         ("[]", RecordShape::Empty("data []")),
         ("{}", RecordShape::Empty("data {}")),
         ("null", RecordShape::Empty("data null")),
-        (r#"{"data":"none"}"#, RecordShape::Other),
-        (r#"{"data":{"a":1}}"#, RecordShape::Other),
-        (r#""text""#, RecordShape::Other),
-        ("[1]", RecordShape::Other),
+        (r#"{"data":"none"}"#, RecordShape::Other("data.data")),
+        (r#"{"data":{"a":1}}"#, RecordShape::Other("data.data")),
+        (r#""text""#, RecordShape::Other("data")),
+        ("[1]", RecordShape::Other("data")),
         (r#"{"data":[{}]}"#, RecordShape::Array),
     ] {
         let (envelope, _) = decode(&["a"], &format!(r#"{{"code":200,"data":{data}}}"#)).expect("well formed");
@@ -218,6 +218,24 @@ fn broken_json_is_told_by_its_place() {
     }
     let invalid_utf8 = [br#"{"data":{"data":[{"a":""#.as_slice(), b"\xff", br#""}]}}"#].concat();
     assert_eq!(refusal(&invalid_utf8).kind(), Kind::InvalidJson);
+}
+
+#[test]
+fn a_value_that_is_missing_is_told_by_what_stands_in_its_place() {
+    for (body, place, found) in [
+        (r#"{"data":{"data":[{"a":1},]}}"#, 25, "`]`"),
+        (r#"{"data":{"data":[{"a":1}, }}"#, 26, "`}`"),
+        (r#"{"data":{"data":[,{"a":1}]}}"#, 17, "`,`"),
+        (r#"{"code":,"data":[]}"#, 8, "`,`"),
+        (r#"{"code":}"#, 8, "`}`"),
+        (r#"{"code"::200}"#, 8, "`:`"),
+    ] {
+        for bytes in [body.as_bytes().chunks(body.len()), body.as_bytes().chunks(1)] {
+            let error = decode_with(plan(&["a"]), &bytes.collect::<Vec<_>>()).expect_err(body);
+            assert_eq!(error.kind(), Kind::InvalidJson);
+            assert_eq!(error.message(), format!("the answer is broken JSON at byte {place}: unexpected {found}"));
+        }
+    }
 }
 
 #[test]
