@@ -127,7 +127,7 @@ fn each_value_has_its_verdict_in_each_place_and_at_any_split() {
                 match &judge {
                     Ok(expected) => assert_eq!(read, Some(expected), "{what}"),
                     Err(_) => {
-                        assert_eq!(read.and_then(Value::as_str).map(str::as_bytes), Some(json.as_slice()), "{what}")
+                        assert_eq!(read.and_then(Value::as_str).map(str::as_bytes), Some(json.as_slice()), "{what}");
                     }
                 }
             }
