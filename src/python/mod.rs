@@ -26,6 +26,7 @@ mod values;
 mod _native {
     use pyo3::prelude::*;
 
+    use crate::config::environment;
     use crate::error::Kind;
 
     #[pymodule_export]
@@ -52,6 +53,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("ERROR_CLASSES", Kind::ALL.map(Kind::class_name))?;
+        module.add("ENVIRONMENT", environment::ALL)?;
         let py = module.py();
         py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::gate::close_gate, py)?,))?;
         Ok(())

@@ -46,7 +46,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 23] = [
+const ALONE: [(&str, &[&str]); 24] = [
     // The bindings read what other libraries stream into the embedded service.
     ("arrow", &["columns", "scan", "python"]),
     ("axum", &["sandbox"]),
@@ -62,6 +62,7 @@ const ALONE: [(&str, &[&str]); 23] = [
     ("reqwest", &["transport"]),
     ("rusqlite", &["sandbox"]),
     ("rustls", &["transport"]),
+    ("rustls_native_certs", &["transport"]),
     ("sha2", &["sandbox"]),
     ("subtle", &["sandbox"]),
     ("tokio", &["transport", "client", "scan", "sandbox", "python"]),
