@@ -6,9 +6,11 @@ import datetime as dt
 import re
 from typing import Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
-from support.raw_server import always, serving
+from support.raw_server import always, http, in_turn, serving
 from support.streams import CLOSING, OPENING, answer, client_of, in_parts, scan_of, whole
 
 import dataaccess as da
@@ -72,6 +74,17 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
     with serving(always(answer(rows))) as server:
         table = scan_of(connect(server.base_url), ["a", "b"], schema={"a": "json", "b": "timestamp"}).collect()
     assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
+
+
+@pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
+def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
+    body = rb'{"code":200,"message":"","data":{"status":true,"data":[{"a":"x"},{"a":"secret \udead"}]}}'
+    with serving(always(http(body))) as server:
+        scan = scan_of(connect(server.base_url, retries=0), ["a"], schema=schema)
+        for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
+            with pytest.raises(da.RecordError, match="row 1, column a: expected text in valid UTF-8") as caught:
+                use()
+            assert "secret" not in str(caught.value)
 
 
 def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
@@ -165,23 +178,57 @@ def test_a_hint_works(connect: Any, before: list[Any], later: Any) -> None:
         assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows]
 
 
-def test_a_schema_once_told_is_kept() -> None:
-    first, second = answer([{"a": 1}]), answer([{"a": None}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+def in_turns(*answers: list[dict[str, Any]]) -> Any:
+    """A server of these records, one answer after the other."""
+    return serving(in_turn(*(answer(records) for records in answers)))
+
+
+def types(table: Any) -> list[str]:
+    return [str(kind) for kind in pa.table(table).schema.types]
+
+
+def test_a_schema_that_was_told_is_that_of_the_next_stream_and_of_no_later_one() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}], [{"a": 2.5}]) as server:
         scan = scan_of(client_of(server), ["a"])
-        assert pa.schema(scan).field("a").type == pa.int64()
+        for _ in range(3):
+            assert pa.schema(scan).field("a").type == pa.int64()
         assert pa.table(scan).to_pylist() == [{"a": 1}]
         assert len(server.requests) == 1
-        assert pa.table(scan).schema == pa.schema(scan)
-        assert len(server.requests) == 2
+        assert pa.table(scan).to_pylist() == [{"a": "x"}]
+        assert types(scan) == ["double"]
+        assert len(server.requests) == 3
 
 
-def test_json_once_told_stays_json() -> None:
-    first, second = answer([{"a": 1}, {"a": "x"}]), answer([{"a": "y"}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+@pytest.mark.parametrize("nothing", [[], [{"a": None}]], ids=["no rows", "all null"])
+def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
+    with in_turns(nothing, [{"a": 1}], nothing, [{"a": True}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert types(scan) == ["string"]
+        assert types(scan) == ["int64"]
+        assert pa.schema(scan).field("a").type == pa.string()
+        assert types(scan) == ["string"]
+        assert types(scan) == ["bool"]
+
+
+def test_json_in_one_answer_is_no_json_in_the_next() -> None:
+    with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
         scan = scan_of(client_of(server), ["a"])
         assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
-        assert pa.table(scan).to_pylist() == [{"a": '"y"'}]
+        assert pa.table(scan).to_pylist() == [{"a": "y"}]
+
+
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation = duckdb.sql("from scan")
+        assert len(server.requests) == 1
+        assert relation is not None
+        answers: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(answers, start=1):
+            assert relation.fetchall() == rows
+            assert len(server.requests) == number
+            assert scan.stats is not None
+            assert scan.stats.rows == len(rows)
 
 
 def test_an_empty_answer_has_a_schema_as_well() -> None:
@@ -204,7 +251,11 @@ def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
     [
         ({"idd": "string"}, 'schema["idd"]', 'did you mean "id"?'),
         ({"id": "strng"}, 'schema["id"]', 'did you mean "string"?'),
-        ({"id": str}, 'schema["id"]', "is no type"),
+        ({"id": str}, 'schema["id"]', "is no type: write one of string, int64, float64, bool, timestamp, json"),
+        ({"id": int}, 'schema["id"]', "write one of string, int64"),
+        ({"id": pa.int64()}, 'schema["id"]', "write one of string, int64"),
+        ({"id": np.dtype("int64")}, 'schema["id"]', "write one of string, int64"),
+        ({"id": None}, 'schema["id"]', "write one of string, int64"),
         (["id"], "schema", "takes a dict"),
         ("string", "schema", "takes a dict"),
     ],
