@@ -5,13 +5,19 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::chance::random;
 use super::outlet::Outlet;
 use super::verdict::{self, Shape};
 use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
+use crate::retry::Course;
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
+
+/// Of a call whose time was over before its first request.
+const UNSENT: &str =
+    "nothing was sent: the time passed waiting for the token, for rate=, or for a service that asked to stay away";
 
 /// One call of an operation.
 #[derive(Debug)]
@@ -73,35 +79,42 @@ impl Client {
         };
         match outcome {
             Ok(envelope) => Ok(Answered { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
-            Err(error) => Err(error.in_context(log.into_context(call.operation))),
+            Err(error) => {
+                let is_unsent = log.attempts == 0 && error.kind() == Kind::RequestTimeout;
+                let error = if is_unsent { error.with_hint(UNSENT) } else { error };
+                Err(error.in_context(log.into_context(call.operation)))
+            }
         }
     }
 
     async fn attempts<G: Gather>(&self, call: &Call<'_>, outlet: &Outlet<'_, G>, log: &mut Log) -> Result<Envelope> {
+        let mut course = Course::new(self.policy, call.idempotent);
         let mut renewed = false;
         loop {
             let token = self.auth.token().await?;
             self.pace.turn().await;
+            self.traffic.turn().await;
             log.attempts += 1;
             let request_id = log.request_id();
             let failure = match self.attempt(call, outlet, &token, &request_id).await {
-                Ok(envelope) => return Ok(envelope),
+                Ok(envelope) => {
+                    self.traffic.succeeded(&course);
+                    return Ok(envelope);
+                }
                 Err(failure) => failure,
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
             if outlet.is_committed() {
                 return Err(failure);
             }
-            let refused = failure.kind() == Kind::PermissionDenied && !renewed && log.attempts <= self.policy.retries;
+            let refused = failure.kind() == Kind::PermissionDenied && !renewed && course.may_renew();
             if refused && self.auth.renew(&token).await? {
                 renewed = true;
+                self.traffic.retried();
             } else {
-                let delay = self.policy.delay(log.attempts, &failure, call.idempotent, chance());
                 let left = call.timeout.saturating_sub(log.started.elapsed());
-                match delay.filter(|delay| *delay < left) {
-                    Some(delay) => tokio::time::sleep(delay).await,
-                    None => return Err(failure),
-                }
+                let delay = self.traffic.again(&mut course, failure, left)?;
+                tokio::time::sleep(delay).await;
             }
             outlet.restart().await?;
         }
@@ -116,7 +129,10 @@ impl Client {
         request_id: &str,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
+        let _flight = self.traffic.begin();
+        let sent = Instant::now();
         let mut answer = self.transport.post(request).await?;
+        self.traffic.heard(&self.policy, sent, &answer);
         if answer.status != 200 {
             let body = answer.error_body().await;
             return Err(verdict::of_status(&answer, &body));
@@ -169,16 +185,4 @@ async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error
         .with("phase", "deadline")
         .with_hint("raise timeout=, or ask for less")
         .retryable()
-}
-
-/// From the system each time, so that forked processes do not wait in step.
-fn random() -> u64 {
-    getrandom::u64().unwrap_or_default()
-}
-
-/// Uniform in 0 to 1.
-fn chance() -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a float exactly")]
-    let fraction = (random() >> 11) as f64 / (1_u64 << 53) as f64;
-    fraction
 }

@@ -7,7 +7,7 @@ use arrow::array::{
 };
 
 use super::inferred::{Inferred, Seen};
-use super::numbers::{exact_float, whole};
+use super::numbers::{are_wide, float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
@@ -34,21 +34,25 @@ pub(super) struct Builder {
     cells: Cells,
     /// What to propose for a value that does not fit: a type that takes every value.
     mend: Type,
+    /// Whether a batch that is gone had whole numbers that a float may not hold.
+    had_wide: bool,
 }
 
 impl Builder {
     pub(super) fn new(kind: Kind, views: bool) -> Self {
         let cells = match kind {
-            Kind::Fixed(Type::Text) => Cells::Text(Texts::new(views)),
-            Kind::Fixed(Type::Json) => Cells::Json(Texts::new(views)),
-            Kind::Fixed(Type::Int64) => Cells::Int64(Int64Builder::new()),
-            Kind::Fixed(Type::Float64) => Cells::Float64(Float64Builder::new()),
-            Kind::Fixed(Type::Bool) => Cells::Bool(BooleanBuilder::new()),
-            Kind::Fixed(Type::Timestamp) => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+            Kind::Fixed(of_column) | Kind::Settled(of_column) => match of_column {
+                Type::Text => Cells::Text(Texts::new(views)),
+                Type::Json => Cells::Json(Texts::new(views)),
+                Type::Int64 => Cells::Int64(Int64Builder::new()),
+                Type::Float64 => Cells::Float64(Float64Builder::new()),
+                Type::Bool => Cells::Bool(BooleanBuilder::new()),
+                Type::Timestamp => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+            },
             Kind::Loose => Cells::Loose(Texts::new(views)),
             Kind::Inferred => Cells::Inferred(Inferred::new(views)),
         };
-        Self { cells, mend: Type::Text }
+        Self { cells, mend: if matches!(kind, Kind::Settled(_)) { Type::Json } else { Type::Text }, had_wide: false }
     }
 
     #[inline]
@@ -82,7 +86,7 @@ impl Builder {
                 Ok(value) => cells.append_value(value),
                 Err(_) => return Err(self.misfit()),
             },
-            Cells::Float64(cells) => match exact_float(digits) {
+            Cells::Float64(cells) => match float(digits) {
                 Some(value) => cells.append_value(value),
                 None => return Err(self.misfit()),
             },
@@ -95,16 +99,19 @@ impl Builder {
 
     pub(super) fn number(&mut self, text: &str) -> Fit {
         match &mut self.cells {
-            Cells::Float64(cells) => match text.parse() {
-                Ok(value) if f64::is_finite(value) => cells.append_value(value),
-                _ => return Err(self.misfit()),
+            Cells::Float64(cells) => match float(text) {
+                Some(value) => cells.append_value(value),
+                None => return Err(self.misfit()),
             },
             Cells::Int64(cells) => match whole(text) {
                 Some(value) => cells.append_value(value),
-                None => return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() }),
+                None if float(text).is_some() && !self.has_wide() => {
+                    return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() });
+                }
+                None => return Err(self.misfit()),
             },
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(text),
-            Cells::Inferred(cells) => cells.push(Seen::FLOAT, text),
+            Cells::Inferred(cells) => cells.push(Seen::number(text), text),
             _ => return Err(self.misfit()),
         }
         Ok(())
@@ -140,12 +147,17 @@ impl Builder {
         let expected = match self.cells {
             Cells::Text(_) => "a text",
             Cells::Int64(_) => "a whole number of 64 bits",
-            Cells::Float64(_) => "a number that a 64-bit float holds exactly",
+            Cells::Float64(_) => "a number that a 64-bit float holds, whole numbers exactly",
             Cells::Bool(_) => "true or false",
             Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a zone",
             Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
         };
         Misfit { expected, mend: Some(self.mend.name()) }
+    }
+
+    /// Whether there were whole numbers that a float may not hold.
+    fn has_wide(&self) -> bool {
+        self.had_wide || matches!(&self.cells, Cells::Int64(cells) if are_wide(cells.values_slice()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -194,8 +206,7 @@ impl Builder {
     pub(super) fn settle(&mut self) -> Fit {
         if let Cells::Inferred(cells) = &mut self.cells {
             let settled = cells.seen().narrowest().unwrap_or(Type::Text);
-            // Of what may still come, only JSON loses nothing.
-            let mut builder = Self { mend: Type::Json, ..Self::new(Kind::Fixed(settled), cells.views()) };
+            let mut builder = Self::new(Kind::Settled(settled), cells.views());
             cells.hand_over(&mut builder)?;
             *self = builder;
         }
@@ -204,6 +215,7 @@ impl Builder {
 
     /// The array of all cells; the builder begins anew.
     pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
+        self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
             Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.finish(),
             Cells::Int64(cells) => Arc::new(cells.finish()),

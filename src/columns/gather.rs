@@ -9,7 +9,6 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::batch::{assemble, defect, field_with_seen};
 use super::builder::Builder;
-use super::extras::Extras;
 use super::types::{Column, schema};
 use crate::decode::{Fit, Gather, Misfit, Sink};
 use crate::error::Result;
@@ -53,7 +52,6 @@ pub struct Columns {
     bytes: usize,
     kept_bytes: usize,
     full: VecDeque<Result<RecordBatch>>,
-    extras: Extras,
 }
 
 impl Columns {
@@ -70,7 +68,6 @@ impl Columns {
             bytes: 0,
             kept_bytes: 0,
             full: VecDeque::new(),
-            extras: Extras::default(),
         }
     }
 
@@ -78,13 +75,6 @@ impl Columns {
     #[must_use]
     pub fn schema(&self) -> Option<SchemaRef> {
         self.schema.clone()
-    }
-
-    /// Names of keys that nobody asked for, with how often each came, the most frequent first: a hundred names
-    /// at most. The number beside them counts the keys of all other names.
-    #[must_use]
-    pub fn extras(&self) -> (Vec<(String, u64)>, u64) {
-        (self.extras.counts(), self.extras.others())
     }
 
     #[inline]
@@ -192,16 +182,14 @@ impl Sink for Columns {
         self.builder(column)?.nested(json)
     }
 
-    fn extra(&mut self, name: &str, _json: &str) {
-        self.extras.note(name);
-    }
+    /// No column has a place for it.
+    fn extra(&mut self, _name: &str, _json: &str) {}
 
     #[inline]
     fn end_record(&mut self) {
         self.records += 1;
         self.bytes += self.builders.len() * CELL_BYTES;
         self.kept_bytes = self.bytes;
-        self.extras.keep();
         if self.rows() >= self.options.max_rows || self.bytes >= self.options.max_bytes {
             let batch = self.batch();
             self.full.push_back(batch);
@@ -210,7 +198,6 @@ impl Sink for Columns {
 
     fn undo_record(&mut self) {
         self.bytes = self.kept_bytes;
-        self.extras.forget();
         if self.builders.iter().any(|builder| builder.len() > self.records) {
             for builder in &mut self.builders {
                 builder.give_up(self.records);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray as _, NullArray};
 
 use super::builder::Builder;
-use super::numbers::exact_float;
+use super::numbers::{float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::{Fit, Misfit};
@@ -23,17 +23,19 @@ pub(super) struct Seen(u8);
 impl Seen {
     /// Nothing but nulls.
     pub(super) const NOTHING: Self = Self(0);
-    /// An integer of 64 bits that a float holds exactly.
+    /// A whole number of 64 bits that a float holds exactly.
     pub(super) const INTEGER: Self = Self(1);
-    /// An integer of 64 bits that a float would round.
+    /// A whole number of 64 bits that a float would round.
     const WIDE: Self = Self(1 << 1);
-    /// An integer of more than 64 bits.
+    /// A number that no type of 64 bits holds.
     const HUGE: Self = Self(1 << 2);
     /// A number that only a float holds.
-    pub(super) const FLOAT: Self = Self(1 << 3);
+    const FLOAT: Self = Self(1 << 3);
     pub(super) const BOOL: Self = Self(1 << 4);
     pub(super) const TEXT: Self = Self(1 << 5);
     pub(super) const NESTED: Self = Self(1 << 6);
+    /// A number written with a fraction or an exponent, of any of these kinds.
+    pub(super) const POINT: Self = Self(1 << 7);
 
     /// The set as bits, to be found again.
     pub(super) fn bits(self) -> u8 {
@@ -49,35 +51,62 @@ impl Seen {
     pub(super) fn integer(digits: &str) -> Self {
         match digits.parse::<i64>() {
             // Of its sign an integer would know nothing.
-            Ok(0) if digits.starts_with('-') => Self::INTEGER | Self::FLOAT,
-            Ok(_) if digits.len() <= SHORT || exact_float(digits).is_some() => Self::INTEGER,
+            Ok(0) if digits.starts_with('-') => Self::FLOAT,
+            Ok(_) if digits.len() <= SHORT || float(digits).is_some() => Self::INTEGER,
             Ok(_) => Self::WIDE,
             Err(_) => Self::HUGE,
         }
     }
 
+    /// Which kind of number any other is: whole ones are, however they are written.
+    pub(super) fn number(text: &str) -> Self {
+        let held = float(text);
+        if held.is_some_and(|float| float.fract() != 0.0) {
+            return Self::FLOAT | Self::POINT;
+        }
+        let kind = match (whole(text), held) {
+            (Some(0), _) if text.starts_with('-') => Self::FLOAT,
+            (Some(_), Some(_)) => Self::INTEGER,
+            (Some(_), None) => Self::WIDE,
+            (None, Some(_)) => Self::FLOAT,
+            (None, None) => Self::HUGE,
+        };
+        kind | Self::POINT
+    }
+
     /// The narrowest type that holds all of it; none when there is nothing to hold.
     pub(super) fn narrowest(self) -> Option<Type> {
-        let only = |kinds: Self| self | kinds == kinds;
         match self {
             Self::NOTHING => None,
             Self::BOOL => Some(Type::Bool),
             Self::TEXT => Some(Type::Text),
-            _ if only(Self::INTEGER | Self::WIDE) => Some(Type::Int64),
-            _ if only(Self::INTEGER | Self::FLOAT) => Some(Type::Float64),
+            _ if self.is_only(Self::INTEGER | Self::WIDE) => Some(Type::Int64),
+            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => Some(Type::Float64),
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => Some(Type::Int64),
             _ => Some(Type::Json),
         }
+    }
+
+    /// The type of an array that can still be widened: the narrowest, but JSON as soon as a number is not written
+    /// with its digits alone, since of `5`, `5.0` and `-0` any other would keep but the value.
+    pub(super) fn widenable(self) -> Option<Type> {
+        let is_plain = self.is_only(Self(!(Self::FLOAT | Self::POINT).0));
+        self.narrowest().map(|narrowest| if is_plain { narrowest } else { Type::Json })
+    }
+
+    fn is_only(self, kinds: Self) -> bool {
+        self | kinds == kinds
     }
 
     /// Hands on a value of this one kind.
     pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Fit {
         match self {
             Self::NOTHING => to.null(),
-            Self::FLOAT => to.number(written)?,
             Self::BOOL => to.bool(written == "true")?,
             Self::TEXT => to.text(written)?,
             Self::NESTED => to.nested(written)?,
-            _ => to.integer(written)?,
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::HUGE | Self::FLOAT) => to.integer(written)?,
+            _ => to.number(written)?,
         }
         Ok(())
     }
@@ -160,13 +189,11 @@ impl Inferred {
         }
     }
 
-    /// An array that can still be widened: of the narrowest type, but numbers with a fraction as JSON, since
-    /// of `5`, `5.0` and `-0` a float would keep but the value.
+    /// An array that can still be widened.
     pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
-        let array_type = match self.seen.narrowest() {
+        let array_type = match self.seen.widenable() {
             None => return Ok(Arc::new(NullArray::new(self.take().0.len()))),
             Some(Type::Text) => return Ok(self.take().1),
-            Some(Type::Float64) => Type::Json,
             Some(other) => other,
         };
         let mut builder = Builder::new(Kind::Fixed(array_type), self.views);

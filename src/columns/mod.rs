@@ -4,7 +4,6 @@
 
 mod batch;
 mod builder;
-mod extras;
 mod gather;
 mod inferred;
 mod json;

@@ -63,13 +63,13 @@ fn widen(
 
 /// The values of an array whose type came from what was seen, in a type that holds them too.
 fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Result<ArrayRef> {
-    let (kind, is_there) = match seen.narrowest() {
+    let (kind, is_there) = match seen.widenable() {
         None => return Ok(new_null_array(&wanted.data_type(views), array.len())),
         Some(Type::Int64) => (Seen::INTEGER, wanted == Type::Int64),
         Some(Type::Bool) => (Seen::BOOL, wanted == Type::Bool),
         Some(Type::Text | Type::Timestamp) => (Seen::TEXT, wanted == Type::Text),
-        // Until here these are JSON.
-        Some(Type::Float64 | Type::Json) => (Seen::FLOAT, wanted == Type::Json),
+        // These are JSON: numbers, unless that is wanted too.
+        Some(Type::Float64 | Type::Json) => (Seen::POINT, wanted == Type::Json),
     };
     if is_there {
         return Ok(Arc::clone(array));

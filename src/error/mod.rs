@@ -24,6 +24,14 @@ pub enum Field {
     Number(f64),
     /// A text; never a token.
     Text(String),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl From<bool> for Field {
+    fn from(value: bool) -> Self {
+        Self::Flag(value)
+    }
 }
 
 impl From<&str> for Field {
@@ -112,6 +120,7 @@ struct Inner {
     message: String,
     hint: Option<String>,
     retryable: bool,
+    stale: bool,
     fields: Vec<(&'static str, Field)>,
     problems: Vec<Problem>,
     context: Context,
@@ -132,6 +141,7 @@ impl Error {
             message: one_line(&message.into()),
             hint: None,
             retryable: false,
+            stale: false,
             fields: Vec::new(),
             problems: Vec::new(),
             context: Context::default(),
@@ -158,6 +168,14 @@ impl Error {
         self
     }
 
+    /// Adds why the failure is final, to what the reader should do.
+    #[must_use]
+    pub fn with_reason(self, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        let hint = self.hint().map(|hint| format!("{hint}; {reason}"));
+        self.with_hint(hint.unwrap_or(reason))
+    }
+
     /// Adds a field of the exception class.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
@@ -179,6 +197,13 @@ impl Error {
         self
     }
 
+    /// Says that the connection was an old one, and lost before an answer began.
+    #[must_use]
+    pub fn stale(mut self) -> Self {
+        self.0.stale = true;
+        self
+    }
+
     /// Adds what is known of the call.
     #[must_use]
     pub fn in_context(mut self, context: Context) -> Self {
@@ -196,6 +221,12 @@ impl Error {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
+    }
+
+    /// Whether the connection was an old one, and lost before an answer began.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        self.0.stale
     }
 
     /// One line: what and where.

@@ -14,7 +14,9 @@ pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
 
 /// A time-out of ours.
 pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Error {
-    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs())).with("phase", phase).retryable()
+    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
+        .with("phase", phase)
+        .retryable()
 }
 
 /// A request that got no answer.
