@@ -45,6 +45,7 @@ def written(authority: trustme.CA, folder: Path) -> Path:
     folder.mkdir()
     (folder / "README").write_text("This is no certificate.")
     (folder / "gone.pem").symlink_to("nowhere")
+    (folder / "odd.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
     authority.cert_pem.write_to_path(folder / "ca.pem")
     return folder
 
