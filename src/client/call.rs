@@ -10,6 +10,7 @@ use super::verdict::{self, Shape};
 use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
+use crate::observe::{self, Attempt};
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
 
@@ -84,7 +85,10 @@ impl Client {
             self.pace.turn().await;
             log.attempts += 1;
             let request_id = log.request_id();
-            let failure = match self.attempt(call, outlet, &token, &request_id).await {
+            let mut watched = Attempt::begin(call.operation, &request_id, log.attempts);
+            let outcome = self.attempt(call, outlet, &token, &request_id, &mut watched).await;
+            watched.end(&outcome);
+            let failure = match outcome {
                 Ok(envelope) => return Ok(envelope),
                 Err(failure) => failure,
             };
@@ -95,11 +99,15 @@ impl Client {
             let refused = failure.kind() == Kind::PermissionDenied && !renewed && log.attempts <= self.policy.retries;
             if refused && self.auth.renew(&token).await? {
                 renewed = true;
+                observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
                 let delay = self.policy.delay(log.attempts, &failure, call.idempotent, chance());
                 let left = call.timeout.saturating_sub(log.started.elapsed());
                 match delay.filter(|delay| *delay < left) {
-                    Some(delay) => tokio::time::sleep(delay).await,
+                    Some(delay) => {
+                        observe::again(call.operation, &request_id, log.attempts, &failure, delay);
+                        tokio::time::sleep(delay).await;
+                    }
                     None => return Err(failure),
                 }
             }
@@ -114,17 +122,20 @@ impl Client {
         outlet: &Outlet<'_, G>,
         token: &Secret,
         request_id: &str,
+        watched: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let mut answer = self.transport.post(request).await?;
+        watched.answered(answer.status);
         if answer.status != 200 {
             let body = answer.error_body().await;
+            watched.received(answer.received());
             return Err(verdict::of_status(&answer, &body));
         }
         let mut sink = outlet.sink();
-        let envelope = receive(&call.plan, &mut answer, &mut sink, outlet)
-            .await
-            .map_err(|error| verdict::with_content_type(error, &answer))?;
+        let received = receive(&call.plan, &mut answer, &mut sink, outlet).await;
+        watched.received(answer.received());
+        let envelope = received.map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
         while let Some(batch) = sink.take()? {
             outlet.hand_on(batch).await?;

@@ -19,9 +19,11 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::gate;
+use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
+use crate::observe::watched;
 
 /// How long a parked thread does not look for signals.
 const SLICE: Duration = Duration::from_millis(50);
@@ -45,14 +47,7 @@ fn runtime() -> Result<Arc<Runtime>> {
 
 /// Ends a task whose caller has gone.
 #[derive(Debug)]
-pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> AbortOnDrop<T> {
-    /// Ends the task now.
-    pub(super) fn abort(&self) {
-        self.0.abort();
-    }
-}
+struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
@@ -92,13 +87,30 @@ enum Wake<E, T> {
 pub(super) fn block<E, T>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
-    mut events: mpsc::Receiver<E>,
-    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    events: mpsc::Receiver<E>,
+    handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
 ) -> PyResult<T>
 where
     E: Send + 'static,
     T: Send + 'static,
 {
+    let (watcher, records) = log::listen(py)?;
+    park(py, watched(watcher, future), events, handle, records.as_ref())
+}
+
+/// As [`block`], for a future whose records are told by somebody else's.
+fn park<E, T>(
+    py: Python<'_>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    mut events: mpsc::Receiver<E>,
+    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    records: Option<&Records>,
+) -> PyResult<T>
+where
+    E: Send + 'static,
+    T: Send + 'static,
+{
+    let tell = || records.map_or(Ok(()), |records| records.tell(py));
     if Handle::try_current().is_ok() {
         return Err(PyRuntimeError::new_err("a synchronous call of dataaccess was made from inside its own runtime"));
     }
@@ -122,12 +134,16 @@ where
                 handle(py, event)?;
                 signals.check(py)?;
             }
-            Wake::Slice => signals.check(py)?,
+            Wake::Slice => {
+                signals.check(py)?;
+                tell()?;
+            }
             Wake::Done(done) => {
                 while let Ok(event) = events.try_recv() {
                     handle(py, event)?;
                     signals.check(py)?;
                 }
+                tell()?;
                 return done.unwrap_or_else(|_| Err(defect())).map_err(|error| raise(py, error));
             }
         }
@@ -139,9 +155,44 @@ pub(super) fn no_events() -> mpsc::Receiver<()> {
     mpsc::channel(1).1
 }
 
-/// Sets work going whose outcome comes by another way. It ends when what is given back is dropped.
-pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<AbortOnDrop<()>> {
-    runtime().map(|runtime| AbortOnDrop(runtime.spawn(work))).map_err(|error| raise(py, error))
+/// Work whose outcome comes by another way. It ends when this is dropped.
+pub(super) struct Work {
+    task: AbortOnDrop<()>,
+    records: Option<Records>,
+}
+
+impl Work {
+    /// Sets it going.
+    pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<Self> {
+        let (watcher, records) = log::listen(py)?;
+        let task = runtime().map(|runtime| AbortOnDrop(runtime.spawn(watched(watcher, work))));
+        Ok(Self { task: task.map_err(|error| raise(py, error))?, records })
+    }
+
+    /// Ends it now.
+    pub(super) fn abort(&self) {
+        self.task.0.abort();
+    }
+
+    /// Tells what it has logged so far.
+    pub(super) fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        self.records.as_ref().map_or(Ok(()), |records| records.tell(py))
+    }
+
+    /// Waits for something that it brings about.
+    pub(super) fn wait(&self, py: Python<'_>, future: impl Future<Output = ()> + Send + 'static) -> PyResult<()> {
+        let future = async move {
+            future.await;
+            Ok(())
+        };
+        park(py, future, no_events(), |_, ()| Ok(()), self.records.as_ref())
+    }
+}
+
+/// Sets work going that ends by itself, and that nobody waits for.
+pub(super) fn aside(work: impl Future<Output = ()> + Send + 'static) {
+    // Without a runtime nothing can be under way.
+    drop(runtime().map(|runtime| runtime.spawn(work)));
 }
 
 /// Waits for a future on a thread of another library, which may or may not hold the interpreter: it is not touched,
@@ -168,6 +219,7 @@ where
     T: for<'py> IntoPyObject<'py> + Send + 'static,
 {
     runtime().map_err(|error| raise(py, error))?;
+    let future = log::in_running_loop(py, future)?;
     generic::future_into_py::<Door, _, T>(py, async move {
         match AssertUnwindSafe(future).catch_unwind().await {
             Ok(result) => result,

@@ -9,6 +9,7 @@ mod given;
 mod held_token;
 mod json;
 mod load;
+mod log;
 mod process;
 mod raise;
 mod request;
