@@ -90,7 +90,7 @@ impl Client {
             watched.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => return Ok(envelope),
-                Err(failure) => failure,
+                Err(failure) => failure.without(token.expose()),
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
             if outlet.is_committed() {

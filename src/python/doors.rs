@@ -1,23 +1,22 @@
 //! The doors between Python and the core: all blocking, spawning, attaching and detaching happens here.
 //!
 //! There is one runtime a process, made on first use and again after a fork. A synchronous call parks without
-//! the interpreter in short slices, so that signals are seen; an asynchronous one becomes an asyncio future.
+//! the interpreter in short slices, so that signals are seen. `asyncio` has the door of asynchronous ones.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::Pin;
+use std::mem;
+use std::panic::resume_unwind;
+use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3_async_runtimes::TaskLocals;
-use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
+pub(super) use super::asyncio::spawn;
 use super::gate;
 use super::log::{self, Records};
 use super::process::PerProcess;
@@ -31,7 +30,7 @@ const WORKERS: usize = 2;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::empty();
 
-fn runtime() -> Result<Arc<Runtime>> {
+pub(super) fn runtime() -> Result<Arc<Runtime>> {
     RUNTIME.get_or_try_make(|| {
         Builder::new_multi_thread()
             .worker_threads(WORKERS)
@@ -117,7 +116,13 @@ where
     let runtime = runtime().map_err(|error| raise(py, error))?;
     let mut task = AbortOnDrop(runtime.spawn(future));
     let mut signals = Signals::default();
+    let process = process::id();
     loop {
+        if process::id() != process {
+            // A callback has forked, and returns in the child too: nobody works at the call there.
+            mem::forget(task);
+            return Err(raise(py, forked()));
+        }
         let (events, task) = (&mut events, &mut task.0);
         let wake = py.detach(|| {
             runtime.block_on(async {
@@ -210,24 +215,6 @@ pub(super) fn wait<T: Send + 'static>(
     block(py, done, no_events(), |_, ()| Ok(()))
 }
 
-/// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
-pub(super) fn spawn<T>(
-    py: Python<'_>,
-    future: impl Future<Output = PyResult<T>> + Send + 'static,
-) -> PyResult<Bound<'_, PyAny>>
-where
-    T: for<'py> IntoPyObject<'py> + Send + 'static,
-{
-    runtime().map_err(|error| raise(py, error))?;
-    let future = log::in_running_loop(py, future)?;
-    generic::future_into_py::<Door, _, T>(py, async move {
-        match AssertUnwindSafe(future).catch_unwind().await {
-            Ok(result) => result,
-            Err(_) => raised(Err(defect())).await,
-        }
-    })
-}
-
 /// Runs something that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.
 pub(super) async fn attached<T: Send + 'static>(
     work: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
@@ -253,6 +240,11 @@ pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
     }
 }
 
+fn forked() -> Error {
+    Error::new(Kind::ForkedHandle, "a call that was begun before a fork cannot be waited for after it")
+        .with_hint("make it again in the child")
+}
+
 /// A panic, which has told its story on standard error. Its text may hold anything, so none of it is repeated.
 pub(super) fn defect() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the call")
@@ -270,66 +262,4 @@ pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bou
         return spawn(py, panicking::<PyResult<()>>());
     }
     block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
-}
-
-/// Our runtime, as the bridge to asyncio wants to see it.
-struct Door;
-
-/// A task that is gone, or a panic in it.
-struct Lost(Option<JoinError>);
-
-impl generic::JoinError for Lost {
-    fn is_panic(&self) -> bool {
-        self.0.as_ref().is_some_and(JoinError::is_panic)
-    }
-
-    fn into_panic(self) -> Box<dyn std::any::Any + Send + 'static> {
-        match self.0.map(JoinError::try_into_panic) {
-            Some(Ok(panic)) => panic,
-            _ => Box::new("the task was cancelled"),
-        }
-    }
-}
-
-type Joined = Pin<Box<dyn Future<Output = Result<(), Lost>> + Send>>;
-
-fn joined(handle: Result<JoinHandle<()>>) -> Joined {
-    Box::pin(async move {
-        match handle {
-            Ok(handle) => handle.await.map_err(|error| Lost(Some(error))),
-            Err(_) => Err(Lost(None)),
-        }
-    })
-}
-
-impl generic::Runtime for Door {
-    type JoinError = Lost;
-    type JoinHandle = Joined;
-
-    fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
-        joined(runtime().map(|runtime| runtime.spawn(future)))
-    }
-
-    fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
-        // The bridge attaches inside this work, and would panic in an interpreter that is gone.
-        joined(runtime().map(|runtime| {
-            runtime.spawn_blocking(|| {
-                gate::while_open(work);
-            })
-        }))
-    }
-}
-
-impl ContextExt for Door {
-    fn scope<F, R>(_locals: TaskLocals, future: F) -> Pin<Box<dyn Future<Output = R> + Send>>
-    where
-        F: Future<Output = R> + Send + 'static,
-    {
-        // No future of ours calls back into asyncio, so none needs to know its loop.
-        Box::pin(future)
-    }
-
-    fn get_task_locals() -> Option<TaskLocals> {
-        None
-    }
 }

@@ -1,5 +1,6 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
+mod asyncio;
 mod capsule;
 mod client;
 mod doors;
