@@ -25,6 +25,7 @@ pub(super) fn spawn<T>(
 where
     T: for<'py> IntoPyObject<'py> + Send + 'static,
 {
+    let _stay = gate::Stay::begin(py);
     doors::runtime().map_err(|error| raise(py, error))?;
     let running = py.import("asyncio")?.call_method0("get_running_loop")?;
     let future = log::in_running_loop(py, future)?;

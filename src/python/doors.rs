@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 pub(super) use super::asyncio::spawn;
-use super::gate;
+use super::gate::{self, Stay};
 use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
@@ -93,13 +93,15 @@ where
     E: Send + 'static,
     T: Send + 'static,
 {
+    let stay = Stay::begin(py);
     let (watcher, records) = log::listen(py)?;
-    park(py, watched(watcher, future), events, handle, records.as_ref())
+    park(py, &stay, watched(watcher, future), events, handle, records.as_ref())
 }
 
 /// As [`block`], for a future whose records are told by somebody else's.
 fn park<E, T>(
     py: Python<'_>,
+    stay: &Stay,
     future: impl Future<Output = Result<T>> + Send + 'static,
     mut events: mpsc::Receiver<E>,
     mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
@@ -124,7 +126,7 @@ where
             return Err(raise(py, forked()));
         }
         let (events, task) = (&mut events, &mut task.0);
-        let wake = py.detach(|| {
+        let wake = stay.detach(py, || {
             runtime.block_on(async {
                 tokio::select! {
                     biased;
@@ -190,7 +192,7 @@ impl Work {
             future.await;
             Ok(())
         };
-        park(py, future, no_events(), |_, ()| Ok(()), self.records.as_ref())
+        park(py, &Stay::begin(py), future, no_events(), |_, ()| Ok(()), self.records.as_ref())
     }
 }
 

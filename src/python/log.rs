@@ -13,6 +13,7 @@ use pythonize::pythonize;
 use tokio::sync::mpsc;
 
 use super::doors;
+use super::gate::Stay;
 use crate::observe::{Event, Watcher, watched};
 
 thread_local! {
@@ -115,6 +116,7 @@ impl Telling {
 
 /// One record. A handler that fails harms nobody but itself.
 fn tell(py: Python<'_>, event: &Event) -> PyResult<()> {
+    let _stay = Stay::begin(py);
     let told = py.import("dataaccess._logging")?.getattr("tell")?;
     let fields = pythonize(py, event)?;
     let outer = TELLING.replace(true);
