@@ -18,7 +18,8 @@ import dataaccess as da
 
 THREADS = 16
 IN_FLIGHT = 1_000
-PAUSE = 0.2
+# Long enough that all of them are on their way at once.
+PAUSE = 2.0
 
 
 def _serve(pipe: Connection) -> None:
