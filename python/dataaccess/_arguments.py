@@ -7,12 +7,15 @@ from datetime import timedelta
 from math import inf
 from numbers import Real
 from operator import index
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
-from dataaccess.errors import ConfigError
+from dataaccess.errors import ConfigError, Problem, ValidationError
 
 if TYPE_CHECKING:
     from dataaccess._types import Attributes, TimeCondition, ValuesOrOperator, Where
+
+MOST = 2**63 - 1
 
 
 def code_arguments(
@@ -83,15 +86,29 @@ def seconds(value: float | timedelta) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
-def whole(name: str, value: object, least: int = 0, most: int = 2**63 - 1) -> int:
-    """A whole number within bounds."""
+def whole(name: str, value: object, least: int = 0, most: int = MOST) -> int:
+    """A whole number within bounds, of a setting."""
+    number = _whole(value, least, most)
+    if number is None:
+        raise ConfigError(f"{name}= must be a whole number from {least} to {most}, not {value!r}")
+    return number
+
+
+def amount(name: str, value: object, least: int = 1) -> int:
+    """A whole number of rows or bytes, of a request."""
+    number = _whole(value, least, MOST)
+    if number is None:
+        problem = Problem(name, "", f"must be a whole number from {least} on", shortened(value))
+        raise ValidationError(f"{name}: {problem.message}, not {problem.value}", problems=[problem])
+    return number
+
+
+def _whole(value: object, least: int, most: int) -> int | None:
     try:
         number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # a TypeError if it has none
     except TypeError:
-        number = None
-    if number is None or not least <= number <= most:
-        raise ConfigError(f"{name}= must be a whole number from {least} to {most}, not {value!r}")
-    return number
+        return None
+    return number if number is not None and least <= number <= most else None
 
 
 def span(name: str, value: object) -> float:

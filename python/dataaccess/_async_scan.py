@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from dataaccess import _frames
-from dataaccess._arguments import whole
+from dataaccess._arguments import amount
 from dataaccess._batches import AsyncBatches
 from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
 from dataaccess._stats import warn_of
@@ -42,25 +42,31 @@ class AsyncScan(BaseScan):
         """The first rows.
 
         Args:
-            n: How many, at most.
+            n: How many, at most. 0 asks for one row to know the types, and gives none.
 
         Returns:
             A `Table`. The rest of the answer is not transferred where that is safe.
+
+        Raises:
+            ValidationError: `n` is no whole number from 0 on.
+            DataAccessError: Any failure of `collect`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
-            Table(2 rows of id)
+            Table(2 rows, 1 column: id)
         """
-        return checked_table(await self._raw.collect_async(whole("n", n, 1), views=False))
+        most = amount("n", n, 0)
+        raw = await self._raw.collect_async(max(most, 1), views=False)
+        return checked_table(raw if most else raw.without_rows())
 
     def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
         """The answer batch by batch, in bounded memory. The request is sent now.
 
         What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first batch; a request is sent again only until then.
+        to the first row; a request is sent again only until the first batch was given.
 
         Args:
             max_rows: Rows of a batch, at most.
@@ -71,8 +77,10 @@ class AsyncScan(BaseScan):
             `async with`.
 
         Raises:
+            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
             PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off, `rows_yielded` rows were given.
+            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
+                `rows_yielded` rows were given.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:
@@ -197,6 +205,13 @@ class AsyncScan(BaseScan):
         rows, told = await self._raw.rows_async()
         warn_of(told)
         return rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Refused: whoever reads this does not await."""
+        raise TypeError(
+            "other libraries cannot await an AsyncScan: pass them what `await scan.collect()` gives, "
+            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
+        )
 
 
 async def _in_thread(convert: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:

@@ -52,7 +52,8 @@ class Batches:
         """The next batch.
 
         Raises:
-            StreamInterruptedError: The answer broke off; the batches so far are not all there is.
+            StreamInterruptedError: The answer broke off, or this was closed before its end: the batches so far are
+                not all there is.
         """
         batch = self._raw.next()
         if batch is None:
@@ -104,6 +105,10 @@ class AsyncBatches:
         """Ends the request and its connection. Closing twice is closing once."""
         self._raw.close()
 
+    async def aclose(self) -> None:
+        """As `close`, by the name that `contextlib.aclosing` calls."""
+        self._raw.close()
+
     def __aiter__(self) -> Self:
         """The iterator itself."""
         return self
@@ -112,7 +117,8 @@ class AsyncBatches:
         """The next batch.
 
         Raises:
-            StreamInterruptedError: The answer broke off; the batches so far are not all there is.
+            StreamInterruptedError: The answer broke off, or this was closed before its end: the batches so far are
+                not all there is.
         """
         while (batch := self._raw.take()) is None:
             if self._raw.ended:

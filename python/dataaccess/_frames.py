@@ -14,6 +14,8 @@ DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
 """What pandas calls `dtype_backend`."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
+# The major version since which pandas has a type of its own for texts.
+_TEXTS_OF_ITS_OWN = 3
 
 
 class Stream(Protocol):
@@ -60,10 +62,16 @@ def to_polars(columns: Stream | Array) -> pl.DataFrame:
 def to_pandas(columns: Stream | Array, dtype_backend: str | None) -> pd.DataFrame:
     """A DataFrame of pandas, with types that have room for what is missing."""
     check_pandas(dtype_backend)
-    pandas, pa = optional("pandas", "pandas"), optional("pyarrow", "pandas")
+    numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
     mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
+    table = pa.table(columns)
     # A block for each column: to bring them together would copy them all.
-    frame: pd.DataFrame = pa.table(columns).to_pandas(types_mapper=mapper, split_blocks=True)
+    frame: pd.DataFrame = table.to_pandas(types_mapper=mapper, split_blocks=True)
+    for place, (column, dtype) in enumerate(zip(table.columns, frame.dtypes, strict=True)):
+        # NumPy shares the memory of such a column, which is not to be written: a DataFrame is.
+        if isinstance(dtype, numpy.dtype) and column.num_chunks == 1 and column.null_count == 0:
+            writable: Any = frame.iloc[:, place].copy()
+            frame.isetitem(place, writable)
     return frame
 
 
@@ -71,10 +79,7 @@ def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]
     types = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
     if dtype_backend == "numpy_nullable":
         return {**types, pa.string(): pandas.StringDtype(), pa.float64(): pandas.Float64Dtype()}
-    # The type that pandas itself gives to texts, since 3.0.
-    text = (
-        pandas.StringDtype("pyarrow", na_value=float("nan"))
-        if pandas.__version__ >= "3"
-        else pandas.StringDtype("pyarrow")
-    )
+    # The type that pandas itself gives to texts.
+    has_own = int(pandas.__version__.partition(".")[0]) >= _TEXTS_OF_ITS_OWN
+    text = pandas.StringDtype("pyarrow", na_value=float("nan")) if has_own else pandas.StringDtype("pyarrow")
     return {**types, pa.string(): text, pa.string_view(): text}

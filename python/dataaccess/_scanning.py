@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._arguments import whole
+from dataaccess._arguments import amount
 from dataaccess._stats import ScanStats, stats_of, warn_of
-from dataaccess._table import Table
+from dataaccess._table import Table, in_short
 from dataaccess.filters import kept
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class BaseScan:
         return [{"method": "POST", "url": self._client.base_url + _SEARCH, "body": self._raw.body}]
 
     def _open(self, max_rows: int, max_bytes: int) -> RawStream:
-        return self._raw.open(whole("max_rows", max_rows, 1), whole("max_bytes", max_bytes, 1))
+        return self._raw.open(amount("max_rows", max_rows), amount("max_bytes", max_bytes))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles what was asked for and the client, which never takes its token along."""
@@ -73,7 +73,7 @@ class BaseScan:
         if not hasattr(self, "_raw"):
             # A traceback may show a scan whose arguments were refused.
             return f"{type(self).__name__}(unfinished)"
-        return f"{type(self).__name__}({self._call} of {', '.join(self.column_names)}; {self._client!r})"
+        return f"{type(self).__name__}({self._call} of {in_short(self.column_names)}; {self._client!r})"
 
 
 def checked_table(raw: RawTable) -> Table:

@@ -1,4 +1,4 @@
-"""What is told of a search or scan whose answer ended well: its figures, and warnings of what is doubtful."""
+"""Figures of a client, and what is told of a search or scan whose answer ended well: figures and doubts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ScanStats:
         attempts: Requests sent.
         empty_shape: What stood in place of the records when there were none, as `data.data []`.
         extra_keys: Keys that were not asked for, and how many records had each. Rows keep them, columns do not.
-        absent: Attributes that no record had, not even as null.
+        absent: Attributes that no record had, not even as null; not told of an answer that was cut by a limit.
     """
 
     rows: int
@@ -35,6 +35,33 @@ class ScanStats:
     def retries(self) -> int:
         """Requests sent after the first."""
         return self.attempts - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClientStats:
+    """Figures of a client since it was made.
+
+    Attributes:
+        requests: Requests sent, with those that were sent again.
+        retries: Requests sent again after a failure, which `retries=` bounds.
+        free_retries: Requests sent again at once, beyond `retries=`: the service had closed the idle connection
+            that they were sent on. A call has at most one.
+        throttled: Answers that asked to slow down (HTTP 429 and 503).
+        in_flight: Requests whose answer has not ended yet.
+        bytes_received: Size of all bodies as they came: compressed, if they were.
+        connections_opened: Connections to the service.
+        quota_left: What may still be spent on sending again: a retry costs 14, or 5 after being asked to slow down.
+            Success pays back; at 0 a failure is told at once, with `quota_exhausted`.
+    """
+
+    requests: int
+    retries: int
+    free_retries: int
+    throttled: int
+    in_flight: int
+    bytes_received: int
+    connections_opened: int
+    quota_left: int
 
 
 def stats_of(told: dict[str, Any]) -> ScanStats:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dataaccess._types import Row
 
 _SHOWN = 10
+_NAMED = 12
 
 
 class _Rows:
@@ -38,6 +39,16 @@ class _Rows:
         """The names of its columns."""
         names: list[str] = self._raw.column_names
         return names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns it has."""
+        return self.num_rows, len(self.column_names)
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """The types of its columns by their names, as the `schema=` of a scan takes them."""
+        return dict(self._raw.types)
 
     def to_dicts(self) -> list[Row]:
         """The rows as dicts, with the values of the columns as plain Python.
@@ -100,7 +111,9 @@ class _Rows:
         return self.num_rows
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({_count(self.num_rows)} of {', '.join(self.column_names)})"
+        rows, columns = self.shape
+        counts = f"{_count(rows, 'row')}, {_count(columns, 'column')}"
+        return f"{type(self).__name__}({counts}: {in_short(self.column_names)})"
 
 
 class Batch(_Rows):
@@ -110,7 +123,7 @@ class Batch(_Rows):
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         >>> next(scan.batches(max_rows=50))
-        Batch(50 rows of id)
+        Batch(50 rows, 1 column: id)
     """
 
     __slots__ = ()
@@ -149,7 +162,7 @@ class Table(_Rows):
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
         >>> scan.collect()
-        Table(73 rows of id, pool_id)
+        Table(73 rows, 2 columns: id, pool_id)
     """
 
     __slots__ = ()
@@ -188,7 +201,7 @@ class Table(_Rows):
         """The first rows, for notebooks."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
-        caption = f"<caption>{_count(self.num_rows)}</caption>"
+        caption = f"<caption>{_count(self.num_rows, 'row')}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
@@ -196,5 +209,11 @@ def _cells(row: Row) -> str:
     return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values())
 
 
-def _count(rows: int) -> str:
-    return f"{rows:,} row{'' if rows == 1 else 's'}"
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def in_short(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -139,7 +139,8 @@ class AsyncClient(Connection):
             code_status: As for `search_codes`.
             limit: As for `search_codes`.
             schema: Types of columns that are to be others than usual: a dict of attribute to "string", "int64",
-                "float64", "bool", "timestamp" or "json".
+                "float64", "bool", "timestamp" or "json". A "float64" is the nearest one to a fraction, and takes
+                whole numbers only if it holds them exactly.
 
         Returns:
             A scan. Its columns are text, but `pool_id`, `audience_type` and `code_status` are whole numbers,

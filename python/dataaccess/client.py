@@ -31,7 +31,8 @@ class Client(Connection):
             own token and ignores this one.
         timezone: IANA name of the zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between.
-        retries: Requests that may follow the first; 0 sends one.
+        retries: Requests that may follow the first; 0 sends one. Where that is not 0, one more is free when an idle
+            connection turns out to be closed.
         concurrency: Requests of one scan at a time. Single calls are not bounded by it.
         rate: Requests a second, at most, over all callers of this client.
         max_response_bytes: The largest answer that is read, counted uncompressed.
@@ -162,7 +163,8 @@ class Client(Connection):
             code_status: As for `search_codes`.
             limit: As for `search_codes`.
             schema: Types of columns that are to be others than usual: a dict of attribute to "string", "int64",
-                "float64", "bool", "timestamp" or "json".
+                "float64", "bool", "timestamp" or "json". A "float64" is the nearest one to a fraction, and takes
+                whole numbers only if it holds them exactly.
 
         Returns:
             A scan. Its columns are text, but `pool_id`, `audience_type` and `code_status` are whole numbers,

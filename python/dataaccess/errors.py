@@ -1,6 +1,6 @@
 """The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle with all their fields.
 
-DataAccessError                         operation attempts elapsed request_id history hint retryable
+DataAccessError                         operation attempts elapsed request_id history hint retryable quota_exhausted
 ├─ ConfigError (ValueError)             base URL, CA file, token with line breaks, plain http
 ├─ ValidationError (ValueError)         problems
 ├─ TransportError                       no complete, trustworthy HTTP answer
@@ -78,6 +78,8 @@ class DataAccessError(Exception):
         history: One line for each failed request.
         hint: What to do, if there is something.
         retryable: Whether the same call may succeed later.
+        quota_exhausted: Whether the request would have been sent again, had not too many requests of this client
+            failed of late.
 
     Example:
         >>> import dataaccess as da
@@ -95,6 +97,7 @@ class DataAccessError(Exception):
     history: list[str]
     hint: str | None
     retryable: bool
+    quota_exhausted: bool
 
     _fields: ClassVar[tuple[str, ...]] = (
         "operation",
@@ -104,6 +107,7 @@ class DataAccessError(Exception):
         "history",
         "hint",
         "retryable",
+        "quota_exhausted",
     )
 
     def __init_subclass__(cls, **keywords: object) -> None:
@@ -117,7 +121,13 @@ class DataAccessError(Exception):
         """Takes the text and, by name, any of the class's fields; those not given are empty."""
         # One positional argument only: a second would turn the text of an OSError into "[Errno …]".
         super().__init__(message)
-        empty: dict[str, Any] = {"attempts": 0, "elapsed": 0.0, "history": [], "retryable": False}
+        empty: dict[str, Any] = {
+            "attempts": 0,
+            "elapsed": 0.0,
+            "history": [],
+            "retryable": False,
+            "quota_exhausted": False,
+        }
         for name in self._fields:
             setattr(self, name, fields.pop(name, empty.get(name)))
         if fields:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess import _frames
-from dataaccess._arguments import whole
+from dataaccess._arguments import amount
 from dataaccess._async_scan import AsyncScan
 from dataaccess._batches import AsyncBatches, Batches
 from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
@@ -30,7 +30,8 @@ class Scan(BaseScan):
     """A scan of one client: what it asks for, and every form its answer can take.
 
     Nothing is sent before it is used, and each use asks anew. pyarrow, polars, pandas and DuckDB read it directly:
-    `pa.table(scan)`, `pl.DataFrame(scan)`, `duckdb.sql("from scan")`. They read batch by batch, and see no warnings.
+    `pa.table(scan)`, `pl.DataFrame(scan)`, `duckdb.sql("from scan")`. They read batch by batch; of what is doubtful in
+    the answer nothing warns then, but `stats` has its figures.
 
     Example:
         >>> import dataaccess as da
@@ -44,24 +45,30 @@ class Scan(BaseScan):
         """The first rows.
 
         Args:
-            n: How many, at most.
+            n: How many, at most. 0 asks for one row to know the types, and gives none.
 
         Returns:
             A `Table`. The rest of the answer is not transferred where that is safe.
+
+        Raises:
+            ValidationError: `n` is no whole number from 0 on.
+            DataAccessError: Any failure of `collect`.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
-            Table(2 rows of id)
+            Table(2 rows, 1 column: id)
         """
-        return checked_table(self._raw.collect(whole("n", n, 1), views=False))
+        most = amount("n", n, 0)
+        raw = self._raw.collect(max(most, 1), views=False)
+        return checked_table(raw if most else raw.without_rows())
 
     def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
         """The answer batch by batch, in bounded memory. The request is sent now.
 
         What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first batch; a request is sent again only until then.
+        to the first row; a request is sent again only until the first batch was given.
 
         Args:
             max_rows: Rows of a batch, at most.
@@ -71,8 +78,10 @@ class Scan(BaseScan):
             An iterator of `Batch`, which closes the request when it is closed, dropped or left by `with`.
 
         Raises:
+            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
             PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off, `rows_yielded` rows were given.
+            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
+                `rows_yielded` rows were given.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:
@@ -185,9 +194,16 @@ class Scan(BaseScan):
         return rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these."""
+        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these.
+
+        This waits for the first batch, and Ctrl-C ends it. Later batches are pulled by the other library, without
+        Python: Ctrl-C is heard when the batch it waits for is there, or its time is over. `batches` hear it at once.
+        """
         return self._raw.stream_capsule()
 
     def __arrow_c_schema__(self) -> object:
-        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer."""
+        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer.
+
+        What was told binds that stream and no later one: each asks again, and has the types of its own answer.
+        """
         return self._raw.schema_capsule()

@@ -5,14 +5,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::chance::random;
 use super::outlet::Outlet;
 use super::verdict::{self, Shape};
 use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
 use crate::observe::{self, Attempt};
+use crate::retry::Course;
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
+
+/// Of a call whose time was over before its first request.
+const UNSENT: &str =
+    "nothing was sent: the time passed waiting for the token, for rate=, or for a service that asked to stay away";
 
 /// One call of an operation.
 #[derive(Debug)]
@@ -29,7 +35,7 @@ pub(super) struct Call<'a> {
     pub(super) shape: Shape,
     /// Whether sending twice does no harm.
     pub(super) idempotent: bool,
-    /// For everything, sleeps included; of a stream, for what comes before its first batch.
+    /// For everything, sleeps included; of a stream, for what comes before its first record.
     pub(super) timeout: Duration,
 }
 
@@ -74,42 +80,48 @@ impl Client {
         };
         match outcome {
             Ok(envelope) => Ok(Answered { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
-            Err(error) => Err(error.in_context(log.into_context(call.operation))),
+            Err(error) => {
+                let is_unsent = log.attempts == 0 && error.kind() == Kind::RequestTimeout;
+                let error = if is_unsent { error.with_hint(UNSENT) } else { error };
+                Err(error.in_context(log.into_context(call.operation)))
+            }
         }
     }
 
     async fn attempts<G: Gather>(&self, call: &Call<'_>, outlet: &Outlet<'_, G>, log: &mut Log) -> Result<Envelope> {
+        let mut course = Course::new(self.policy, call.idempotent);
         let mut renewed = false;
         loop {
             let token = self.auth.token().await?;
             self.pace.turn().await;
+            self.traffic.turn().await;
             log.attempts += 1;
             let request_id = log.request_id();
             let mut watched = Attempt::begin(call.operation, &request_id, log.attempts);
             let outcome = self.attempt(call, outlet, &token, &request_id, &mut watched).await;
             watched.end(&outcome);
             let failure = match outcome {
-                Ok(envelope) => return Ok(envelope),
+                Ok(envelope) => {
+                    self.traffic.succeeded(&course);
+                    return Ok(envelope);
+                }
                 Err(failure) => failure.without(token.expose()),
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
             if outlet.is_committed() {
                 return Err(failure);
             }
-            let refused = failure.kind() == Kind::PermissionDenied && !renewed && log.attempts <= self.policy.retries;
+            let refused = failure.kind() == Kind::PermissionDenied && !renewed && course.may_renew();
             if refused && self.auth.renew(&token).await? {
                 renewed = true;
+                self.traffic.retried();
                 observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
-                let delay = self.policy.delay(log.attempts, &failure, call.idempotent, chance());
                 let left = call.timeout.saturating_sub(log.started.elapsed());
-                match delay.filter(|delay| *delay < left) {
-                    Some(delay) => {
-                        observe::again(call.operation, &request_id, log.attempts, &failure, delay);
-                        tokio::time::sleep(delay).await;
-                    }
-                    None => return Err(failure),
-                }
+                let reason = failure.clone();
+                let delay = self.traffic.again(&mut course, failure, left)?;
+                observe::again(call.operation, &request_id, log.attempts, &reason, delay);
+                tokio::time::sleep(delay).await;
             }
             outlet.restart().await?;
         }
@@ -125,8 +137,11 @@ impl Client {
         watched: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
+        let _flight = self.traffic.begin();
+        let sent = Instant::now();
         let mut answer = self.transport.post(request).await?;
         watched.answered(answer.status);
+        self.traffic.heard(&self.policy, sent, &answer);
         if answer.status != 200 {
             let body = answer.error_body().await;
             watched.received(answer.received());
@@ -154,6 +169,9 @@ async fn receive<G: Gather>(
     let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = answer.chunk().await? {
         let fed = decoder.feed(chunk, sink);
+        if decoder.has_records() {
+            outlet.note_rows();
+        }
         // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
         while let Some(batch) = sink.take_full()? {
             outlet.hand_on(batch).await?;
@@ -169,7 +187,7 @@ async fn receive<G: Gather>(
 /// The end of a call's time. A stream that has begun has no such end: whoever takes it takes their own time.
 async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error {
     tokio::time::sleep(timeout).await;
-    if outlet.is_committed() {
+    if outlet.is_flowing() {
         future::pending::<()>().await;
     }
     let seconds = timeout.as_secs_f64();
@@ -177,16 +195,4 @@ async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error
         .with("phase", "deadline")
         .with_hint("raise timeout=, or ask for less")
         .retryable()
-}
-
-/// From the system each time, so that forked processes do not wait in step.
-fn random() -> u64 {
-    getrandom::u64().unwrap_or_default()
-}
-
-/// Uniform in 0 to 1.
-fn chance() -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a float exactly")]
-    let fraction = (random() >> 11) as f64 / (1_u64 << 53) as f64;
-    fraction
 }

@@ -4,8 +4,10 @@
 
 mod auth;
 mod call;
+mod chance;
 mod outlet;
 mod pace;
+mod traffic;
 mod verdict;
 mod wait;
 
@@ -21,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
 pub use outlet::Event;
+pub use traffic::Stats;
 pub use wait::Waited;
 
 use crate::config::Settings;
@@ -36,6 +39,7 @@ use auth::Auth;
 use call::Call;
 use outlet::Outlet;
 use pace::Pace;
+use traffic::Traffic;
 use verdict::Shape;
 
 /// Most characters of a path; servers take no more.
@@ -58,6 +62,7 @@ pub struct Client {
     settings: Settings,
     policy: Policy,
     transport: Transport,
+    traffic: Arc<Traffic>,
     auth: Auth,
     pace: Pace,
     closed: CancellationToken,
@@ -69,13 +74,15 @@ impl Client {
     /// # Errors
     /// `Config` for authorities that cannot be read.
     pub fn try_new(settings: Settings, token: Token, like: Option<&Self>) -> Result<Self> {
-        let transport = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
-            Some(like) => like.transport.clone(),
-            None => Transport::try_new(&settings)?,
+        let (transport, traffic) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
+            Some(like) => (like.transport.clone(), like.traffic.clone()),
+            None => (Transport::try_new(&settings)?, Arc::new(Traffic::new(settings.concurrency))),
         };
+        traffic.widen(settings.concurrency);
         Ok(Self {
             policy: Policy::new(settings.retries),
             transport,
+            traffic,
             auth: Auth::new(token),
             pace: Pace::new(settings.interval),
             closed: CancellationToken::new(),
@@ -96,7 +103,7 @@ impl Client {
     }
 
     /// As [`Client::search`], with batches that count as they come: nothing is sent again once the first was handed
-    /// on, and from then on the time of the call has no end.
+    /// on, and from the first record on the time of the call has no end.
     pub async fn stream<G: Gather>(
         &self,
         operation: &'static str,
@@ -156,6 +163,12 @@ impl Client {
             timeout: self.settings.timeout,
         };
         Ok(self.run(&call, &Outlet::none()).await?.envelope)
+    }
+
+    /// What was counted of all calls over the same connections.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.traffic.stats(self.transport.meter())
     }
 
     /// Ends every call under way; later ones are refused.

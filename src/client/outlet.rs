@@ -26,12 +26,13 @@ pub(super) struct Outlet<'a, G: Gather> {
     /// Whoever takes a stream has used a batch as soon as it was handed on: it cannot be void.
     is_stream: bool,
     has_begun: AtomicBool,
+    has_rows: AtomicBool,
 }
 
 impl<'a, G: Gather> Outlet<'a, G> {
     /// Batches count once the call ended well.
     pub(super) fn collecting(make: &'a (dyn Fn() -> G + Sync), events: mpsc::Sender<Event<G::Batch>>) -> Self {
-        Self { make, events, is_stream: false, has_begun: AtomicBool::new(false) }
+        Self { make, events, is_stream: false, has_begun: AtomicBool::new(false), has_rows: AtomicBool::new(false) }
     }
 
     /// Batches count as they come.
@@ -49,6 +50,16 @@ impl<'a, G: Gather> Outlet<'a, G> {
         self.is_stream && self.has_begun.load(Ordering::Relaxed)
     }
 
+    /// The first record of an attempt is there.
+    pub(super) fn note_rows(&self) {
+        self.has_rows.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the attempt under way is a stream that has come to its first record: its time has no end.
+    pub(super) fn is_flowing(&self) -> bool {
+        self.is_stream && self.has_rows.load(Ordering::Relaxed)
+    }
+
     /// Hands on a batch, and waits until there is room for it.
     pub(super) async fn hand_on(&self, batch: G::Batch) -> Result<()> {
         self.has_begun.store(true, Ordering::Relaxed);
@@ -57,6 +68,7 @@ impl<'a, G: Gather> Outlet<'a, G> {
 
     /// Takes back whatever was handed on: it belongs to an answer that did not end well.
     pub(super) async fn restart(&self) -> Result<()> {
+        self.has_rows.store(false, Ordering::Relaxed);
         if self.is_stream {
             return Ok(());
         }

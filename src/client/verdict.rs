@@ -55,9 +55,12 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: Shape, strict: bool) -> Re
 
 fn records(envelope: &Envelope, strict: bool) -> Result<()> {
     match envelope.record_shape() {
-        RecordShape::Other => Err(wrong_field("data.data", "is neither a list of records nor empty")),
+        RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with the records nor empty")),
+        RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
         RecordShape::Empty(shape) if strict && shape != "data.data []" => {
-            Err(wrong_field("data.data", &format!("is not [] but {shape}, which strict=True refuses")))
+            let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
+            let what = format!("is {found}, which strict=True refuses: it takes no records as data.data [] alone");
+            Err(wrong_field(place, &what))
         }
         _ => Ok(()),
     }
@@ -114,9 +117,9 @@ pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
             Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
         }
         500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
-        204 => {
-            Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)").with("received", 0_u16).retryable()
-        }
+        204 => Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
+            .with("received", 0_u16)
+            .retryable_once(),
         413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
             .with_hint("split the list of values over several requests"),
         400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),

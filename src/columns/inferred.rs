@@ -2,16 +2,18 @@
 //!
 //! So nothing that was taken in has ever to be converted back, and what is undone leaves no trace in the type.
 
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::BitOr;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray as _, NullArray};
 
+use super::batch::defect;
 use super::builder::Builder;
-use super::numbers::exact_float;
+use super::numbers::{float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
-use crate::decode::{Fit, Misfit};
+use crate::decode::Fit;
+use crate::error::Result;
 
 /// Integers of so many characters are whole numbers that a float holds too.
 const SHORT: usize = 15;
@@ -23,17 +25,19 @@ pub(super) struct Seen(u8);
 impl Seen {
     /// Nothing but nulls.
     pub(super) const NOTHING: Self = Self(0);
-    /// An integer of 64 bits that a float holds exactly.
+    /// A whole number of 64 bits that a float holds exactly.
     pub(super) const INTEGER: Self = Self(1);
-    /// An integer of 64 bits that a float would round.
+    /// A whole number of 64 bits that a float would round.
     const WIDE: Self = Self(1 << 1);
-    /// An integer of more than 64 bits.
+    /// A number that no type of 64 bits holds.
     const HUGE: Self = Self(1 << 2);
     /// A number that only a float holds.
-    pub(super) const FLOAT: Self = Self(1 << 3);
+    const FLOAT: Self = Self(1 << 3);
     pub(super) const BOOL: Self = Self(1 << 4);
     pub(super) const TEXT: Self = Self(1 << 5);
     pub(super) const NESTED: Self = Self(1 << 6);
+    /// A number written with a fraction or an exponent, of any of these kinds.
+    pub(super) const POINT: Self = Self(1 << 7);
 
     /// The set as bits, to be found again.
     pub(super) fn bits(self) -> u8 {
@@ -49,35 +53,66 @@ impl Seen {
     pub(super) fn integer(digits: &str) -> Self {
         match digits.parse::<i64>() {
             // Of its sign an integer would know nothing.
-            Ok(0) if digits.starts_with('-') => Self::INTEGER | Self::FLOAT,
-            Ok(_) if digits.len() <= SHORT || exact_float(digits).is_some() => Self::INTEGER,
+            Ok(0) if digits.starts_with('-') => Self::FLOAT,
+            Ok(_) if digits.len() <= SHORT || float(digits).is_some() => Self::INTEGER,
             Ok(_) => Self::WIDE,
             Err(_) => Self::HUGE,
         }
     }
 
+    /// Which kind of number any other is: whole ones are, however they are written.
+    pub(super) fn number(text: &str) -> Self {
+        let held = float(text);
+        if held.is_some_and(|float| float.fract() != 0.0) {
+            return Self::FLOAT | Self::POINT;
+        }
+        let kind = match (whole(text), held) {
+            (Some(0), _) if text.starts_with('-') => Self::FLOAT,
+            (Some(_), Some(_)) => Self::INTEGER,
+            (Some(_), None) => Self::WIDE,
+            (None, Some(_)) => Self::FLOAT,
+            (None, None) => Self::HUGE,
+        };
+        kind | Self::POINT
+    }
+
     /// The narrowest type that holds all of it; none when there is nothing to hold.
     pub(super) fn narrowest(self) -> Option<Type> {
-        let only = |kinds: Self| self | kinds == kinds;
         match self {
             Self::NOTHING => None,
             Self::BOOL => Some(Type::Bool),
             Self::TEXT => Some(Type::Text),
-            _ if only(Self::INTEGER | Self::WIDE) => Some(Type::Int64),
-            _ if only(Self::INTEGER | Self::FLOAT) => Some(Type::Float64),
+            _ if self.is_only(Self::INTEGER | Self::WIDE) => Some(Type::Int64),
+            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => Some(Type::Float64),
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => Some(Type::Int64),
             _ => Some(Type::Json),
         }
     }
 
+    /// The type of an array that can still be widened: the narrowest, but JSON as soon as a number is not written
+    /// with its digits alone, since of `5`, `5.0` and `-0` any other would keep but the value.
+    pub(super) fn widenable(self) -> Option<Type> {
+        let is_plain = self.is_only(Self(!(Self::FLOAT | Self::POINT).0));
+        self.narrowest().map(|narrowest| if is_plain { narrowest } else { Type::Json })
+    }
+
+    fn is_only(self, kinds: Self) -> bool {
+        self | kinds == kinds
+    }
+
     /// Hands on a value of this one kind.
-    pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Fit {
+    pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Result<()> {
+        self.give(written, to).map_err(|_| defect("a value does not fit what was seen"))
+    }
+
+    fn give(self, written: &str, to: &mut Builder) -> Fit {
         match self {
             Self::NOTHING => to.null(),
-            Self::FLOAT => to.number(written)?,
             Self::BOOL => to.bool(written == "true")?,
             Self::TEXT => to.text(written)?,
             Self::NESTED => to.nested(written)?,
-            _ => to.integer(written)?,
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::HUGE | Self::FLOAT) => to.integer(written)?,
+            _ => to.number(written)?,
         }
         Ok(())
     }
@@ -91,68 +126,54 @@ impl BitOr for Seen {
     }
 }
 
-impl BitOrAssign for Seen {
-    fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
-    }
-}
-
 /// Cells as written, each with its kind.
 #[derive(Debug)]
 pub(super) struct Inferred {
-    views: bool,
     written: Texts,
     kinds: Vec<Seen>,
-    seen: Seen,
-    /// What was seen before the last cell.
-    before: Seen,
 }
 
 impl Inferred {
     pub(super) fn new(views: bool) -> Self {
-        Self { views, written: Texts::new(views), kinds: Vec::new(), seen: Seen::NOTHING, before: Seen::NOTHING }
+        Self { written: Texts::new(views), kinds: Vec::new() }
     }
 
     /// Whether texts are built as views.
     pub(super) fn views(&self) -> bool {
-        self.views
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.kinds.len()
+        self.written.views()
     }
 
     pub(super) fn seen(&self) -> Seen {
-        self.seen
+        self.kinds.iter().fold(Seen::NOTHING, |seen, kind| seen | *kind)
     }
 
     #[inline]
-    pub(super) fn null(&mut self) {
-        self.before = self.seen;
+    pub(super) fn push_null(&mut self) {
         self.kinds.push(Seen::NOTHING);
         self.written.push_null();
     }
 
     #[inline]
     pub(super) fn push(&mut self, kind: Seen, written: &str) {
-        self.before = self.seen;
-        self.seen |= kind;
         self.kinds.push(kind);
         self.written.push(written);
     }
 
-    /// The last cell does not count.
-    pub(super) fn give_up(&mut self) {
-        self.seen = self.before;
-        if let Some(kind) = self.kinds.last_mut() {
-            *kind = Seen::NOTHING;
-        }
+    /// Forgets all but the first cells.
+    pub(super) fn truncate(&mut self, cells: usize) {
+        self.kinds.truncate(cells);
+        self.written.truncate(cells);
+    }
+
+    /// Makes room for as many cells as there were.
+    pub(super) fn reserve(&mut self) {
+        self.written.reserve();
     }
 
     /// Hands on all cells, and has none then.
-    pub(super) fn hand_over(&mut self, to: &mut Builder) -> Fit {
-        let (kinds, written) = self.take();
-        let mut kinds = kinds.into_iter();
+    pub(super) fn hand_over(&mut self, to: &mut Builder) -> Result<()> {
+        let written = self.written.finish()?;
+        let mut kinds = self.kinds.drain(..);
         let mut hand_on = |text: Option<&str>| kinds.next().unwrap_or_default().hand_on(text.unwrap_or_default(), to);
         match written.as_string_view_opt() {
             Some(views) => views.iter().try_for_each(&mut hand_on),
@@ -160,22 +181,22 @@ impl Inferred {
         }
     }
 
-    /// An array that can still be widened: of the narrowest type, but numbers with a fraction as JSON, since
-    /// of `5`, `5.0` and `-0` a float would keep but the value.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
-        let array_type = match self.seen.narrowest() {
-            None => return Ok(Arc::new(NullArray::new(self.take().0.len()))),
-            Some(Type::Text) => return Ok(self.take().1),
-            Some(Type::Float64) => Type::Json,
+    /// An array that can still be widened.
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        let array_type = match self.seen().widenable() {
+            None => {
+                let nulls = NullArray::new(self.kinds.len());
+                self.truncate(0);
+                return Ok(Arc::new(nulls));
+            }
+            Some(Type::Text) => {
+                self.kinds.clear();
+                return self.written.finish();
+            }
             Some(other) => other,
         };
-        let mut builder = Builder::new(Kind::Fixed(array_type), self.views);
+        let mut builder = Builder::new(Kind::Fixed(array_type), self.views());
         self.hand_over(&mut builder)?;
         builder.finish()
-    }
-
-    fn take(&mut self) -> (Vec<Seen>, ArrayRef) {
-        self.seen = Seen::NOTHING;
-        (std::mem::take(&mut self.kinds), self.written.finish())
     }
 }

@@ -4,14 +4,15 @@
 
 mod batch;
 mod builder;
-mod extras;
 mod gather;
 mod inferred;
 mod json;
+mod nulls;
 mod numbers;
 mod texts;
 mod types;
 mod unify;
+mod values;
 
 pub use gather::{Columns, Options};
 pub use types::{Column, Kind, Type, codes, items, schema, settled};

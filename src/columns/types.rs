@@ -87,6 +87,9 @@ impl Type {
 pub enum Kind {
     /// It has this one, and what is of another is a misfit.
     Fixed(Type),
+    /// It came to this one by its values. What is of another is a misfit too, for which JSON is proposed: of what may
+    /// still come, nothing else loses nothing.
+    Settled(Type),
     /// Text; all else as its compact JSON.
     Loose,
     /// By what its values are.
@@ -139,7 +142,7 @@ fn columns(attributes: &[String], overrides: &[(String, Type)], kind: fn(&str) -
 /// The type of a column that is not inferred.
 pub(super) const fn fixed_type(kind: Kind) -> Option<Type> {
     match kind {
-        Kind::Fixed(of_column) => Some(of_column),
+        Kind::Fixed(of_column) | Kind::Settled(of_column) => Some(of_column),
         Kind::Loose => Some(Type::Text),
         Kind::Inferred => None,
     }
@@ -149,7 +152,7 @@ pub(super) const fn fixed_type(kind: Kind) -> Option<Type> {
 #[must_use]
 pub fn settled(columns: &[Column], schema: &Schema) -> Vec<Column> {
     let settle = |(column, field): (&Column, &Arc<Field>)| match column.kind {
-        Kind::Inferred => Column { name: column.name.clone(), kind: Kind::Fixed(Type::of(field)) },
+        Kind::Inferred => Column { name: column.name.clone(), kind: Kind::Settled(Type::of(field)) },
         _ => column.clone(),
     };
     columns.iter().zip(schema.fields()).map(settle).collect()

@@ -38,7 +38,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
 fn widest(batches: &[RecordBatch], place: usize) -> Result<Type> {
     let mut seen = Seen::NOTHING;
     for batch in batches {
-        seen |= seen_of(batch, place)?;
+        seen = seen | seen_of(batch, place)?;
     }
     Ok(seen.narrowest().unwrap_or(Type::Text))
 }
@@ -63,13 +63,13 @@ fn widen(
 
 /// The values of an array whose type came from what was seen, in a type that holds them too.
 fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Result<ArrayRef> {
-    let (kind, is_there) = match seen.narrowest() {
+    let (kind, is_there) = match seen.widenable() {
         None => return Ok(new_null_array(&wanted.data_type(views), array.len())),
         Some(Type::Int64) => (Seen::INTEGER, wanted == Type::Int64),
         Some(Type::Bool) => (Seen::BOOL, wanted == Type::Bool),
         Some(Type::Text | Type::Timestamp) => (Seen::TEXT, wanted == Type::Text),
-        // Until here these are JSON.
-        Some(Type::Float64 | Type::Json) => (Seen::FLOAT, wanted == Type::Json),
+        // These are JSON: numbers, unless that is wanted too.
+        Some(Type::Float64 | Type::Json) => (Seen::POINT, wanted == Type::Json),
     };
     if is_there {
         return Ok(Arc::clone(array));
@@ -78,8 +78,7 @@ fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Resul
     let mut builder = Builder::new(Kind::Fixed(wanted), views);
     for text in written.as_string::<i32>() {
         let kind = if text.is_some() { kind } else { Seen::NOTHING };
-        kind.hand_on(text.unwrap_or_default(), &mut builder)
-            .map_err(|_| defect("a value does not fit what was seen"))?;
+        kind.hand_on(text.unwrap_or_default(), &mut builder)?;
     }
-    builder.finish().map_err(|_| defect("a value does not fit what was seen"))
+    builder.finish()
 }

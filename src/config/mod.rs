@@ -2,12 +2,15 @@
 
 mod base_url;
 pub mod environment;
+mod patience;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use url::Url;
+
+pub use patience::Patience;
 
 use crate::error::{Error, Kind, Result};
 use crate::time::Zone;
@@ -57,6 +60,8 @@ pub struct Arguments {
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
     pub strict: bool,
+    /// How many times faster than usual patience ends; no argument of the public client.
+    pub haste: u32,
 }
 
 /// Checked settings.
@@ -84,6 +89,8 @@ pub struct Settings {
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
     pub strict: bool,
+    /// How long an answer may keep us waiting.
+    pub patience: Patience,
 }
 
 /// Headers that belong to the client itself.
@@ -135,6 +142,7 @@ impl Settings {
             proxy: arguments.proxy.map(|proxy| proxy_url(&proxy)).transpose()?,
             headers: headers(arguments.headers)?,
             strict: arguments.strict,
+            patience: Patience::hastened(arguments.haste),
         })
     }
 

@@ -181,16 +181,16 @@ impl<'a> Cursor<'a> {
         is_finite.then_some(self)
     }
 
-    /// Behind any value, which is proven.
-    pub(super) fn past_value(mut self, depth: usize) -> Option<Self> {
+    /// Behind any value, which is proven; its numbers have at most so many bytes.
+    pub(super) fn past_value(mut self, depth: usize, number: usize) -> Option<Self> {
         match self.byte()? {
             b'"' => return self.past_text(),
-            b'{' => return self.past_object(depth.min(MOST_DEPTH).checked_sub(1)?),
-            b'[' => return self.past_array(depth.min(MOST_DEPTH).checked_sub(1)?),
+            b'{' => return self.past_object(depth.min(MOST_DEPTH).checked_sub(1)?, number),
+            b'[' => return self.past_array(depth.min(MOST_DEPTH).checked_sub(1)?, number),
             b'n' => self.pass(b"null")?,
             b't' => self.pass(b"true")?,
             b'f' => self.pass(b"false")?,
-            _ => match self.number(usize::MAX)? {
+            _ => match self.number(number)? {
                 Number::Whole(digits) if digits.len() > SURELY_FINITE => return None,
                 _ => {}
             },
@@ -198,7 +198,7 @@ impl<'a> Cursor<'a> {
         Some(self)
     }
 
-    fn past_object(mut self, depth: usize) -> Option<Self> {
+    fn past_object(mut self, depth: usize, number: usize) -> Option<Self> {
         self.skip(1);
         let mut is_complete = self.is_empty(b'}')?;
         while !is_complete {
@@ -207,18 +207,18 @@ impl<'a> Cursor<'a> {
             self.token()?;
             self.pass(b":")?;
             self.token()?;
-            self = self.past_value(depth)?;
+            self = self.past_value(depth, number)?;
             is_complete = self.ends(b'}')?;
         }
         Some(self)
     }
 
-    fn past_array(mut self, depth: usize) -> Option<Self> {
+    fn past_array(mut self, depth: usize, number: usize) -> Option<Self> {
         self.skip(1);
         let mut is_complete = self.is_empty(b']')?;
         while !is_complete {
             self.token()?;
-            self = self.past_value(depth)?;
+            self = self.past_value(depth, number)?;
             is_complete = self.ends(b']')?;
         }
         Some(self)

@@ -6,7 +6,7 @@
 use super::draft::{Draft, Level};
 use super::envelope::Envelope;
 use super::extent::{Extent, Refusal};
-use super::fault::{invalid, not_an_envelope, repeated_key, too_large};
+use super::fault::{invalid, not_an_envelope, overlong_number, repeated_key, too_large, too_many_members};
 use super::plain::check;
 use super::records::Records;
 use super::window::Window;
@@ -15,6 +15,8 @@ use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+/// So much of a body that is no envelope is waited for, so that it is told alike however it arrives.
+const BEGINNING_BYTES: usize = 800;
 /// Bytes read at a time: few enough to be in the processor's cache when the second look comes.
 const PIECE_BYTES: usize = 128 << 10;
 
@@ -95,17 +97,27 @@ impl Decoder {
     /// The body has ended.
     ///
     /// # Errors
-    /// `TruncatedResponse` unless the envelope closed.
+    /// `TruncatedResponse` unless the envelope closed; `NotJson` or `Envelope` when none began.
     pub fn finish(self) -> Result<Envelope> {
+        if self.expect == Expect::Root && !BYTE_ORDER_MARK.starts_with(&self.pending) {
+            return Err(not_an_envelope(&self.pending));
+        }
         if self.expect != Expect::Nothing {
             let received = self.received();
             let message = match received {
                 0 => "the answer has no body".to_owned(),
                 _ => format!("the answer ended after {received} bytes, before its JSON was complete"),
             };
-            return Err(Error::new(Kind::TruncatedResponse, message).with("received", received).retryable());
+            let error = Error::new(Kind::TruncatedResponse, message).with("received", received);
+            return Err(if received == 0 { error.retryable_once() } else { error.retryable() });
         }
         Ok(self.into_envelope())
+    }
+
+    /// Whether any record was read.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        self.records.as_ref().is_some_and(|records| records.count() > 0)
     }
 
     /// True once no later byte can matter: the limit is reached and success was already told.
@@ -180,7 +192,10 @@ impl Decoder {
         let in_records = self.draft.is_in_records();
         self.expect = match (self.expect, byte) {
             (Expect::Root, b'{') => self.open(Level::Root),
-            (Expect::Root, _) => return Err(not_an_envelope(window.rest())),
+            (Expect::Root, _) => match window.rest().get(..BEGINNING_BYTES) {
+                Some(beginning) => return Err(not_an_envelope(beginning)),
+                None => return Ok(false),
+            },
             (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
             (Expect::ElementOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
             (Expect::CommaOrEnd, b',') if in_records => Expect::Element,
@@ -228,6 +243,10 @@ impl Decoder {
         if self.take_records(window, sink) {
             return Ok(true);
         }
+        // No value begins so, and its end would be looked for in vain.
+        if let Some(byte @ (b',' | b':' | b']' | b'}')) = window.rest().first() {
+            return Err(self.invalid(window, &format!("unexpected `{}`", char::from(*byte))));
+        }
         let place = self.passed + window.at as u64;
         let mut extent = Extent::default();
         let Some(length) = self.measure(&mut extent, place, window.rest())? else {
@@ -246,11 +265,11 @@ impl Decoder {
             Refusal::Depth(offset) => {
                 invalid(place + offset as u64, &format!("more than {} open brackets", self.limits.depth))
             }
-            Refusal::Scalar => invalid(place, &format!("a number of over {} bytes", self.limits.number)),
+            Refusal::Scalar => invalid(place, &overlong_number(self.limits.number)),
         })?;
         let (what, limit) = match self.expect {
             Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
-            // Without records the members are what was asked for: then only the body's own limit holds.
+            // As for the number of members.
             Expect::Value if self.records.is_none() => ("value", usize::MAX),
             _ => ("value", self.limits.value),
         };
@@ -273,6 +292,10 @@ impl Decoder {
             (Expect::Key | Expect::KeyOrEnd, _) => {
                 let key = serde_json::from_slice(json).map_err(|_| invalid(place, "a key is no valid text"))?;
                 self.draft.take_key(key).map_err(|path| repeated_key(&path))?;
+                // Without records the members are what was asked for: then only the body's own limit holds.
+                if self.records.is_some() && self.draft.keys() > self.limits.members {
+                    return Err(too_many_members(self.limits.members));
+                }
                 Expect::Colon
             }
             (_, Some(records)) => {
@@ -281,7 +304,7 @@ impl Decoder {
                 Expect::CommaOrEnd
             }
             (_, None) => {
-                check(json, 0).map_err(|fault| fault.into_error(0, place))?;
+                check(json, 0, self.limits.number).map_err(|fault| fault.into_error(0, place))?;
                 let value = serde_json::from_slice(json).map_err(|_| invalid(place, "a value is no valid JSON"))?;
                 self.draft.take_value(value);
                 Expect::CommaOrEnd

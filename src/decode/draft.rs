@@ -1,5 +1,7 @@
 //! The envelope while it is still arriving: which containers are open, and the members that are complete.
 
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 
 use super::envelope::{Member, whole_number};
@@ -18,6 +20,9 @@ pub(super) enum Level {
 pub(super) struct Draft {
     levels: Vec<Level>,
     key: String,
+    /// All keys so far.
+    root_keys: HashSet<String>,
+    data_keys: HashSet<String>,
     root: Vec<(String, Member)>,
     data: Vec<(String, Member)>,
     code_is_success: bool,
@@ -60,12 +65,17 @@ impl Draft {
     /// Takes a key. Answers its path instead when the envelope already has it.
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
         let is_data = self.levels.last() == Some(&Level::Data);
-        let (members, place) = if is_data { (&self.data, "data.") } else { (&self.root, "") };
-        if members.iter().any(|(name, _)| *name == key) {
+        let (keys, place) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
+        if !keys.insert(key.clone()) {
             return Err(format!("{place}{key}"));
         }
         self.key = key;
         Ok(())
+    }
+
+    /// How many keys there are so far.
+    pub(super) fn keys(&self) -> usize {
+        self.root_keys.len() + self.data_keys.len()
     }
 
     /// Takes the value of the last key.

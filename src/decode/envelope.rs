@@ -22,8 +22,8 @@ pub enum RecordShape {
     Array,
     /// Nothing in place of the array: what stood there instead.
     Empty(&'static str),
-    /// Something that is neither an array nor an empty answer: `null`, `{}` and absent are.
-    Other,
+    /// Something that is neither an array nor an empty answer (`null`, `{}` and absent are): where it stood.
+    Other(&'static str),
 }
 
 /// An answer that closed well.
@@ -105,9 +105,9 @@ impl Envelope {
                 ("data", "null") => RecordShape::Empty("data null"),
                 ("data.data", "{}") => RecordShape::Empty("data.data {}"),
                 ("data.data", "null") => RecordShape::Empty("data.data null"),
-                _ => RecordShape::Other,
+                _ => RecordShape::Other(place),
             },
-            Some(Member::Object(_)) => RecordShape::Other,
+            Some(Member::Object(_)) => RecordShape::Other(place),
         }
     }
 }

@@ -136,7 +136,7 @@ impl Fast {
             seen.extras += 1;
             cursor.token()?;
             let value = *cursor;
-            *cursor = value.past_value(self.limits.depth)?;
+            *cursor = value.past_value(self.limits.depth, self.limits.number)?;
             sink.extra(&field.name, cursor.since(value.at())?);
             return Some(());
         };
@@ -204,7 +204,7 @@ fn read_cell<S: Sink>(
         }
         b'{' | b'[' => {
             let start = *cursor;
-            *cursor = start.past_value(limits.depth)?;
+            *cursor = start.past_value(limits.depth, limits.number)?;
             sink.nested(column, cursor.since(start.at())?)
         }
         _ => match cursor.number(limits.number)? {

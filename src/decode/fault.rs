@@ -29,13 +29,8 @@ pub(super) enum Fault {
         /// The value itself, which no text may tell.
         value: String,
     },
-    /// A value or number longer than the limit.
-    TooLong {
-        /// `value` or `number`.
-        what: &'static str,
-        /// The limit in bytes.
-        limit: usize,
-    },
+    /// A value longer than this limit in bytes.
+    TooLong(usize),
 }
 
 impl Fault {
@@ -43,7 +38,7 @@ impl Fault {
     pub(super) fn into_error(self, row: u64, place: u64) -> Error {
         match self {
             Self::Json { offset, reason } => invalid(place + offset as u64, &reason),
-            Self::TooLong { what, limit } => too_large(what, limit as u64),
+            Self::TooLong(limit) => too_large("value", limit as u64),
             Self::Value { offset, column, misfit: Misfit { expected, mend }, found, value } => {
                 let place = place + offset as u64;
                 let column = column.unwrap_or_default();
@@ -70,10 +65,22 @@ pub(super) fn invalid(place: u64, reason: &str) -> Error {
     Error::new(Kind::InvalidJson, format!("the answer is broken JSON at byte {place}: {reason}")).with("offset", place)
 }
 
+/// Why a number of more than so many bytes is none.
+pub(super) fn overlong_number(limit: usize) -> String {
+    format!("a number of over {limit} bytes")
+}
+
 /// Something that exceeds its limit in bytes.
 pub(super) fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("the answer has a {what} of over {limit} bytes"))
         .with("what", what)
+        .with("limit", limit)
+}
+
+/// An envelope of more keys than anybody reads.
+pub(super) fn too_many_members(limit: usize) -> Error {
+    Error::new(Kind::ResponseTooLarge, format!("the answer has over {limit} members beside its records"))
+        .with("what", "members")
         .with("limit", limit)
 }
 

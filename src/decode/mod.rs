@@ -93,13 +93,15 @@ pub struct Limits {
     pub value: usize,
     /// Bytes of one number.
     pub number: usize,
+    /// Keys of the envelope and of its `data`, where the records are what was asked for.
+    pub members: usize,
     /// Open brackets at any place, the envelope's own counted.
     pub depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, depth: 128 }
+        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
     }
 }
 

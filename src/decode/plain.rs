@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use super::columns::Columns;
-use super::fault::Fault;
+use super::fault::{Fault, overlong_number};
 use super::members::{Checked, Members, Text};
 use super::{Limits, Misfit, Sink};
 
@@ -20,7 +20,7 @@ pub(super) fn read<S: Sink>(record: &[u8], limits: &Limits, columns: &mut Column
 
 fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut Columns, sink: &mut S) -> Result<(), Fault> {
     if record.first() != Some(&b'{') {
-        check(record, 0)?;
+        check(record, 0, limits.number)?;
         let value = String::from_utf8_lossy(record).into_owned();
         let found = json_type(record);
         let misfit = Misfit { expected: "an object", mend: None };
@@ -43,7 +43,11 @@ fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut Columns, sink: &m
         }
     }
     for (key, value) in &extras {
-        check(value.get().as_bytes(), offset_in(record, value.get()))?;
+        let offset = offset_in(record, value.get());
+        if value.get().len() > limits.value {
+            return Err(Fault::TooLong(limits.value));
+        }
+        check(value.get().as_bytes(), offset, limits.number)?;
         sink.extra(key, value.get());
     }
     values.iter().enumerate().filter(|(_, value)| value.is_none()).for_each(|(column, _)| columns.count_absent(column));
@@ -62,7 +66,7 @@ fn cell<S: Sink>(
     sink: &mut S,
 ) -> Result<(), Fault> {
     if json.len() > limits.value {
-        return Err(Fault::TooLong { what: "value", limit: limits.value });
+        return Err(Fault::TooLong(limits.value));
     }
     let fault = |expected, found| misfit_at(Misfit { expected, mend: None }, offset, name, found, json);
     let fit = match json.as_bytes().first() {
@@ -75,10 +79,12 @@ fn cell<S: Sink>(
             sink.text(column, &text.0)
         }
         Some(b'{' | b'[') => {
-            check(json.as_bytes(), offset)?;
+            check(json.as_bytes(), offset, limits.number)?;
             sink.nested(column, json)
         }
-        _ if json.len() > limits.number => return Err(Fault::TooLong { what: "number", limit: limits.number }),
+        _ if json.len() > limits.number => {
+            return Err(Fault::Json { offset, reason: overlong_number(limits.number) });
+        }
         _ if json.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
             if !json.parse::<f64>().is_ok_and(f64::is_finite) {
                 return Err(fault("a number a 64-bit float can hold", "a number beyond it"));
@@ -95,8 +101,12 @@ fn misfit_at(misfit: Misfit, offset: usize, name: &str, found: &'static str, val
     Fault::Value { offset, column, misfit, found, value }
 }
 
-/// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite, its brackets paired.
-pub(super) fn check(json: &[u8], offset: usize) -> Result<(), Fault> {
+/// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite and no longer than so many bytes,
+/// its brackets paired.
+pub(super) fn check(json: &[u8], offset: usize, number: usize) -> Result<(), Fault> {
+    if let Some(inner) = find_overlong_number(json, number) {
+        return Err(Fault::Json { offset: offset + inner, reason: overlong_number(number) });
+    }
     match serde_json::from_slice::<Checked>(json) {
         Ok(_) => Ok(()),
         Err(error) => match broken(json, &error) {
@@ -104,6 +114,30 @@ pub(super) fn check(json: &[u8], offset: usize) -> Result<(), Fault> {
             other => Err(other),
         },
     }
+}
+
+/// Where a number begins that has more than so many bytes. Only a long value can hold one.
+fn find_overlong_number(json: &[u8], limit: usize) -> Option<usize> {
+    if json.len() <= limit {
+        return None;
+    }
+    let (mut in_text, mut escaped, mut start) = (false, false, 0);
+    for (place, byte) in json.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_text = !in_text,
+            b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E' if !in_text => {
+                if place - start >= limit {
+                    return Some(start);
+                }
+                continue;
+            }
+            _ => {}
+        }
+        start = place + 1;
+    }
+    None
 }
 
 /// The JSON type of a value, for messages that must not quote it.

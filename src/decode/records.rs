@@ -49,7 +49,7 @@ impl Records {
     /// Reads one record, whatever it holds.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<(), Fault> {
         if self.is_full() {
-            plain::check(record, 0)?;
+            plain::check(record, 0, self.limits.number)?;
         } else {
             plain::read(record, &self.limits, &mut self.columns, sink)?;
         }

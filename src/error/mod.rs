@@ -24,6 +24,14 @@ pub enum Field {
     Number(f64),
     /// A text; never a token.
     Text(String),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl From<bool> for Field {
+    fn from(value: bool) -> Self {
+        Self::Flag(value)
+    }
 }
 
 impl From<&str> for Field {
@@ -111,7 +119,8 @@ struct Inner {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    retryable: bool,
+    most_retries: u32,
+    stale: bool,
     fields: Vec<(&'static str, Field)>,
     problems: Vec<Problem>,
     context: Context,
@@ -131,7 +140,8 @@ impl Error {
             kind,
             message: one_line(&message.into()),
             hint: None,
-            retryable: false,
+            most_retries: 0,
+            stale: false,
             fields: Vec::new(),
             problems: Vec::new(),
             context: Context::default(),
@@ -158,6 +168,14 @@ impl Error {
         self
     }
 
+    /// Adds why the failure is final, to what the reader should do.
+    #[must_use]
+    pub fn with_reason(self, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        let hint = self.hint().map(|hint| format!("{hint}; {reason}"));
+        self.with_hint(hint.unwrap_or(reason))
+    }
+
     /// Adds a field of the exception class.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
@@ -175,7 +193,21 @@ impl Error {
     /// Says that the same request may succeed later.
     #[must_use]
     pub fn retryable(mut self) -> Self {
-        self.0.retryable = true;
+        self.0.most_retries = u32::MAX;
+        self
+    }
+
+    /// Says that it may have been an accident, and that where the same request fails so twice, it always will.
+    #[must_use]
+    pub fn retryable_once(mut self) -> Self {
+        self.0.most_retries = 1;
+        self
+    }
+
+    /// Says that the connection was an old one, and lost before an answer began.
+    #[must_use]
+    pub fn stale(mut self) -> Self {
+        self.0.stale = true;
         self
     }
 
@@ -209,7 +241,19 @@ impl Error {
     /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.0.retryable
+        self.0.most_retries > 0
+    }
+
+    /// How often the same request is worth sending again.
+    #[must_use]
+    pub fn most_retries(&self) -> u32 {
+        self.0.most_retries
+    }
+
+    /// Whether the connection was an old one, and lost before an answer began.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        self.0.stale
     }
 
     /// One line: what and where.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use pythonize::pythonize;
 use tokio::sync::mpsc;
 
 use super::given::given;
@@ -170,6 +171,11 @@ impl RawClient {
         })
     }
 
+    /// What was counted so far in this process.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.held(py)?.stats())?)
+    }
+
     /// Ends the calls under way; later ones are refused. Twice is once.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if !self.closed.load(Ordering::SeqCst) {
@@ -191,6 +197,10 @@ impl RawClient {
                 "the token callable uses the client that asks it for a token: give it a client with a token of its own",
             ));
         }
+        self.held(py)
+    }
+
+    fn held(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         self.core
             .get_or_try_make(|| Client::try_new(self.settings.clone(), self.token.get().token(), None))
             .map_err(|error| raise(py, error))
@@ -286,5 +296,6 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         allow_http: take(settings, "allow_http")?,
         headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
         strict: take(settings, "strict")?,
+        haste: take(settings, "haste")?,
     })
 }

@@ -1,7 +1,7 @@
 //! A scan as Python has it: opened as a stream, collected as a table or as rows, or handed over as a capsule.
 //!
 //! A schema that is not known beforehand is that of the first batch. So asking for it opens the stream, which then
-//! waits for whoever asks for the rows: one request for both.
+//! waits for whoever asks for the rows: one request for both. What was told binds this one answer and no later one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,10 +48,19 @@ impl Parked {
         })?;
         Ok(Self { opened, since: Instant::now(), _end: end })
     }
+}
 
-    /// The stream, unless it waited for too long.
-    fn fresh(&self) -> Option<Opened> {
-        (self.since.elapsed() < PATIENCE).then(|| self.opened.clone())
+/// A schema that was told, and the stream that keeps the promise.
+struct Promise {
+    schema: SchemaRef,
+    parked: PerProcess<Parked>,
+}
+
+impl Promise {
+    /// The stream, unless it waited for too long or belongs to another process.
+    fn stream(&self) -> Option<Opened> {
+        let parked = self.parked.get()?;
+        (parked.since.elapsed() < PATIENCE).then(|| parked.opened.clone())
     }
 }
 
@@ -61,20 +70,13 @@ pub(super) struct RawScan {
     client: Py<RawClient>,
     scan: Scan,
     last_stats: LastStats,
-    /// The scan with the types that were told to whoever asked for the schema.
-    told: ArcSwapOption<(Scan, SchemaRef)>,
-    parked: ArcSwapOption<PerProcess<Parked>>,
+    /// From the question for the schema to the stream that answers it.
+    promise: ArcSwapOption<Promise>,
 }
 
 impl RawScan {
     pub(super) fn new(client: Py<RawClient>, scan: Scan) -> Self {
-        Self {
-            client,
-            scan,
-            last_stats: LastStats::default(),
-            told: ArcSwapOption::empty(),
-            parked: ArcSwapOption::empty(),
-        }
+        Self { client, scan, last_stats: LastStats::default(), promise: ArcSwapOption::empty() }
     }
 
     /// Begins a request.
@@ -84,16 +86,11 @@ impl RawScan {
         Ok(Opened::new(stream, Work::start(py, work)?))
     }
 
-    /// A stream whose answer has begun well, with its schema, which is from now on that of this scan.
-    fn settled(&self, py: Python<'_>) -> PyResult<(Opened, SchemaRef)> {
-        let told = self.told.load_full();
-        let scan = told.as_ref().map_or(&self.scan, |told| &told.0);
+    /// A stream whose answer has begun well, with its schema.
+    fn begun(&self, py: Python<'_>, scan: &Scan) -> PyResult<(Opened, SchemaRef)> {
         let opened = self.begin(py, scan, options(BATCH_ROWS, BATCH_BYTES, false, false))?;
         opened.wait(py)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
-        if told.is_none() {
-            self.told.store(Some(Arc::new((self.scan.settled(&schema), SchemaRef::clone(&schema)))));
-        }
         Ok((opened, schema))
     }
 }
@@ -146,20 +143,31 @@ impl RawScan {
 
     /// The capsule of the schema. Where only an answer tells it, the request is sent, and the stream parked.
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let known = self.scan.schema(false).or_else(|| self.told.load().as_ref().map(|told| SchemaRef::clone(&told.1)));
-        if let Some(schema) = known {
+        if let Some(schema) = self.scan.schema(false) {
             return capsule::of_schema(py, &schema);
         }
-        let (opened, schema) = self.settled(py)?;
-        self.parked.store(Some(Arc::new(PerProcess::holding(Parked::new(py, opened)?))));
-        capsule::of_schema(py, &schema)
+        let open = self.promise.load_full().filter(|promise| promise.stream().is_some());
+        let promise = if let Some(promise) = open {
+            promise
+        } else {
+            let (opened, schema) = self.begun(py, &self.scan)?;
+            let promise = Arc::new(Promise { schema, parked: PerProcess::holding(Parked::new(py, opened)?) });
+            self.promise.store(Some(Arc::clone(&promise)));
+            promise
+        };
+        capsule::of_schema(py, &promise.schema)
     }
 
     /// The capsule of a stream whose answer has begun: that of the last question for the schema, or a new one.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let parked = self.parked.swap(None).and_then(|parked| parked.get()?.fresh());
-        let parked = parked.zip(self.told.load().as_ref().map(|told| SchemaRef::clone(&told.1)));
-        let (opened, schema) = parked.map_or_else(|| self.settled(py), Ok)?;
+        let (opened, schema) = match self.promise.swap(None) {
+            None => self.begun(py, &self.scan)?,
+            Some(promise) => match promise.stream() {
+                Some(opened) => (opened, SchemaRef::clone(&promise.schema)),
+                // It is gone, but what was told still holds: another answer has to fit it.
+                None => self.begun(py, &self.scan.settled(&promise.schema))?,
+            },
+        };
         capsule::of_stream(py, Pulled::new(opened, schema))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
@@ -113,6 +114,10 @@ impl RawStream {
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
+    }
+
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
+        Err(PyTypeError::new_err("batches on their way do not pickle: pickle the scan, which asks again"))
     }
 
     /// Ends the request and its connection. Twice is once; a forked child has nothing to close.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchIterator};
 use arrow::datatypes::{Schema, SchemaRef};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use pythonize::pythonize;
 
 use super::{capsule, values};
+use crate::columns::Type;
 use crate::scan::{Collected, Stats};
 
 /// Some rows in columns.
@@ -31,6 +33,16 @@ impl RawBatch {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         names(self.0.schema_ref())
+    }
+
+    /// Its columns with the names of their types.
+    #[getter]
+    fn types(&self) -> Vec<(String, &'static str)> {
+        types(self.0.schema_ref())
+    }
+
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
+        Err(no_pickle("a Batch"))
     }
 
     /// The first rows as dicts; all of them without a number.
@@ -79,6 +91,22 @@ impl RawTable {
         names(&self.schema)
     }
 
+    /// Its columns with the names of their types.
+    #[getter]
+    fn types(&self) -> Vec<(String, &'static str)> {
+        types(&self.schema)
+    }
+
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
+        Err(no_pickle("a Table"))
+    }
+
+    /// A table of the same columns.
+    fn without_rows(&self) -> Self {
+        let stats = Stats { rows: 0, ..Stats::clone(&self.stats) };
+        Self { schema: SchemaRef::clone(&self.schema), batches: Vec::new(), stats: Arc::new(stats) }
+    }
+
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, self.stats.as_ref())?)
@@ -108,6 +136,14 @@ fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> 
         batch.slice(0, rows)
     });
     values::dicts(py, &first.collect::<Vec<_>>())
+}
+
+fn no_pickle(what: &str) -> PyErr {
+    PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_dicts() gives"))
+}
+
+fn types(schema: &Schema) -> Vec<(String, &'static str)> {
+    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name())).collect()
 }
 
 fn names(schema: &Schema) -> Vec<String> {

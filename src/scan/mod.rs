@@ -85,7 +85,7 @@ impl Scan {
         columns::schema(&self.columns, views)
     }
 
-    /// The same scan with the types that its columns came to, so that the next answer has no others.
+    /// The same scan with the types that its columns came to, so that another answer has no others.
     #[must_use]
     pub fn settled(&self, schema: &Schema) -> Self {
         Self { columns: columns::settled(&self.columns, schema), ..self.clone() }

@@ -22,7 +22,7 @@ pub struct Stats {
     pub empty_shape: Option<&'static str>,
     /// Keys nobody asked for, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
-    /// Attributes that no record had.
+    /// Attributes that no record had, where the whole answer was read.
     pub absent: Vec<String>,
     /// What may not be what it seems.
     pub doubts: Vec<Doubt>,
@@ -33,10 +33,11 @@ impl Stats {
     #[must_use]
     pub fn new(scan: &Scan, answered: &Answered, rows: u64, seen: Seen) -> Self {
         let envelope = &answered.envelope;
+        // As many rows as the limit: there may have been more.
+        let is_whole = scan.search.limit.is_none_or(|limit| rows < limit);
         let present = scan.attributes().iter().zip(&envelope.present);
-        let absent = present.filter(|(_, count)| rows > 0 && **count == 0).map(|(name, _)| name.clone());
+        let absent = present.filter(|(_, count)| is_whole && rows > 0 && **count == 0).map(|(name, _)| name.clone());
         let absent: Vec<String> = absent.collect();
-        let is_whole = scan.search.limit.is_none();
         let doubts = [
             doubt::absent(&absent),
             is_whole.then(|| doubt::incomplete(answered)).flatten(),

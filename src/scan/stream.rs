@@ -56,7 +56,7 @@ pub enum Next {
     Batch(RecordBatch),
     /// Nothing yet: wait with [`Stream::wait`], then look again.
     NotYet,
-    /// Nothing more: the answer ended well and all of it was taken, or the stream was closed.
+    /// Nothing more: the answer ended well and all of it was taken.
     End,
 }
 
@@ -98,7 +98,7 @@ impl Stream {
     /// Takes what is there, without waiting.
     ///
     /// # Errors
-    /// Why the answer did not end well, to each taker: `StreamInterrupted` once rows were taken.
+    /// Why the answer did not end well, to each taker: `StreamInterrupted` once rows were taken or it was closed.
     pub fn take(&self) -> Result<Next> {
         let mut state = self.state();
         if let Some(batch) = state.ready.take() {
@@ -123,11 +123,14 @@ impl Stream {
         self.state().stats.clone()
     }
 
-    /// Nothing more is to be taken. Whoever waits is told once the work of the other end was dropped.
+    /// Nothing more can be taken, which is no end unless all was. Whoever waits is told once the work of the other
+    /// end was dropped.
     pub fn close(&self) {
         let mut state = self.state();
-        state.ready = None;
-        state.end = Some(Ok(()));
+        if state.end.is_none() {
+            state.rows -= state.ready.take().map_or(0, |batch| batch.num_rows() as u64);
+            state.end = Some(Err(closed(state.rows)));
+        }
     }
 
     /// Waits until there is something to take. May be dropped at any time.
@@ -214,6 +217,13 @@ fn interrupted(cause: Error, rows: u64) -> Error {
         .in_context(context)
 }
 
+/// Whoever reads on after closing would take a part for the whole.
+fn closed(rows: u64) -> Error {
+    Error::new(Kind::StreamInterrupted, format!("the stream was closed after {rows} rows, before its end"))
+        .with("rows_yielded", rows)
+        .with_hint("they are not all there is; ask again")
+}
+
 /// The work was ended by a defect, which has told its story on standard error.
 fn lost() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the stream")
@@ -251,13 +261,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_stream_has_nothing_more_and_no_failure() {
+    async fn a_closed_stream_has_not_come_to_its_end() {
         let (stream, source) = stream();
         stream.close();
         drop(source);
         stream.wait().await;
-        assert!(matches!(stream.take(), Ok(Next::End)));
-        assert!(stream.has_ended());
+        for _ in 0..2 {
+            let error = stream.take().expect_err("no end");
+            assert_eq!((error.kind(), error.field("rows_yielded")), (Kind::StreamInterrupted, Some(&0_u64.into())));
+        }
+        assert!(!stream.has_ended());
         assert!(stream.stats().is_none());
     }
 }

@@ -1,34 +1,47 @@
 //! The body of an answer: received in time, decompressed, and whole only if HTTP and the compression both ended.
 
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::encoding::Accepted;
-use super::failure;
 use super::inflate::Inflate;
-use crate::error::Result;
-
-/// Without a single byte of the body.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+use super::stall::Stall;
+use super::{Meter, Transport, failure};
+use crate::error::{Error, Kind, Result};
 
 /// A body that is still to come.
 #[derive(Debug)]
 pub(super) struct Body {
-    response: reqwest::Response,
-    /// Bytes as they came, compressed or not.
-    received: u64,
+    source: Source,
     /// Plain bytes that came last.
     plain: Bytes,
     /// An encoding that cannot be taken spoils the body and not the answer, whose status may say enough.
     inflate: Result<Option<Inflate>>,
 }
 
+/// The bytes as they come, compressed or not.
+#[derive(Debug)]
+struct Source {
+    response: reqwest::Response,
+    received: u64,
+    idle: Duration,
+    stall: Stall,
+    meter: Meter,
+}
+
 impl Body {
-    pub(super) fn new(response: reqwest::Response, accepted: &Accepted) -> Self {
-        let encoding = accepted.of_answer(response.headers());
+    pub(super) fn new(response: reqwest::Response, transport: &Transport) -> Self {
+        let encoding = transport.accepted.of_answer(response.headers());
         let inflate = encoding.and_then(|encoding| encoding.map(Inflate::try_new).transpose());
-        Self { response, received: 0, plain: Bytes::new(), inflate }
+        let source = Source {
+            response,
+            received: 0,
+            idle: transport.patience.idle,
+            stall: Stall::new(&transport.patience),
+            meter: transport.meter.clone(),
+        };
+        Self { source, plain: Bytes::new(), inflate }
     }
 
     /// The next bytes, until the next call; nothing at the proper end.
@@ -36,7 +49,7 @@ impl Body {
         let inflate = match &mut self.inflate {
             Err(refused) => return Err(refused.clone()),
             Ok(None) => {
-                let Some(bytes) = receive(&mut self.response, &mut self.received, "answer").await? else {
+                let Some(bytes) = self.source.receive("answer").await? else {
                     return Ok(None);
                 };
                 self.plain = bytes;
@@ -45,7 +58,7 @@ impl Body {
             Ok(Some(inflate)) => inflate,
         };
         while !inflate.next()? {
-            match receive(&mut self.response, &mut self.received, "compressed answer").await? {
+            match self.source.receive("compressed answer").await? {
                 Some(bytes) => inflate.feed(bytes),
                 None => return inflate.finish().map(|()| None),
             }
@@ -54,7 +67,7 @@ impl Body {
     }
 
     pub(super) fn received(&self) -> u64 {
-        self.received
+        self.source.received
     }
 
     /// The first bytes, at most so many; what cannot be read does not matter.
@@ -70,12 +83,26 @@ impl Body {
     }
 }
 
-/// The next bytes of the connection; nothing once HTTP says that the body has ended.
-async fn receive(response: &mut reqwest::Response, received: &mut u64, what: &str) -> Result<Option<Bytes>> {
-    let chunk = tokio::time::timeout(IDLE_TIMEOUT, response.chunk())
-        .await
-        .map_err(|_| failure::timed_out("body", "no byte of the answer", IDLE_TIMEOUT))?
-        .map_err(|error| failure::receiving(error, *received, what))?;
-    *received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-    Ok(chunk)
+impl Source {
+    /// The next bytes of the connection; nothing once HTTP says that the body has ended.
+    async fn receive(&mut self, what: &str) -> Result<Option<Bytes>> {
+        let began = Instant::now();
+        let chunk = tokio::time::timeout(self.idle, self.response.chunk())
+            .await
+            .map_err(|_| failure::timed_out("body", "no byte of the answer", self.idle))?
+            .map_err(|error| failure::receiving(error, self.received, what))?;
+        let size = chunk.as_ref().map_or(0, Bytes::len);
+        self.received += size as u64;
+        self.meter.bytes.fetch_add(size as u64, Ordering::Relaxed);
+        if chunk.is_some() && self.stall.is_reached(began.elapsed(), size) {
+            return Err(stalled(self.received));
+        }
+        Ok(chunk)
+    }
+}
+
+fn stalled(received: u64) -> Error {
+    let least = Stall::LEAST / 30;
+    let message = format!("the answer comes at less than {least} bytes a second, {received} so far");
+    Error::new(Kind::RequestTimeout, message).with("phase", "stall").retryable()
 }

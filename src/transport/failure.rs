@@ -14,7 +14,9 @@ pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
 
 /// A time-out of ours.
 pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Error {
-    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs())).with("phase", phase).retryable()
+    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
+        .with("phase", phase)
+        .retryable()
 }
 
 /// A request that got no answer.
@@ -69,7 +71,7 @@ fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the answer's body is not HTTP as agreed: {cause}"))
                     .with("received", received)
-                    .retryable()
+                    .retryable_once()
             }
             _ => lost(Kind::ConnectionLost),
         },

@@ -3,10 +3,13 @@
 //! It sends once and never follows or retries behind our back; failures are told by type.
 
 mod body;
+mod connections;
 mod encoding;
 mod failure;
 mod format;
 mod inflate;
+mod meter;
+mod stall;
 mod tls;
 
 use std::time::{Duration, SystemTime};
@@ -17,16 +20,16 @@ use reqwest::redirect;
 use url::Url;
 
 use self::body::Body;
+use self::connections::{Observed, observe};
 use self::encoding::Accepted;
-use crate::config::Settings;
+pub use self::meter::Meter;
+use crate::config::{Patience, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
 /// TCP and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// From the request's last byte to the end of the answer's headers.
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter than the idle time-outs of usual servers, so that we let go first.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// What is read of an answer that is an error.
@@ -39,6 +42,8 @@ pub struct Transport {
     base_url: Url,
     accepted: Accepted,
     uses_proxy: bool,
+    patience: Patience,
+    meter: Meter,
 }
 
 /// One request.
@@ -75,6 +80,7 @@ impl Transport {
     /// `Config` for authorities that cannot be read, and for encodings that are not known here.
     pub fn try_new(settings: &Settings) -> Result<Self> {
         let accepted = Accepted::of_settings(&settings.headers)?;
+        let meter = Meter::default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
             .default_headers(default_headers(settings, &accepted)?)
@@ -83,6 +89,7 @@ impl Transport {
             .referer(false)
             .http1_only()
             .connect_timeout(CONNECT_TIMEOUT)
+            .connector_layer(Observed::new(meter.connections.clone()))
             .pool_idle_timeout(POOL_IDLE_TIMEOUT);
         builder = tls::configure(builder, settings)?;
         if let Some(proxy) = &settings.proxy {
@@ -93,15 +100,22 @@ impl Transport {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| failure::setup(error, "the HTTP client"))?;
-        Ok(Self { client, base_url: settings.base_url.clone(), accepted, uses_proxy: settings.proxy.is_some() })
+        Ok(Self {
+            client,
+            base_url: settings.base_url.clone(),
+            accepted,
+            uses_proxy: settings.proxy.is_some(),
+            patience: settings.patience.clone(),
+            meter,
+        })
     }
 
     /// Whether two settings connect in the same way.
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
-            let Settings { base_url, ca_bundle, proxy, headers, .. } = settings.clone();
-            (base_url, ca_bundle, proxy, headers)
+            let Settings { base_url, ca_bundle, proxy, headers, patience, .. } = settings.clone();
+            (base_url, ca_bundle, proxy, headers, patience)
         };
         parts(one) == parts(other)
     }
@@ -119,14 +133,25 @@ impl Transport {
             .header("x-request-id", request.request_id)
             .body(request.body)
             .send();
-        let response = tokio::time::timeout(HEADERS_TIMEOUT, sending)
-            .await
+        let limit = self.patience.headers;
+        let (sent, connected) = observe(tokio::time::timeout(limit, sending)).await;
+        let response = sent
             .map_err(|_| {
-                failure::timed_out("headers", "the service did not begin to answer", HEADERS_TIMEOUT)
+                failure::timed_out("headers", "the service did not begin to answer", limit)
                     .with_hint("ask for less at a time, so that it finds its answer sooner")
             })?
-            .map_err(|error| failure::sending(error, self.uses_proxy, &self.authority()))?;
-        Ok(Answer::new(response, &self.accepted))
+            .map_err(|error| {
+                let failure = failure::sending(error, self.uses_proxy, &self.authority());
+                let is_lost = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
+                if is_lost && !connected { failure.stale() } else { failure }
+            })?;
+        Ok(Answer::new(response, self))
+    }
+
+    /// What was counted of all requests.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// Host and port, for messages.
@@ -137,7 +162,7 @@ impl Transport {
 }
 
 impl Answer {
-    fn new(response: reqwest::Response, accepted: &Accepted) -> Self {
+    fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let headers = response.headers();
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = text(header::DATE);
@@ -151,7 +176,7 @@ impl Answer {
             content_type: text(header::CONTENT_TYPE),
             retry_after,
             location_host,
-            body: Body::new(response, accepted),
+            body: Body::new(response, transport),
         }
     }
 

@@ -63,7 +63,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 21] = [
+const ALONE: [(&str, &[&str]); 23] = [
     // The bindings read what other libraries stream into the embedded service.
     ("arrow", &["columns", "scan", "python"]),
     ("axum", &["sandbox"]),
@@ -83,6 +83,8 @@ const ALONE: [(&str, &[&str]); 21] = [
     ("subtle", &["sandbox"]),
     ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
+    ("tower_layer", &["transport"]),
+    ("tower_service", &["transport"]),
     ("url", &["config", "transport"]),
     ("zeroize", &["secret"]),
     ("zstd", &["transport"]),

@@ -1,4 +1,4 @@
-//! Where batches end, what an undone record leaves, and what is said of keys nobody asked for.
+//! Where batches end, and what an undone record leaves.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
@@ -66,11 +66,9 @@ fn what_is_undone_leaves_no_trace() {
         record(&mut sink, None, Some("5"));
         record(&mut sink, None, None);
         record(&mut sink, Some("a text in a column of numbers"), None);
-        sink.extra("gone", "1");
         sink.undo_record();
         record(&mut sink, None, Some("5"));
         sink.undo_record();
-        assert_eq!(sink.extras(), (Vec::new(), 0));
         let batches = drain(&mut sink).expect("no error");
         // A record counts 17 bytes, whatever was undone.
         assert_eq!(rows(&batches), [4, 1]);
@@ -104,18 +102,6 @@ fn a_column_without_a_cell_is_a_defect_and_no_batch() {
     sink.integer(0, "1").expect("fits");
     sink.end_record();
     assert_eq!(sink.take().expect_err("columns of different lengths").kind(), ErrorKind::Internal);
-}
-
-#[test]
-fn extras_are_counted_by_name_up_to_a_hundred_names() {
-    let mut records = vec![r#"{"a":1,"z":{}}"#.to_owned(); 3];
-    records.push(r#"{"y":[1],"a":2}"#.to_owned());
-    records.extend((0..120).map(|name| format!(r#"{{"a":0,"n{name}":0}}"#)));
-    let mut sink = Columns::new(&whole(), WIDE);
-    decode(&whole(), &body(&records), 64, &mut sink).expect("extras do no harm");
-    let (names, others) = sink.extras();
-    assert_eq!(names[..3], [("z".to_owned(), 3), ("n0".to_owned(), 1), ("n1".to_owned(), 1)]);
-    assert_eq!((names.len(), others), (100, 22));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use arrow::datatypes::DataType;
 use proptest::prelude::*;
 
 use super::{Column, Columns, Options, WIDE, cells_of, drain, read};
-use crate::columns::{Type, codes, items, unify};
+use crate::columns::{Type, codes, items, settled, unify};
 use crate::error::Kind as ErrorKind;
 
 const COLLECTED: Options = Options { widen: true, ..WIDE };
@@ -37,6 +37,16 @@ fn the_narrowest_type_that_loses_nothing() {
         (&["9007199254740992", "1.50"], DataType::Float64, &["9007199254740992.0", "1.5"]),
         (&["7", "-0"], DataType::Float64, &["7.0", "-0.0"]),
         (&["1.5", "null", "1e3"], DataType::Float64, &["1.5", "null", "1000.0"]),
+        (&["5.0", "7"], DataType::Float64, &["5.0", "7.0"]),
+        // A whole number is one however it is written, and no float rounds it.
+        (&["9007199254740993.0"], DataType::Int64, &["9007199254740993"]),
+        (&["5.0", "9007199254740993.0", "7"], DataType::Int64, &["5", "9007199254740993", "7"]),
+        (&["1e3", "9007199254740993"], DataType::Int64, &["1000", "9007199254740993"]),
+        (&["1.5", "9007199254740993.0"], DataType::Utf8, &["1.5", "9007199254740993.0"]),
+        (&["-0.0", "9007199254740993.0"], DataType::Utf8, &["-0.0", "9007199254740993.0"]),
+        (&["100000000000000000000000.0", "1.5"], DataType::Utf8, &["100000000000000000000000.0", "1.5"]),
+        // Nor makes zero of what is none.
+        (&["1e-400", "1.5"], DataType::Utf8, &["1e-400", "1.5"]),
         // A float would round this one,
         (&["9007199254740993", "1.50"], DataType::Utf8, &["9007199254740993", "1.50"]),
         // and no number of 64 bits holds these.
@@ -134,6 +144,20 @@ fn the_first_batch_of_a_stream_settles_the_types() {
 }
 
 #[test]
+fn a_type_that_another_answer_settled_has_the_same_hint() {
+    for (first, later) in [("null", "0"), ("1", "2.5"), ("1", r#""x""#), ("true", "0"), (r#""x""#, "0")] {
+        let options = Options { max_rows: 1, ..WIDE };
+        let hint = |columns: &[Column], values: &[&str]| {
+            let error = read(columns, options, &records(values)).expect_err("a misfit");
+            error.hint().expect("a hint").to_owned()
+        };
+        let batches = read(&one(), options, &records(&[first])).expect("one row");
+        let columns = settled(&one(), &batches[0].schema());
+        assert_eq!(hint(&columns, &[first, later]), hint(&one(), &[first, later]), "{first}, then {later}");
+    }
+}
+
+#[test]
 fn a_schema_is_known_once_it_is_settled() {
     let mut sink = Columns::new(&one(), WIDE);
     assert!(sink.schema().is_none());
@@ -145,12 +169,15 @@ fn a_schema_is_known_once_it_is_settled() {
 
 /// Values of one or two kinds, so that all types are met often.
 fn column_values() -> impl Strategy<Value = Vec<String>> {
-    let pools: [&[&str]; 8] = [
+    let pools: [&[&str]; 11] = [
         &["null"],
         &["0", "-7", "123456789012345", "9007199254740992", "-9007199254740992", "1152921504606846976"],
         &["9007199254740993", "9223372036854775807", "-9223372036854775808", "-9223372036854775807"],
         &["9223372036854775808", "-9223372036854775809", "18446744073709551616", "100000000000000000000000000"],
-        &["-0", "-0.0", "5.0", "1.50", "1e3", "1E-7", "0.1", "1e300", "9007199254740993.0"],
+        &["-0", "-0.0", "1.50", "1E-7", "0.1", "1e300"],
+        &["5.0", "1e3", "9223372036854775808.0"],
+        &["9007199254740993.0", "9223372036854775807.0"],
+        &["1e-400", "9223372036854775809.0"],
         &["true", "false"],
         &[r#""""#, r#""5""#, r#""true""#, r#""null""#, r#""né\n\"""#, r#""a text of more than twelve bytes""#],
         &["[]", "{}", r#"[1.50,"a b"]"#, r#"{"a":null}"#],
@@ -171,24 +198,34 @@ fn oracle(values: &[String]) -> (DataType, Vec<String>) {
     let unquoted = |value: &str| serde_json::from_str::<String>(value).expect("a text");
     if all(|value| value.starts_with('"')) {
         (DataType::Utf8, map(&unquoted))
-    } else if all(|value| value.parse::<i64>().is_ok() && value != "-0") {
-        (DataType::Int64, map(&str::to_owned))
     } else if all(|value| value == "true" || value == "false") {
         (DataType::Boolean, map(&str::to_owned))
-    } else if all(is_float) {
+    } else if all(is_int64) && !(all(is_float64) && there.iter().any(|value| value.parse::<i64>().is_err())) {
+        (DataType::Int64, map(&|value| whole(value).expect("a whole number").to_string()))
+    } else if all(is_float64) {
         (DataType::Float64, map(&|value| format!("{:?}", value.parse::<f64>().expect("a number"))))
     } else {
         (DataType::Utf8, map(&str::to_owned))
     }
 }
 
-/// A number with a fraction or exponent, or an integer of 64 bits that a float holds.
-fn is_float(value: &str) -> bool {
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "that is the question")]
-    let holds = |integer: i64| integer as f64 as i128 == i128::from(integer);
-    match value.parse::<i64>() {
-        Ok(integer) => holds(integer),
-        Err(_) => value.contains(['.', 'e', 'E']) && value.parse::<f64>().is_ok(),
+/// What a number of these tests is, if it is whole.
+fn whole(value: &str) -> Option<i128> {
+    value.strip_suffix(".0").unwrap_or(if value == "1e3" { "1000" } else { value }).parse().ok()
+}
+
+fn is_int64(value: &str) -> bool {
+    whole(value).is_some_and(|value| i64::try_from(value).is_ok()) && !value.starts_with("-0")
+}
+
+/// A whole number that a float holds, or a fraction that is not lost in it. Integers of more than 64 bits have no
+/// type, be they in a float by chance.
+fn is_float64(value: &str) -> bool {
+    let Ok(float) = value.parse::<f64>() else { return false };
+    #[expect(clippy::cast_possible_truncation, reason = "compared as integers")]
+    match whole(value) {
+        Some(whole) => float as i128 == whole && (is_int64(value) || value.contains(['.', '-'])),
+        None => float != 0.0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Columns fed by the decoder, and read back as JSON.
 
 mod batches;
+mod hints;
 mod inference;
 mod random;
 mod table;

@@ -143,22 +143,34 @@ def test_rate_spaces_requests() -> None:
 
 
 def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
-    for data, plain in [
-        ({"status": True, "data": []}, True),
-        ({"status": True}, False),
-        ([], False),
-        (None, False),
+    for data, wrong in [
+        ({"status": True, "data": []}, None),
+        ({"status": True}, "data.data"),
+        ({"status": True, "data": {}}, "data.data"),
+        ([], "data"),
+        (None, "data"),
     ]:
         with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
             search = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
             assert connect(server.base_url).search_codes(**search) == []
             strict = connect(server.base_url, strict=True)
-            if plain:
+            if wrong is None:
                 assert strict.search_codes(**search) == []
             else:
-                with pytest.raises(da.EnvelopeError) as caught:
+                with pytest.raises(da.EnvelopeError, match=f": {wrong} is ") as caught:
                     strict.search_codes(**search)
-                assert caught.value.field == "data.data"
+                assert caught.value.field == wrong
+
+
+@pytest.mark.parametrize(
+    ("data", "wrong"),
+    [("none", "data"), (7, "data"), ([1], "data"), ({"data": "none"}, "data.data"), ({"data": {"a": 1}}, "data.data")],
+)
+def test_records_that_are_none_are_told_by_their_field(connect: Any, data: Any, wrong: str) -> None:
+    with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
+        with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
+            connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert caught.value.field == wrong
 
 
 def test_an_answer_beyond_the_limit_is_refused(connect: Any) -> None:

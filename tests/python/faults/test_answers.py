@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import pytest
-from support.compressed import PACK, packed, spaces, zstd
+from support.compressed import packed, spaces, zstd
 from support.raw_server import ANSWER, Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
@@ -160,32 +160,6 @@ def test_what_mends_itself_is_never_noticed(connect: Any, case: str) -> None:
     with serving(answer) as server:
         assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
         assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("encoding", PACK)
-@pytest.mark.parametrize("framing", ["length", "chunked", "close"])
-def test_an_answer_cut_anywhere_is_never_a_result(framing: str, encoding: str) -> None:
-    body = PACK[encoding](BODY)
-    header = f"Content-Encoding: {encoding}\r\n".encode()
-    whole = {
-        "length": packed(body, encoding),
-        "chunked": chunked(body[:20], body[20:], headers=header),
-        "close": until_close(body, header),
-    }[framing]
-    cut = 0
-
-    def answer(connection: Any, _number: int) -> None:
-        connection.sendall(whole[:cut])
-        raise Close
-
-    with serving(answer) as server:
-        client = da.Client(server.base_url, token="tok", retries=0)
-        for end in range(0, len(whole), 3):
-            cut = end
-            with pytest.raises(da.TransportError):
-                search(client)
-        cut = len(whole)
-        assert search(client) == [{"id": "a"}, {"id": "b"}]
 
 
 def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> None:

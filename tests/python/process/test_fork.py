@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support.forking import CHILD_SECONDS, STATES, count, forked, in_child
-from support.raw_server import ENTRY, EXPORT, always, http, serving
+from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
+from support.streams import answer, client_of, scan_of
 
 import dataaccess as da
 
@@ -209,3 +210,19 @@ def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.S
     assert pa.schema(scan).names == ["customer_id"]
     assert in_child(lambda: pa.table(scan).num_rows) == "2"
     assert pa.table(scan).num_rows == 2
+
+
+def test_a_child_gets_the_types_that_its_parent_was_told_or_an_error() -> None:
+    with serving(in_turn(*(answer([{"a": value}]) for value in (1, None, "x", "x")))) as server:
+        scan = scan_of(client_of(server), ["a"])
+
+        def read() -> Any:
+            return pa.table(scan).to_pylist()
+
+        assert pa.schema(scan).field("a").type == pa.int64()
+        assert in_child(read) == repr([{"a": None}])
+        told = in_child(read)
+        assert told.startswith("RecordError")
+        assert 'pass schema={"a": ' in told
+        assert in_child(lambda: (pa.schema(scan).field("a").type, read())) == repr((pa.string(), [{"a": "x"}]))
+        assert read() == [{"a": 1}]

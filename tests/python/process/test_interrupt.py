@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import gc
+import select
 import signal
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from support.interrupted import EARLY, SIX, STATES, hang, interrupt, search, seconds_late
-from support.raw_server import serving
+from support.raw_server import Close, serving
+from support.streams import CLOSING, HEAD, OPENING, records
 
 import dataaccess as da
 
@@ -47,3 +52,42 @@ def test_the_client_is_usable_after_ctrl_c(sandbox: da.Sandbox) -> None:
             search(other)
         thread.join()
     assert client.download_segment(5637051)["code"] == 200
+
+
+PULL = """
+import signal, sys
+import dataaccess as da
+import pyarrow as pa
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+client = da.Client(sys.argv[1], token="tok")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+reader = pa.RecordBatchReader.from_stream(scan)
+try:
+    print(reader.read_next_batch().num_rows, flush=True)
+    reader.read_next_batch()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_waits_for_the_batch_that_another_library_waits_for() -> None:
+    go_on = threading.Event()
+
+    def in_two(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
+        go_on.wait(20)
+        connection.sendall(CLOSING)
+        raise Close
+
+    with serving(in_two) as server:
+        command = [sys.executable, "-c", PULL, server.base_url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:  # noqa: S603
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == "65536\n"
+            time.sleep(0.2)
+            reader.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert not select.select([reader.stdout], [], [], 0)[0], "it was interrupted before its batch came"
+            go_on.set()
+            assert reader.communicate(timeout=20)[0] == "interrupted\n"

@@ -68,9 +68,11 @@ def test_each_fault_is_told_by_its_class(connect: Any, own: da.Sandbox, case: st
 def test_a_fault_that_passes_is_never_noticed(connect: Any, own: da.Sandbox, case: str) -> None:
     client = connect(own)
     expected = search(client)
-    with ask(own, CASES[case][0], times=2) as fault:
+    # Two answers that break off at the same byte are final.
+    times = 1 if case.endswith("in-the-body") else 2
+    with ask(own, CASES[case][0], times=times) as fault:
         assert search(client) == expected
-    assert fault.hits == 2
+    assert fault.hits == times
 
 
 @pytest.mark.parametrize("case", SLOW)

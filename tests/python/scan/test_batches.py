@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 import threading
@@ -49,10 +50,12 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
     assert len(sizes) > 3
 
 
-@pytest.mark.parametrize("bad", [{"max_rows": 0}, {"max_rows": 1.5}, {"max_bytes": -1}, {"max_bytes": True}])
-def test_a_size_that_makes_no_sense_is_refused(client: Any, bad: Any) -> None:
-    with pytest.raises(da.ConfigError, match=next(iter(bad))):
-        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**bad)
+@pytest.mark.parametrize("name", ["max_rows", "max_bytes"])
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "7", None, 2**63])
+def test_a_size_that_makes_no_sense_is_refused(client: Any, name: str, bad: Any) -> None:
+    with pytest.raises(da.ValidationError, match=f"^{name}: must be a whole number from 1 on, not ") as caught:
+        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
+    assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
 
 
 def test_the_end_is_the_end(connect: Any) -> None:
@@ -73,8 +76,55 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
             assert next(iter(batches)).num_rows == 100
             assert server.open == 1
         assert gone(server)
-        assert list(batches) == []
+        for _ in range(2):
+            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows") as caught:
+                next(iter(batches))
+            assert caught.value.rows_yielded == 100
         assert not scan.stats
+
+
+def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
+    with serving(endless) as server:
+        batches = scan_of(connect(server.base_url)).batches()
+        batches.close()
+        with pytest.raises(da.StreamInterruptedError, match="closed after 0 rows"):
+            list(batches)
+
+
+def test_whoever_waits_for_a_batch_is_told_that_it_was_closed() -> None:
+    def silent(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 150))
+
+    with serving(silent) as server:
+        batches = scan_of(client_of(server)).batches(max_rows=100)
+        told: list[BaseException] = []
+
+        def take() -> None:
+            try:
+                list(batches)
+            except da.DataAccessError as error:
+                told.append(error)
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        while not server.requests:
+            time.sleep(0.01)
+        batches.close()
+        thread.join()
+    assert [type(error) for error in told] == [da.StreamInterruptedError]
+
+
+def test_async_batches_close_as_generators_do() -> None:
+    async def main() -> None:
+        with serving(endless) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
+            async with contextlib.aclosing(batches):
+                assert (await anext(batches)).num_rows == 100
+            assert await asyncio.to_thread(gone, server)
+            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows"):
+                await anext(batches)
+
+    asyncio.run(main())
 
 
 def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
@@ -91,10 +141,13 @@ def test_closing_the_client_ends_its_batches() -> None:
         client = client_of(server)
         batches = scan_of(client).batches(max_rows=100)
         next(batches)
+        unread = scan_of(client).batches(max_rows=100_000_000)
         client.close()
         with pytest.raises(da.StreamInterruptedError, match="closed") as caught:
             list(batches)
         assert isinstance(caught.value.__cause__, da.ClientClosedError)
+        with pytest.raises(da.ClientClosedError):
+            list(unread)
         assert gone(server)
 
 
@@ -167,24 +220,41 @@ def test_an_answer_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -
         assert len(server.requests) == 2
 
 
-def test_the_time_to_the_first_batch_is_bounded(connect: Any) -> None:
+def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
     def slowly(_number: int) -> None:
         time.sleep(0.3)
 
-    with serving(in_parts(whole(5_000), slowly)) as server:
+    with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
             list(scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches())
         assert time.monotonic() - started < 5
 
 
-def test_after_the_first_batch_the_time_has_no_end(connect: Any) -> None:
-    def slowly(number: int) -> None:
-        time.sleep(0.2 if number > 2 else 0)
+def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
+    parts = [OPENING + records(0, 1), *(b"," + records(start, 1) for start in range(1, 6)), CLOSING]
 
-    with serving(in_parts(whole(6_000), slowly)) as server:
-        batches = scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches(max_rows=1_000)
-        assert numbers(batches) == list(range(6_000))
+    def slowly(number: int) -> None:
+        time.sleep(0.5 if number else 0)
+
+    with serving(in_parts(parts, slowly)) as server:
+        client = connect(server.base_url, timeout=1.5, retries=0)
+        # No batch is full before the end.
+        assert numbers(scan_of(client).batches()) == list(range(6))
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=1\.5"):
+            scan_of(client).collect()
+
+
+def test_a_request_that_is_sent_again_has_its_time_to_the_first_row_again(connect: Any) -> None:
+    def twice(connection: Any, number: int) -> None:
+        connection.sendall(HEAD + OPENING + (b"" if number else records(0, 1)))
+        if number == 0:
+            raise Close
+
+    with serving(twice) as server:
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=2"):
+            list(scan_of(connect(server.base_url, timeout=2, retries=1)).batches())
+        assert len(server.requests) == 2
 
 
 def test_a_slow_consumer_loses_nothing(connect: Any) -> None:

@@ -113,6 +113,17 @@ def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
     assert scan.stats.rows == rows
 
 
+def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
+    with serving(always(answer([{"n": 1, "more": 1}], meta={"total": 7}))) as server:
+        scan = scan_of(client_of(server))
+        assert pa.table(scan).num_rows == 1
+        relation = duckdb.sql("from scan")
+        assert relation is not None
+        assert relation.fetchall() == [(1, None)]
+        assert scan.stats is not None
+        assert (scan.stats.absent, scan.stats.extra_keys) == (["text"], {"more": 1})
+
+
 def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:
     scan = service.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for take in (pa.table, pl.DataFrame):
@@ -131,6 +142,21 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
             pa.table(scan)
         with pytest.raises(Exception, match="broke off after 65536 rows"):
             pl.DataFrame(scan)
+
+
+def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
+        while True:
+            connection.sendall(b"," + records(1, 1_000))
+
+    with serving(endless) as server:
+        client = client_of(server)
+        reader = pa.RecordBatchReader.from_stream(scan_of(client))
+        assert reader.read_next_batch().num_rows == 65_536
+        client.close()
+        with pytest.raises(OSError, match=r"broke off after [0-9]+ rows: the client is closed"):
+            reader.read_all()
 
 
 def test_another_schema_is_not_made(service: da.Sandbox) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.raw_server import Close, serving
-from support.streams import HEAD, scan_of, whole
+from support.raw_server import Close, always, serving
+from support.streams import HEAD, answer, client_of, scan_of, whole
 
 import dataaccess as da
+from dataaccess import _frames
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [
@@ -122,6 +126,39 @@ def test_pandas_takes_a_dtype_backend(scan: Any, backend: Any, number: str, text
     assert frame["last_used_source"].isna().tolist() == [False, True]
 
 
+@pytest.mark.parametrize("backend", [None, "numpy_nullable", "pyarrow"])
+@pytest.mark.parametrize("rows", [10, 100_000], ids=["one batch", "several"])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:  # noqa: FBT001
+    first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
+    later = dict.fromkeys(first) if nulls else first
+    schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
+    with serving(always(answer([first] * (rows - 1) + [later]))) as server:
+        table = scan_of(client_of(server), list(first), schema=schema).collect()
+    before = table.to_dicts()
+    written = {"i": -5, "f": 2.5, "b": False, "t": pd.Timestamp("2020-02-29").as_unit("us"), "s": "new", "m": 7.5}
+    frame = table.to_pandas(backend)
+    for place, (name, value) in enumerate(written.items()):
+        frame.iloc[0, place] = value
+        frame.loc[frame.index[1:3], name] = value
+        frame[name].array[3] = value
+        assert frame[name].iloc[:3].tolist() == [value] * 3
+    frame["i"] += 1
+    frame["f"] *= 2
+    frame["b"] = ~frame["b"]
+    frame["t"] += pd.Timedelta(days=1)
+    assert frame["i"].iloc[0] == -4
+    assert table.to_dicts() == before, "the table of Arrow was written"
+
+
+@pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
+def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    monkeypatch.setattr(pd, "__version__", version)
+    text = _frames._nullable(pd, pa, None)[pa.string()]
+    assert isinstance(text, pd.StringDtype)
+    assert (text.na_value is not pd.NA) == own
+
+
 def test_polars_has_its_own_types(scan: Any) -> None:
     frame = scan.to_polars()
     kinds = {name: pl.Datetime("us") if name in TIMES else pl.String if name in TEXTS else pl.Int64 for name in NAMES}
@@ -141,7 +178,8 @@ def test_a_table_is_read_again_and_again(scan: Any, service: da.Sandbox) -> None
     assert found.to_polars().equals(scan.to_polars())
     assert (found.num_rows, len(found), found.column_names) == (2, 2, NAMES)
     assert found.stats.rows == 2
-    assert repr(found).startswith("Table(2 rows of id, name")
+    assert repr(found).startswith("Table(2 rows, 11 columns: id, name, ")
+    assert found.shape == (2, 11)
     assert len(service.requests) == 2
 
 
@@ -159,14 +197,64 @@ def test_a_batch_has_every_form_too(scan: Any) -> None:
     assert batch.to_polars().to_dicts() == TYPED
     assert pa.record_batch(batch).to_pylist() == TYPED
     assert pa.schema(batch) == batch.to_arrow().schema
-    assert repr(batch).startswith("Batch(2 rows of id, name")
+    assert repr(batch).startswith("Batch(2 rows, 11 columns: id, name, ")
+    assert batch.shape == (2, 11)
+    assert batch.schema == scan.collect().schema
 
 
 def test_head_gives_the_first_rows(scan: Any) -> None:
     assert scan.head(1).to_arrow().to_pylist() == TYPED[:1]
     assert scan.head().to_arrow().to_pylist() == TYPED
-    with pytest.raises(da.ConfigError, match="n="):
-        scan.head(0)
+    assert scan.head(np.int64(2)).num_rows == 2
+
+
+@pytest.mark.parametrize("bad", [-1, 1.0, False, "1", None])
+def test_a_head_of_no_number_is_refused(scan: Any, bad: Any) -> None:
+    with pytest.raises(da.ValidationError, match=r"^n: must be a whole number from 0 on") as caught:
+        scan.head(bad)
+    assert caught.value.problems[0].argument == "n"
+
+
+def test_a_head_of_nothing_has_the_types(scan: Any, connect: Any) -> None:
+    none = scan.head(0)
+    assert (none.shape, none.stats.rows, none.to_dicts()) == ((0, 11), 0, [])
+    assert none.schema == scan.collect().schema
+    assert none.to_pandas().empty
+    for values, kind in [([1.5, 2], "float64"), ([], "string")]:
+        with serving(always(answer([{"a": value} for value in values]))) as server:
+            assert scan_of(connect(server.base_url, strict=True), ["a"]).head(0).schema == {"a": kind}
+
+
+def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
+    row = {"i": 1, "f": 1.5, "b": True, "s": "x", "t": "2024-01-15 10:00:00", "j": [1]}
+    with serving(always(answer([row]))) as server:
+        client = connect(server.base_url)
+        first = scan_of(client, list(row), schema={"t": "timestamp"}).collect()
+        told = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
+        assert first.schema == told
+        again = scan_of(client, list(row), schema=first.schema).collect()
+    assert (again.schema, again.to_dicts()) == (told, first.to_dicts())
+
+
+def test_many_columns_are_shown_in_short(connect: Any) -> None:
+    names = [f"column_{number}" for number in range(200)]
+    with serving(always(answer([dict.fromkeys(names, 1)] * 1_000))) as server:
+        scan = scan_of(connect(server.base_url), names)
+        shown = repr(scan.collect())
+        assert shown.startswith("Table(1,000 rows, 200 columns: column_0, column_1, ")
+        assert shown.endswith("column_11, and 188 more)")
+        assert len(repr(getattr(scan, "client", scan))) < 300
+
+
+def test_rows_in_columns_do_not_pickle_and_say_what_does(scan: Any) -> None:
+    found, (batch,) = scan.collect(), scan.batches()
+    for kept, name in [(found, "a Table"), (batch, "a Batch")]:
+        with pytest.raises(TypeError, match=f"^{name} does not pickle: .*to_arrow"):
+            pickle.dumps(kept)
+    assert pickle.loads(pickle.dumps(found.to_arrow())).to_pylist() == TYPED
+    assert copy.copy(found).to_dicts() == found.to_dicts()
+    with pytest.raises(TypeError, match="pickle the scan"):
+        pickle.dumps(getattr(scan.batches(), "client", None) or scan.batches())
 
 
 def test_nothing_found_has_columns_all_the_same(connect: Any, service: da.Sandbox) -> None:
@@ -219,6 +307,14 @@ class TestOtherLibraries:
     def test_duckdb(self, scan: da.Scan) -> None:
         assert fetched("from scan", scan=scan) == [tuple(row.values()) for row in TYPED]
         assert fetched("select max(pool_id) from scan", scan=scan) == [(BIG,)]
+
+    def test_none_can_await(self, service: da.Sandbox) -> None:
+        scan = service.async_client().scan_codes(NAMES, allocated_time=da.on("2024-01-15"))
+        for take in (pl.DataFrame, pa.table, pa.RecordBatchReader.from_stream):
+            with pytest.raises(TypeError, match=r"await scan\.to_polars\(\)"):
+                take(scan)
+        with da.Sandbox() as other, pytest.raises(TypeError, match=r"await scan\.collect\(\)"):
+            other.load("promotion_code", scan)
 
     def test_pandas(self, scan: da.Scan) -> None:
         from_arrow: Any = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)

@@ -160,6 +160,21 @@ def test_a_null_is_not_absent_and_nothing_is_absent_from_nothing(connect: Any) -
                 use()
 
 
+def test_nothing_is_absent_from_an_answer_that_was_cut(connect: Any) -> None:
+    with serving(always(answer([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
+        client = connect(server.base_url)
+        scan = scan_of(client)
+        assert scan.head(1).stats.absent == []
+        for use in uses_of(scan_of(client, limit=1)):
+            use()
+        assert client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7, limit=1)
+        assert scan.collect().stats.absent == []
+    with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
+        for use in [scan_of(connect(server.base_url)).head, *uses_of(scan_of(connect(server.base_url), limit=3))]:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
+                use()
+
+
 def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
     records = [{"n": 1, "text": "a"}] * 2
     with serving(always(answer(records, meta={"total": 5}))) as server:
@@ -198,6 +213,13 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
             assert told in str(caught[0].message)
         same = connect(service, timezone=zone)
         assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
+
+
+def test_a_stray_day_is_seen_only_where_the_time_was_asked_for(connect: Any) -> None:
+    with stored("Asia/Kolkata") as service:
+        scan = connect(service).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        for use in uses_of(scan):
+            use()
 
 
 def test_days_that_fit_are_not_warned_of(client: Any) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
-from support.raw_server import always, serving
-from support.streams import answer, client_of, in_parts, scan_of, whole
+from support.raw_server import always, http, in_turn, serving
+from support.streams import CLOSING, OPENING, answer, client_of, in_parts, scan_of, whole
 
 import dataaccess as da
 
@@ -73,6 +76,17 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
     assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
 
 
+@pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
+def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
+    body = rb'{"code":200,"message":"","data":{"status":true,"data":[{"a":"x"},{"a":"secret \udead"}]}}'
+    with serving(always(http(body))) as server:
+        scan = scan_of(connect(server.base_url, retries=0), ["a"], schema=schema)
+        for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
+            with pytest.raises(da.RecordError, match="row 1, column a: expected text in valid UTF-8") as caught:
+                use()
+            assert "secret" not in str(caught.value)
+
+
 def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
     scan = connect(sandbox).scan_codes(
         ["pool_id", "last_used_time"],
@@ -108,23 +122,113 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         assert sum(batch.num_rows for batch in mended.batches(max_rows=4)) == 11
 
 
-def test_a_schema_once_told_is_kept() -> None:
-    first, second = answer([{"a": 1}]), answer([{"a": None}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+EXACT = 2**53
+WIDE = 2**53 + 1
+
+
+def written(*values: str) -> Any:
+    """An answer of records whose numbers are written so."""
+    body = b",".join(b'{"a":%s}' % value.encode() for value in values)
+    return in_parts([OPENING, body, CLOSING])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "found"),
+    [
+        ([f"{WIDE}.0"], "int64", [WIDE]),
+        (["5.0", f"{WIDE}.0", "7"], "int64", [5, WIDE, 7]),
+        (["1.5", f"{EXACT}.0"], "double", [1.5, float(EXACT)]),
+        (["1.5", f"{WIDE}.0"], "string", ["1.5", f"{WIDE}.0"]),
+        (["1.5", str(WIDE)], "string", ["1.5", str(WIDE)]),
+        (["1.5", "1e-400"], "string", ["1.5", "1e-400"]),
+        (["0.1", "1e300", "5e-324"], "double", [0.1, 1e300, 5e-324]),
+    ],
+)
+def test_no_whole_number_is_rounded_to_a_float(connect: Any, values: Any, kind: str, found: Any) -> None:
+    with serving(written(*values)) as server:
+        assert column(scan_of(connect(server.base_url), ["a"]).to_arrow()) == (kind, found)
+
+
+@pytest.mark.parametrize("value", [str(WIDE), f"{WIDE}.0", f"{WIDE}e0", f"-{WIDE}.0", "1e-400"])
+def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
+    with serving(written("1.5", value)) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.RecordError, match="expected a number that a 64-bit float holds") as caught:
+            scan_of(client, ["a"], schema={"a": "float64"}).collect()
+        assert caught.value.hint == 'pass schema={"a": "string"}'
+        assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
+
+
+@pytest.mark.parametrize("later", [WIDE, 2.5, 2**63, True, "x", "5", [1], {"k": 1.5}, None])
+@pytest.mark.parametrize(
+    "before", [[1, 2], [1, 2, WIDE, 3], [WIDE, 1], [1.5, 2], [True, None], ["x", None], [None, None]]
+)
+def test_a_hint_works(connect: Any, before: list[Any], later: Any) -> None:
+    rows = [{"a": value} for value in [*before, later]]
+    with serving(always(answer(rows))) as server:
+        client = connect(server.base_url)
+        try:
+            batches = list(scan_of(client, ["a"]).batches(max_rows=2))
+        except da.StreamInterruptedError as error:
+            (kind,) = re.findall(r'^pass schema=\{"a": "(json|float64)"\}$', error.hint or "")
+            batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
+        # Equal, and of the same kind: a text stays apart from a number.
+        found = [row["a"] for batch in batches for row in batch.to_dicts()]
+        assert found == [row["a"] for row in rows]
+        assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows]
+
+
+def in_turns(*answers: list[dict[str, Any]]) -> Any:
+    """A server of these records, one answer after the other."""
+    return serving(in_turn(*(answer(records) for records in answers)))
+
+
+def types(table: Any) -> list[str]:
+    return [str(kind) for kind in pa.table(table).schema.types]
+
+
+def test_a_schema_that_was_told_is_that_of_the_next_stream_and_of_no_later_one() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}], [{"a": 2.5}]) as server:
         scan = scan_of(client_of(server), ["a"])
-        assert pa.schema(scan).field("a").type == pa.int64()
+        for _ in range(3):
+            assert pa.schema(scan).field("a").type == pa.int64()
         assert pa.table(scan).to_pylist() == [{"a": 1}]
         assert len(server.requests) == 1
-        assert pa.table(scan).schema == pa.schema(scan)
-        assert len(server.requests) == 2
+        assert pa.table(scan).to_pylist() == [{"a": "x"}]
+        assert types(scan) == ["double"]
+        assert len(server.requests) == 3
 
 
-def test_json_once_told_stays_json() -> None:
-    first, second = answer([{"a": 1}, {"a": "x"}]), answer([{"a": "y"}])
-    with serving(lambda connection, number: connection.sendall(first if number == 0 else second)) as server:
+@pytest.mark.parametrize("nothing", [[], [{"a": None}]], ids=["no rows", "all null"])
+def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
+    with in_turns(nothing, [{"a": 1}], nothing, [{"a": True}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert types(scan) == ["string"]
+        assert types(scan) == ["int64"]
+        assert pa.schema(scan).field("a").type == pa.string()
+        assert types(scan) == ["string"]
+        assert types(scan) == ["bool"]
+
+
+def test_json_in_one_answer_is_no_json_in_the_next() -> None:
+    with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
         scan = scan_of(client_of(server), ["a"])
         assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
-        assert pa.table(scan).to_pylist() == [{"a": '"y"'}]
+        assert pa.table(scan).to_pylist() == [{"a": "y"}]
+
+
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation = duckdb.sql("from scan")
+        assert len(server.requests) == 1
+        assert relation is not None
+        answers: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(answers, start=1):
+            assert relation.fetchall() == rows
+            assert len(server.requests) == number
+            assert scan.stats is not None
+            assert scan.stats.rows == len(rows)
 
 
 def test_an_empty_answer_has_a_schema_as_well() -> None:
@@ -147,7 +251,11 @@ def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
     [
         ({"idd": "string"}, 'schema["idd"]', 'did you mean "id"?'),
         ({"id": "strng"}, 'schema["id"]', 'did you mean "string"?'),
-        ({"id": str}, 'schema["id"]', "is no type"),
+        ({"id": str}, 'schema["id"]', "is no type: write one of string, int64, float64, bool, timestamp, json"),
+        ({"id": int}, 'schema["id"]', "write one of string, int64"),
+        ({"id": pa.int64()}, 'schema["id"]', "write one of string, int64"),
+        ({"id": np.dtype("int64")}, 'schema["id"]', "write one of string, int64"),
+        ({"id": None}, 'schema["id"]', "write one of string, int64"),
         (["id"], "schema", "takes a dict"),
         ("string", "schema", "takes a dict"),
     ],

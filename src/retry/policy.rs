@@ -1,6 +1,6 @@
-//! When to send again, and after how long. Pure: clock and chance are passed in, nothing sleeps here.
+//! Which failures are worth another attempt, and the back-off before it.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::error::{Error, Field, Kind};
 
@@ -11,7 +11,7 @@ pub struct Policy {
     pub retries: u32,
     /// First back-off after a lost connection or a failing service.
     pub base: Duration,
-    /// First back-off when the service asks to slow down.
+    /// First back-off, and the pause for all callers, when the service asks to slow down.
     pub throttled_base: Duration,
     /// Longest back-off of our own.
     pub cap: Duration,
@@ -32,22 +32,38 @@ impl Policy {
         }
     }
 
+    /// Whether the service asked to slow down. Without a word on when, a 503 is what an outage looks like.
+    #[must_use]
+    pub fn is_throttle(failure: &Error) -> bool {
+        failure.kind() == Kind::Throttled
+            && (failure.field("status") == Some(&Field::Integer(429)) || failure.field("retry_after").is_some())
+    }
+
+    /// For how long all callers stay away after an answer of this status, which asks for so much; nothing when it
+    /// does not ask, or for longer than anybody waits.
+    #[must_use]
+    pub fn pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
+        match (status, retry_after) {
+            (429 | 503, Some(asked)) => (asked <= self.max_retry_after).then_some(asked),
+            (429, None) => Some(self.throttled_base),
+            _ => None,
+        }
+    }
+
     /// How long to wait before sending again, or nothing when this failure is final.
     ///
     /// `attempts` counts the requests sent so far; `idempotent` says that sending twice does no harm;
     /// `chance` is uniform in 0 to 1.
     #[must_use]
     pub fn delay(&self, attempts: u32, failure: &Error, idempotent: bool, chance: f64) -> Option<Duration> {
-        // What mangles one answer may be an accident; what mangles two will mangle all.
-        let retries = if failure.kind() == Kind::MalformedHttp { self.retries.min(1) } else { self.retries };
-        if attempts > retries || !failure.is_retryable() {
+        if attempts > self.retries.min(failure.most_retries()) {
             return None;
         }
         // A connection that never came about has carried nothing.
         if !idempotent && !matches!(failure.kind(), Kind::Connect | Kind::Proxy) {
             return None;
         }
-        let base = if failure.kind() == Kind::Throttled { self.throttled_base } else { self.base };
+        let base = if Self::is_throttle(failure) { self.throttled_base } else { self.base };
         let ceiling = base.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.cap);
         let own = ceiling.mul_f64(chance.clamp(0.0, 1.0));
         match failure.field("retry_after") {
@@ -58,20 +74,6 @@ impl Policy {
             _ => Some(own),
         }
     }
-}
-
-/// What a `Retry-After` header asks for: seconds, or a date measured against the answer's own `Date`.
-///
-/// Nothing when it is absent or makes no sense; our own back-off then holds.
-#[must_use]
-pub fn retry_after(header: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
-    let header = header.trim();
-    if let Ok(seconds) = header.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let until = httpdate::parse_http_date(header).ok()?;
-    let from = date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    until.duration_since(from).ok()
 }
 
 #[cfg(test)]
@@ -93,7 +95,22 @@ mod tests {
         assert_eq!(longest, [50, 100, 200, 12_800, 20_000, 20_000]);
         assert_eq!(policy.delay(3, &server, true, 0.0), Some(Duration::ZERO));
         assert_eq!(policy.delay(3, &server, true, 0.5), Some(Duration::from_millis(100)));
-        assert_eq!(policy.delay(1, &failure(Kind::Throttled), true, 1.0), Some(Duration::from_secs(1)));
+        let throttled = failure(Kind::Throttled).with("status", 429_u16);
+        assert_eq!(policy.delay(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
+        let unavailable = failure(Kind::Throttled).with("status", 503_u16);
+        assert_eq!(policy.delay(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn all_callers_stay_away_when_asked_to_and_not_for_too_long() {
+        let policy = Policy::new(3);
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(policy.pause(429, None), seconds(1));
+        assert_eq!(policy.pause(429, seconds(0)), seconds(0));
+        assert_eq!(policy.pause(503, seconds(120)), seconds(120));
+        assert_eq!(policy.pause(429, seconds(121)), None);
+        assert_eq!(policy.pause(503, None), None);
+        assert_eq!(policy.pause(500, seconds(7)), None);
     }
 
     #[test]
@@ -109,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mangled_answer_is_asked_for_once_more() {
-        let mangled = failure(Kind::MalformedHttp);
+    fn what_may_have_been_an_accident_is_asked_for_once_more() {
+        let mangled = Error::new(Kind::MalformedHttp, "made up").retryable_once();
         assert!(Policy::new(9).delay(1, &mangled, true, 0.5).is_some());
         assert_eq!(Policy::new(9).delay(2, &mangled, true, 0.5), None);
         assert_eq!(Policy::new(0).delay(1, &mangled, true, 0.5), None);
@@ -134,21 +151,5 @@ mod tests {
         assert_eq!(asks(0.0), Some(Duration::from_millis(500)));
         assert_eq!(asks(7.0), Some(Duration::from_secs(7)));
         assert_eq!(asks(121.0), None);
-    }
-
-    #[test]
-    fn retry_after_is_read_in_all_its_forms_and_junk_is_ignored() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-        let read = |header: &str| retry_after(header, None, now).map(|wait| wait.as_secs());
-        assert_eq!(read("7"), Some(7));
-        assert_eq!(read(" 0 "), Some(0));
-        assert_eq!(read("Sun, 06 Nov 1994 08:50:37 GMT"), Some(60));
-        assert_eq!(read("Sunday, 06-Nov-94 08:50:37 GMT"), Some(60));
-        assert_eq!(read("Sun Nov  6 08:50:37 1994"), Some(60));
-        for junk in ["", "-10", "soon", "nan", "inf", "1e400", "Sun, 06 Nov 1994 08:48:37 GMT"] {
-            assert_eq!(read(junk), None, "{junk}");
-        }
-        let skewed = retry_after("Sun, 06 Nov 1994 09:50:37 GMT", Some("Sun, 06 Nov 1994 09:49:37 GMT"), now);
-        assert_eq!(skewed, Some(Duration::from_secs(60)));
     }
 }

@@ -1,0 +1,197 @@
+//! The way of one call through its failures: what they leave it to do.
+
+use std::time::Duration;
+
+use super::{Policy, Quota};
+use crate::error::{Error, Field, Kind, Result};
+
+/// How a request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Again {
+    /// Now, and uncounted: the connection was an old one that the service had given up.
+    AtOnce,
+    /// After a pause.
+    After(Duration),
+}
+
+/// What a call has been through.
+#[derive(Debug)]
+pub struct Course {
+    policy: Policy,
+    /// Whether sending twice does no harm.
+    idempotent: bool,
+    /// Requests that count and failed.
+    failures: u32,
+    was_free: bool,
+    /// Where answers broke off, in bytes.
+    breaks: Vec<i64>,
+    /// Of the last request, if it was not the first.
+    cost: Option<u32>,
+}
+
+impl Course {
+    /// A call that begins.
+    #[must_use]
+    pub const fn new(policy: Policy, idempotent: bool) -> Self {
+        Self { policy, idempotent, failures: 0, was_free: false, breaks: Vec::new(), cost: None }
+    }
+
+    /// Whether a request whose token was refused may be sent again with another one, which counts.
+    pub fn may_renew(&mut self) -> bool {
+        let may = self.failures < self.policy.retries;
+        self.failures += u32::from(may);
+        may
+    }
+
+    /// How to go on after a failure, with so much time left; `chance` is uniform in 0 to 1.
+    ///
+    /// # Errors
+    /// The failure itself when it is final, with the reason where that is not the failure's own.
+    pub fn after(&mut self, failure: Error, left: Duration, chance: f64, quota: &mut Quota) -> Result<Again> {
+        // Without retries exactly one request is sent, and what may have arrived stays so.
+        let is_free = failure.is_stale() && self.idempotent && !self.was_free && self.policy.retries > 0;
+        if is_free && !left.is_zero() {
+            self.was_free = true;
+            return Ok(Again::AtOnce);
+        }
+        self.failures += 1;
+        let delay = self.policy.delay(self.failures, &failure, self.idempotent, chance);
+        let Some(delay) = delay.filter(|delay| *delay < left) else {
+            return Err(failure);
+        };
+        if let Some(offset) = broke_at(&failure) {
+            if self.breaks.contains(&offset) {
+                let reason = format!("two answers broke off after {offset} bytes: something on the way may end all");
+                return Err(failure.with_reason(format!("{reason} of them there, so ask for less at a time")));
+            }
+            self.breaks.push(offset);
+        }
+        let cost = if Policy::is_throttle(&failure) { Quota::THROTTLED } else { Quota::TRANSIENT };
+        if !quota.take(cost) {
+            return Err(failure
+                .with("quota_exhausted", true)
+                .with_reason("not sent again, as too much failed of late to burden the service further"));
+        }
+        self.cost = Some(cost);
+        Ok(Again::After(delay))
+    }
+
+    /// What the last request cost, if it was not the first.
+    #[must_use]
+    pub fn cost(&self) -> Option<u32> {
+        self.cost
+    }
+}
+
+/// Within a body, after how many of its bytes.
+fn broke_at(failure: &Error) -> Option<i64> {
+    match (failure.kind(), failure.field("received")) {
+        (Kind::ConnectionLost | Kind::TruncatedResponse, Some(Field::Integer(received))) if *received > 0 => {
+            Some(*received)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(300);
+
+    fn failure(kind: Kind) -> Error {
+        Error::new(kind, "made up").retryable()
+    }
+
+    fn broken(received: i64) -> Error {
+        failure(Kind::TruncatedResponse).with("received", received)
+    }
+
+    fn stale() -> Error {
+        failure(Kind::ConnectionLost).with("received", 0_i64).stale()
+    }
+
+    #[test]
+    fn one_request_on_an_old_connection_is_free() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(1), true);
+        assert_eq!(course.after(stale(), LONG, 1.0, &mut quota).expect("again"), Again::AtOnce);
+        assert_eq!((quota.left(), course.cost()), (500, None));
+        assert!(matches!(course.after(stale(), LONG, 1.0, &mut quota), Ok(Again::After(_))));
+        assert!(course.after(stale(), LONG, 1.0, &mut quota).is_err());
+    }
+
+    #[test]
+    fn nothing_is_free_without_retries_or_where_twice_does_harm() {
+        let mut quota = Quota::new(8);
+        assert!(Course::new(Policy::new(0), true).after(stale(), LONG, 1.0, &mut quota).is_err());
+        assert!(Course::new(Policy::new(3), false).after(stale(), LONG, 1.0, &mut quota).is_err());
+        assert!(Course::new(Policy::new(3), true).after(stale(), Duration::ZERO, 1.0, &mut quota).is_err());
+    }
+
+    #[test]
+    fn a_pause_that_leaves_no_time_is_not_begun() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(3), true);
+        let left = Duration::from_millis(50);
+        assert!(course.after(failure(Kind::Server), left, 1.0, &mut quota).is_err());
+        assert_eq!(quota.left(), 500, "nothing was spent on it");
+    }
+
+    #[test]
+    fn two_answers_that_break_at_the_same_byte_are_enough() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(9), true);
+        assert!(course.after(broken(4_096), LONG, 0.0, &mut quota).is_ok());
+        assert!(course.after(broken(70), LONG, 0.0, &mut quota).is_ok());
+        let error = course.after(broken(4_096), LONG, 0.0, &mut quota).expect_err("the same again");
+        assert!(error.hint().expect("a hint").contains("4096 bytes"));
+        assert_eq!(error.field("quota_exhausted"), None);
+        let mut course = Course::new(Policy::new(9), true);
+        for _ in 0..2 {
+            assert!(course.after(broken(0), LONG, 0.0, &mut quota).is_ok(), "no byte is no place");
+        }
+    }
+
+    #[test]
+    fn an_empty_quota_ends_a_call_with_its_own_failure() {
+        let mut quota = Quota::new(8);
+        assert_eq!((0..200).filter(|_| quota.take(Quota::THROTTLED)).count(), 100);
+        let error = Course::new(Policy::new(3), true)
+            .after(failure(Kind::Server).with_hint("look at it"), LONG, 0.0, &mut quota)
+            .expect_err("nothing left");
+        assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
+        assert_eq!(error.field("quota_exhausted"), Some(&Field::Flag(true)));
+        assert!(error.hint().expect("a hint").starts_with("look at it; not sent again"));
+    }
+
+    #[test]
+    fn what_is_not_sent_again_costs_nothing() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(0), true);
+        assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err());
+        assert!(course.after(Error::new(Kind::PermissionDenied, "no"), LONG, 0.0, &mut quota).is_err());
+        assert_eq!(quota.left(), 500);
+    }
+
+    #[test]
+    fn asking_to_slow_down_is_cheaper_than_failing() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(3), true);
+        let throttled = failure(Kind::Throttled).with("status", 429_u16);
+        assert!(course.after(throttled, LONG, 0.0, &mut quota).is_ok());
+        assert_eq!((quota.left(), course.cost()), (495, Some(5)));
+        // Without a word on when, a 503 is what an outage looks like.
+        assert!(course.after(failure(Kind::Throttled).with("status", 503_u16), LONG, 0.0, &mut quota).is_ok());
+        assert_eq!((quota.left(), course.cost()), (481, Some(14)));
+    }
+
+    #[test]
+    fn a_renewed_token_counts_as_an_attempt() {
+        let mut course = Course::new(Policy::new(1), true);
+        assert!(course.may_renew());
+        assert!(!course.may_renew());
+        assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut Quota::new(8)).is_err());
+        assert!(!Course::new(Policy::new(0), true).may_renew());
+    }
+}

@@ -1,0 +1,75 @@
+//! `Retry-After` in all its forms.
+
+use std::time::{Duration, SystemTime};
+
+/// What the header asks for: seconds, or a date measured against the answer's own `Date`.
+///
+/// Nothing when it makes no sense; our own back-off then holds.
+#[must_use]
+pub fn retry_after(header: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = httpdate::parse_http_date(header).ok()?;
+    let from = date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
+    until.duration_since(from).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sun, 06 Nov 1994 08:49:37 GMT, the example of the standard.
+    const NOW: Duration = Duration::from_secs(784_111_777);
+
+    fn read(header: &str) -> Option<f64> {
+        retry_after(header, None, SystemTime::UNIX_EPOCH + NOW).map(|wait| wait.as_secs_f64())
+    }
+
+    #[test]
+    fn seconds_and_the_three_forms_of_a_date_are_read() {
+        for (header, seconds) in [
+            ("7", 7.0),
+            (" 0 ", 0.0),
+            ("1.5", 1.5),
+            ("121", 121.0),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", 60.0),
+            ("Sunday, 06-Nov-94 08:50:37 GMT", 60.0),
+            ("Sun Nov  6 08:50:37 1994", 60.0),
+        ] {
+            assert_eq!(read(header), Some(seconds), "{header}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_asks_for_nothing() {
+        for junk in [
+            "",
+            "-10",
+            "-0.5",
+            "soon",
+            "7 s",
+            "nan",
+            "inf",
+            "-inf",
+            "1e400",
+            "100000000000000000000000000000000000",
+            "Sun, 06 Nov 1994 08:48:37 GMT",
+            "Mon, 06 Nov 1994 08:50:37 GMT",
+            "Sun, 06 Nov 100000 08:50:37 GMT",
+            "Sun, 31 Feb 1999 08:50:37 GMT",
+            "Sun, 06 Nov 1994 08:50:37",
+            "1994-11-06T08:50:37Z",
+        ] {
+            assert_eq!(read(junk), None, "{junk}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_measured_against_the_clock_of_the_service() {
+        let service = Some("Sun, 06 Nov 1994 09:49:37 GMT");
+        let asked = retry_after("Sun, 06 Nov 1994 09:50:37 GMT", service, SystemTime::UNIX_EPOCH + NOW);
+        assert_eq!(asked, Some(Duration::from_secs(60)));
+    }
+}

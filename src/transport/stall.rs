@@ -1,0 +1,79 @@
+//! The stall rule: a body that comes, but so slowly that it would never end. Only time spent waiting for bytes counts,
+//! so whoever takes their time over the bytes is not blamed. Pure: time is passed in.
+
+use std::time::Duration;
+
+use crate::config::Patience;
+
+/// What came in a window of waiting.
+#[derive(Debug)]
+pub(super) struct Stall {
+    grace: Duration,
+    window: Duration,
+    waited: Duration,
+    bytes: usize,
+}
+
+impl Stall {
+    /// Bytes of a window, at least: 256 a second where the window is of 30 seconds.
+    pub(super) const LEAST: usize = 256 * 30;
+
+    pub(super) fn new(patience: &Patience) -> Self {
+        Self { grace: patience.grace, window: patience.stall, waited: Duration::ZERO, bytes: 0 }
+    }
+
+    /// Counts bytes and how long they were waited for; whether too little came for too long.
+    pub(super) fn is_reached(&mut self, waited: Duration, bytes: usize) -> bool {
+        self.waited += waited;
+        if !self.grace.is_zero() {
+            if self.waited >= self.grace {
+                (self.grace, self.waited) = (Duration::ZERO, Duration::ZERO);
+            }
+            return false;
+        }
+        self.bytes += bytes;
+        if self.waited < self.window {
+            return false;
+        }
+        let too_little = self.bytes < Self::LEAST;
+        (self.waited, self.bytes) = (Duration::ZERO, 0);
+        too_little
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn stall() -> Stall {
+        Stall::new(&Patience::default())
+    }
+
+    #[test]
+    fn a_drip_is_found_when_grace_and_window_are_over() {
+        let mut stall = stall();
+        let found = (1..200).find(|_| stall.is_reached(SECOND, 255));
+        assert_eq!(found, Some(50));
+    }
+
+    #[test]
+    fn enough_bytes_a_second_may_go_on_for_ever() {
+        let mut stall = stall();
+        assert!((0..10_000).all(|_| !stall.is_reached(SECOND, 256)));
+    }
+
+    #[test]
+    fn a_burst_does_not_excuse_the_windows_after_it() {
+        let mut stall = stall();
+        assert!(!stall.is_reached(SECOND, 1 << 30));
+        assert!((0..200).any(|_| stall.is_reached(SECOND, 1)));
+    }
+
+    #[test]
+    fn time_that_was_not_spent_waiting_does_not_count() {
+        let mut stall = stall();
+        assert!((0..100_000).all(|_| !stall.is_reached(Duration::ZERO, 1)));
+    }
+}

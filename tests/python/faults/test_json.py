@@ -1,0 +1,244 @@
+"""What is JSON and what is not: the tables of `tests/json` and what grows without bound, as rows and as columns.
+
+The decoder's own tests take the same tables at every split and in every place of an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.json_cases import ERRORS, JsonCase, strictly_loaded, table
+from support.raw_server import http, serving
+
+import dataaccess as da
+
+VALUES = table("values")
+DOCUMENTS = table("documents")
+MEBIBYTE = 2**20
+
+
+def rows(client: Any, schema: Any = None) -> Any:
+    return scan_of(client, schema).to_dicts()
+
+
+def columns(client: Any, schema: Any = None) -> Any:
+    return scan_of(client, schema).to_arrow().to_pylist()
+
+
+def batches(client: Any, schema: Any = None) -> Any:
+    return [row for batch in scan_of(client, schema).batches() for row in batch.to_dicts()]
+
+
+def scan_of(client: Any, schema: Any) -> Any:
+    return client.scan_items("store", ["a"], da.col("a").equals("x"), item_type_id=7, schema=schema)
+
+
+WAYS = [rows, columns, batches]
+
+
+class Bodies:
+    """Answers each request with the body that is set."""
+
+    body = b""
+
+    def __call__(self, connection: Any, _number: int) -> None:
+        connection.sendall(http(self.body))
+
+
+def in_a_record(value: bytes) -> bytes:
+    return b'{"code":200,"data":{"status":true,"data":[{"a":%s}]}}' % value
+
+
+def in_a_skipped_key(value: bytes) -> bytes:
+    return b'{"code":200,"data":{"status":true,"data":[{"a":1,"z":%s}]}}' % value
+
+
+def in_the_envelope(value: bytes) -> bytes:
+    return b'{"x":%s,"code":200,"data":{"status":true,"data":[{"a":1}]}}' % value
+
+
+def told(ask: Callable[..., Any], client: Any, schema: Any = None) -> da.DataAccessError:
+    with pytest.raises(da.DataAccessError) as caught:
+        ask(client, schema)
+    assert str(caught.value).isprintable()
+    return caught.value
+
+
+def exactly(value: Any) -> str:
+    """Tells 1 from 1.0 and from True, and 0.0 from -0.0."""
+    return repr(value)
+
+
+@pytest.mark.parametrize("start", range(0, len(VALUES), 100))
+def test_each_value_has_its_verdict_in_rows_and_columns(connect: Any, start: int) -> None:
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url, retries=0)
+        for case in VALUES[start : start + 100]:
+            bodies.body = in_a_record(case.json)
+            if case.errors:
+                for ask in WAYS:
+                    error = told(ask, client)
+                    assert isinstance(error, case.errors), (case.name, repr(error))
+                continue
+            expected = strictly_loaded(case.json)
+            assert exactly(rows(client)) == exactly([{"a": expected}]), case.name
+            as_json = columns(client, {"a": "json"})[0]["a"]
+            assert exactly(as_json and strictly_loaded(as_json.encode())) == exactly(expected), case.name
+            inferred = columns(client)[0]["a"]
+            assert (inferred is None) == (expected is None), case.name
+            if isinstance(expected, (str, bool)):
+                assert exactly(inferred) == exactly(expected), case.name
+
+
+def is_taken_by_python(text: bytes) -> bool:
+    try:
+        strictly_loaded(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def test_python_says_the_same_of_what_is_not_free() -> None:
+    for case in VALUES:
+        assert case.is_free or is_taken_by_python(case.json) == (not case.errors), case.name
+
+
+@pytest.mark.parametrize("case", DOCUMENTS, ids=lambda case: case.name)
+def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
+    bodies = Bodies()
+    bodies.body = case.json
+    with serving(bodies) as server:
+        client = connect(server.base_url, retries=0)
+        for ask in WAYS:
+            if case.errors:
+                assert isinstance(told(ask, client), case.errors)
+            else:
+                assert ask(client) == ([{"a": 1}] if case.verdict == "ok" else [])
+    assert case.verdict in ERRORS
+
+
+def nested(depth: int) -> bytes:
+    return b"[" * depth + b"]" * depth
+
+
+def test_j5_a_hundred_and_twenty_eight_brackets_are_the_limit(connect: Any) -> None:
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        for ask in WAYS:
+            # Four are open around a value of a record, one around a value of the envelope.
+            for body in (in_a_record(nested(124)), in_a_skipped_key(nested(124)), in_the_envelope(nested(127))):
+                bodies.body = body
+                assert len(ask(client)) == 1
+            for body in (in_a_record(nested(125)), in_a_skipped_key(nested(125)), in_the_envelope(nested(128))):
+                bodies.body = body
+                error = told(ask, client)
+                assert isinstance(error, da.InvalidJsonError)
+                assert "128 open brackets" in str(error)
+                assert error.offset == body.index(b"[" * 120) + (124 if b'"x"' not in body else 127)
+
+
+@pytest.mark.parametrize("count", [100_000, 10_000_000])
+@pytest.mark.parametrize("bracket", [b"[", b'{"k":'])
+def test_j5_endless_brackets_are_refused_in_any_place(connect: Any, count: int, bracket: bytes) -> None:
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        # In a value that was asked for, in one that is skipped, and in the envelope.
+        for head in (in_a_record(b"")[:-5], in_a_skipped_key(b"")[:-5], b'{"code":200,"x":'):
+            bodies.body = head + bracket * (count // len(bracket))
+            for ask in (rows, columns):
+                error = told(ask, client)
+                assert isinstance(error, da.InvalidJsonError), repr(error)
+                assert error.offset is not None
+                assert error.offset < len(head) + 129 * len(bracket)
+                assert error.attempts == 1
+
+
+LONG_NUMBERS = {
+    "whole": b"9" * 5_000,
+    "negative": b"-" + b"9" * 5_000,
+    "fraction": b"0." + b"1" * 5_000,
+    "fraction-of-a-large-one": b"1" * 5_000 + b".5",
+    "exponent": b"1e" + b"0" * 5_000 + b"1",
+    "just-too-long": b"1" * 1_025,
+}
+
+
+@pytest.mark.parametrize("case", LONG_NUMBERS)
+def test_j4_a_number_of_more_than_a_kibibyte_is_no_number(connect: Any, case: str) -> None:
+    number = LONG_NUMBERS[case]
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        for body in (
+            in_a_record(number),
+            in_a_skipped_key(number),
+            in_a_record(b'{"k":[%s]}' % number),
+            in_a_skipped_key(b'[1,{"k":%s}]' % number),
+            in_the_envelope(number),
+            in_the_envelope(b"[0,%s ]" % number),
+        ):
+            bodies.body = body
+            for ask in WAYS:
+                error = told(ask, client)
+                assert isinstance(error, da.InvalidJsonError), (body[:60], repr(error))
+                assert error.attempts == 1
+
+
+def test_j4_a_number_of_a_kibibyte_is_kept_to_the_last_digit(connect: Any) -> None:
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        digits = b"1" * 1_024
+        bodies.body = in_a_record(digits)
+        assert rows(client) == batches(client) == [{"a": int(digits)}]
+        assert columns(client) == [{"a": digits.decode()}]
+        bodies.body = in_a_record(b'"%s"' % (b"1" * 5_000))
+        assert rows(client) == columns(client) == [{"a": "1" * 5_000}]
+
+
+def test_j12_a_value_of_sixteen_mebibytes_is_the_limit(connect: Any) -> None:
+    bodies = Bodies()
+    text = b'"%s"' % (b"x" * (16 * MEBIBYTE - 2))
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        for ask in (rows, columns):
+            bodies.body = in_a_record(text)
+            assert [len(row["a"]) for row in ask(client)] == [16 * MEBIBYTE - 2]
+            for body in (
+                in_a_record(text[:-1] + b'x"'),
+                in_a_skipped_key(text[:-1] + b'x"'),
+                in_a_record(b"[" + text + b"]"),
+                in_the_envelope(text[:-1] + b'x"'),
+            ):
+                bodies.body = body
+                error = told(ask, client)
+                assert isinstance(error, da.ResponseTooLargeError), repr(error)
+                assert (error.what, error.limit, error.attempts) == ("value", 16 * MEBIBYTE, 1)
+
+
+def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
+    bodies = Bodies()
+    many = b",".join(b'"%d":0' % number for number in range(1_000_000))
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        for body in (b'{"code":200,%s}' % many, b'{"code":200,"data":{%s}}' % many):
+            bodies.body = body
+            error = told(rows, client)
+            assert isinstance(error, da.ResponseTooLargeError), repr(error)
+            assert (error.what, error.limit) == ("members", 10_000)
+
+
+def test_a_free_answer_may_have_any_number_of_members(connect: Any) -> None:
+    bodies = Bodies()
+    bodies.body = b'{"code":200,"data":{%s}}' % b",".join(b'"%d":0' % number for number in range(20_000))
+    with serving(bodies) as server:
+        client = connect(server.base_url)
+        assert len(client.call("/access/api/other", {})["data"]) == 20_000
+        bodies.body = bodies.body[:-2] + b',"7":1}}'
+        with pytest.raises(da.EnvelopeError, match=r"data\.7 twice"):
+            client.call("/access/api/other", {})

@@ -1,0 +1,70 @@
+"""The tables of `tests/json`, which the Rust tests of the decoder read too."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dataaccess as da
+
+TABLES = Path(__file__).parents[2] / "json"
+ERRORS: dict[str, tuple[type[da.DataAccessError], ...]] = {
+    "ok": (),
+    "empty": (),
+    "invalid": (da.InvalidJsonError,),
+    "record": (da.RecordError,),
+    "truncated": (da.TruncatedResponseError,),
+    "envelope": (da.EnvelopeError,),
+    "notjson": (da.NotJsonError,),
+    "unclosed": (da.InvalidJsonError, da.TruncatedResponseError),
+}
+
+
+@dataclass(frozen=True)
+class JsonCase:
+    """A line of a table."""
+
+    verdict: str
+    name: str
+    json: bytes
+
+    @property
+    def is_free(self) -> bool:
+        """Whether readers of JSON may differ on it."""
+        return self.verdict.startswith("free ")
+
+    @property
+    def errors(self) -> tuple[type[da.DataAccessError], ...]:
+        """What may be raised where the value was asked for; nothing when it must be taken."""
+        return ERRORS[self.verdict.removeprefix("free ").split("/")[0]]
+
+
+def table(name: str) -> list[JsonCase]:
+    """All lines of a table."""
+    lines = (TABLES / f"{name}.txt").read_text(encoding="utf-8").split("\n")
+    parts = [line.split(" | ", 2) for line in lines if line and not line.startswith("#")]
+    return [JsonCase(verdict, name, unescaped(written)) for verdict, name, written in parts]
+
+
+def unescaped(written: str) -> bytes:
+    """`<0A 0D>` are bytes, `<REPEAT 9 400>` is a text so many times, all else is itself."""
+
+    def code(found: re.Match[str]) -> str:
+        if found[1].startswith("REPEAT"):
+            _, text, times = found[1].split(" ")
+            return text * int(times)
+        return bytes.fromhex(found[1]).decode("utf-8", "surrogateescape")
+
+    return re.sub("<([^>]*)>", code, written).encode("utf-8", "surrogateescape")
+
+
+def strictly_loaded(text: bytes) -> Any:
+    """What Python's own reader makes of it, without what it takes beyond JSON."""
+
+    def refuse(word: str) -> Any:
+        raise ValueError(word)
+
+    return json.loads(text.decode(), parse_constant=refuse)
