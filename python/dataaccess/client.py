@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class Client(Connection):
     """A client of the Data Access API. Threads may share it, and it works on after a fork.
 
+    Its calls leave records in `logging`: `dataaccess.request` has one at `DEBUG` when an attempt begins and when it
+    ends, `dataaccess.retry` one at `WARNING` when another follows.
+
     Args:
         base_url: Address of the service, as `https://cdp.example.com`; else `DATAACCESS_BASE_URL`.
             `sandbox:demo` is the embedded service with demo data: no account, no network.

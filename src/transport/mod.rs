@@ -176,6 +176,12 @@ impl Answer {
         self.body.chunk().await
     }
 
+    /// Bytes of the body that have come, compressed or not.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.body.received()
+    }
+
     /// The beginning of a body that is told as an error; what cannot be read does not matter.
     pub async fn error_body(&mut self) -> Vec<u8> {
         self.body.beginning(ERROR_BODY_BYTES).await
