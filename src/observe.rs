@@ -164,11 +164,11 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    async fn attempt(outcome: Result<()>) {
+    fn attempt(outcome: &Result<()>) {
         let mut attempt = Attempt::begin("search_codes", "id-1", 1);
         attempt.answered(200);
         attempt.received(7);
-        attempt.end(&outcome);
+        attempt.end(outcome);
     }
 
     fn outcomes(mut events: mpsc::Receiver<Event>) -> Vec<&'static str> {
@@ -187,8 +187,8 @@ mod tests {
     async fn an_attempt_tells_how_it_ended_even_if_nobody_waits_for_it() {
         let (watcher, events) = Watcher::new(true);
         watched(Some(watcher), async {
-            attempt(Ok(())).await;
-            attempt(Err(Error::new(Kind::Server, "made up"))).await;
+            attempt(&Ok(()));
+            attempt(&Err(Error::new(Kind::Server, "made up")));
             drop(Attempt::begin("call", "id-2", 2));
         })
         .await;
@@ -200,7 +200,7 @@ mod tests {
         let (watcher, events) = Watcher::new(false);
         let failure = Error::new(Kind::Throttled, "made up");
         watched(Some(watcher), async {
-            attempt(Ok(())).await;
+            attempt(&Ok(()));
             again("call", "id-1", 1, &failure, Duration::from_secs(1));
         })
         .await;
@@ -209,11 +209,11 @@ mod tests {
 
     #[tokio::test]
     async fn telling_waits_for_nobody() {
-        attempt(Ok(())).await;
+        attempt(&Ok(()));
         let (watcher, events) = Watcher::new(true);
         watched(Some(watcher), async {
             for _ in 0..EVENTS_AHEAD {
-                attempt(Ok(())).await;
+                attempt(&Ok(()));
             }
         })
         .await;
