@@ -6,6 +6,7 @@ It knows nothing of waiting: `client` calls the native client's synchronous half
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._arguments import code_arguments, item_arguments, seconds
@@ -101,6 +102,8 @@ class Connection:
         address: str | None,
         like: RawClient | None,
     ) -> None:
+        # Not with the package, whose import is to be light, nor with the first call, which may find no file to open.
+        import_module("dataaccess._logging")
         self._settings = settings
         self._address = address
         if address is not None:
