@@ -117,9 +117,9 @@ pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
             Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
         }
         500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
-        204 => {
-            Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)").with("received", 0_u16).retryable()
-        }
+        204 => Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
+            .with("received", 0_u16)
+            .retryable_once(),
         413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
             .with_hint("split the list of values over several requests"),
         400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),

@@ -2,30 +2,43 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayBuilder as _, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, TimestampMicrosecondBuilder,
-};
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, TimestampMicrosecondArray};
 
 use super::inferred::{Inferred, Seen};
 use super::numbers::{are_wide, float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
+use super::values::Values;
 use crate::decode::{Fit, Misfit};
+use crate::error::Result;
 use crate::time::wall_clock_microseconds;
 
 /// Cells of one type, or of none yet.
 #[derive(Debug)]
-pub(super) enum Cells {
+enum Cells {
     Text(Texts),
     /// Text, and all else as its compact JSON.
     Loose(Texts),
     /// Everything as its compact JSON.
     Json(Texts),
-    Int64(Int64Builder),
-    Float64(Float64Builder),
-    Bool(BooleanBuilder),
-    Timestamp(TimestampMicrosecondBuilder),
+    Int64(Values<i64>),
+    Float64(Values<f64>),
+    Bool(Values<bool>),
+    Timestamp(Values<i64>),
     Inferred(Inferred),
+}
+
+/// The same for cells of any type.
+macro_rules! each {
+    ($cells:expr, $name:ident => $does:expr) => {
+        match $cells {
+            Cells::Text($name) | Cells::Loose($name) | Cells::Json($name) => $does,
+            Cells::Int64($name) | Cells::Timestamp($name) => $does,
+            Cells::Float64($name) => $does,
+            Cells::Bool($name) => $does,
+            Cells::Inferred($name) => $does,
+        }
+    };
 }
 
 /// Builds the array of one column.
@@ -44,10 +57,10 @@ impl Builder {
             Kind::Fixed(of_column) | Kind::Settled(of_column) => match of_column {
                 Type::Text => Cells::Text(Texts::new(views)),
                 Type::Json => Cells::Json(Texts::new(views)),
-                Type::Int64 => Cells::Int64(Int64Builder::new()),
-                Type::Float64 => Cells::Float64(Float64Builder::new()),
-                Type::Bool => Cells::Bool(BooleanBuilder::new()),
-                Type::Timestamp => Cells::Timestamp(TimestampMicrosecondBuilder::new()),
+                Type::Int64 => Cells::Int64(Values::default()),
+                Type::Float64 => Cells::Float64(Values::default()),
+                Type::Bool => Cells::Bool(Values::default()),
+                Type::Timestamp => Cells::Timestamp(Values::default()),
             },
             Kind::Loose => Cells::Loose(Texts::new(views)),
             Kind::Inferred => Cells::Inferred(Inferred::new(views)),
@@ -57,24 +70,17 @@ impl Builder {
 
     #[inline]
     pub(super) fn null(&mut self) {
-        match &mut self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.push_null(),
-            Cells::Int64(cells) => cells.append_null(),
-            Cells::Float64(cells) => cells.append_null(),
-            Cells::Bool(cells) => cells.append_null(),
-            Cells::Timestamp(cells) => cells.append_null(),
-            Cells::Inferred(cells) => cells.null(),
-        }
+        each!(&mut self.cells, cells => cells.push_null());
     }
 
     #[inline]
     pub(super) fn bool(&mut self, value: bool) -> Fit {
         let json = if value { "true" } else { "false" };
         match &mut self.cells {
-            Cells::Bool(cells) => cells.append_value(value),
+            Cells::Bool(cells) => cells.push(value),
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(json),
             Cells::Inferred(cells) => cells.push(Seen::BOOL, json),
-            _ => return Err(self.misfit()),
+            _ => return self.misfit(),
         }
         Ok(())
     }
@@ -83,36 +89,34 @@ impl Builder {
     pub(super) fn integer(&mut self, digits: &str) -> Fit {
         match &mut self.cells {
             Cells::Int64(cells) => match digits.parse() {
-                Ok(value) => cells.append_value(value),
-                Err(_) => return Err(self.misfit()),
+                Ok(value) => cells.push(value),
+                Err(_) => return self.misfit(),
             },
             Cells::Float64(cells) => match float(digits) {
-                Some(value) => cells.append_value(value),
-                None => return Err(self.misfit()),
+                Some(value) => cells.push(value),
+                None => return self.misfit(),
             },
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(digits),
             Cells::Inferred(cells) => cells.push(Seen::integer(digits), digits),
-            _ => return Err(self.misfit()),
+            _ => return self.misfit(),
         }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn number(&mut self, text: &str) -> Fit {
         match &mut self.cells {
             Cells::Float64(cells) => match float(text) {
-                Some(value) => cells.append_value(value),
-                None => return Err(self.misfit()),
+                Some(value) => cells.push(value),
+                None => return self.misfit(),
             },
             Cells::Int64(cells) => match whole(text) {
-                Some(value) => cells.append_value(value),
-                None if float(text).is_some() && !self.has_wide() => {
-                    return Err(Misfit { mend: Some(Type::Float64.name()), ..self.misfit() });
-                }
-                None => return Err(self.misfit()),
+                Some(value) => cells.push(value),
+                None => return self.no_integer(text),
             },
             Cells::Loose(cells) | Cells::Json(cells) => cells.push(text),
             Cells::Inferred(cells) => cells.push(Seen::number(text), text),
-            _ => return Err(self.misfit()),
+            _ => return self.misfit(),
         }
         Ok(())
     }
@@ -122,12 +126,12 @@ impl Builder {
         match &mut self.cells {
             Cells::Text(cells) | Cells::Loose(cells) => cells.push(text),
             Cells::Timestamp(cells) => match wall_clock_microseconds(text) {
-                Some(value) => cells.append_value(value),
-                None => return Err(self.misfit()),
+                Some(value) => cells.push(value),
+                None => return self.misfit(),
             },
             Cells::Json(cells) => cells.push_quoted(text),
             Cells::Inferred(cells) => cells.push(Seen::TEXT, text),
-            _ => return Err(self.misfit()),
+            _ => return self.misfit(),
         }
         Ok(())
     }
@@ -136,14 +140,25 @@ impl Builder {
         match &mut self.cells {
             Cells::Loose(cells) | Cells::Json(cells) => cells.push_compact(json),
             Cells::Inferred(cells) => cells.push(Seen::NESTED, json),
-            _ => return Err(self.misfit()),
+            _ => return self.misfit(),
         }
         Ok(())
     }
 
     /// What the column takes, for a value that it does not take.
     #[cold]
-    fn misfit(&self) -> Misfit {
+    fn misfit(&self) -> Fit {
+        self.misfit_for(self.mend)
+    }
+
+    /// A number that is not whole: a float is proposed only where it surely holds all of the column too.
+    #[cold]
+    fn no_integer(&self, number: &str) -> Fit {
+        let is_float = float(number).is_some() && !self.has_wide();
+        self.misfit_for(if is_float { Type::Float64 } else { self.mend })
+    }
+
+    fn misfit_for(&self, mend: Type) -> Fit {
         let expected = match self.cells {
             Cells::Text(_) => "a text",
             Cells::Int64(_) => "a whole number of 64 bits",
@@ -152,33 +167,22 @@ impl Builder {
             Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a zone",
             Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
         };
-        Misfit { expected, mend: Some(self.mend.name()) }
+        Err(Misfit { expected, mend: Some(mend.name()) })
     }
 
     /// Whether there were whole numbers that a float may not hold.
     fn has_wide(&self) -> bool {
-        self.had_wide || matches!(&self.cells, Cells::Int64(cells) if are_wide(cells.values_slice()))
+        self.had_wide || matches!(&self.cells, Cells::Int64(cells) if are_wide(cells.as_slice()))
     }
 
-    pub(super) fn len(&self) -> usize {
-        match &self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.len(),
-            Cells::Int64(cells) => cells.len(),
-            Cells::Float64(cells) => cells.len(),
-            Cells::Bool(cells) => cells.len(),
-            Cells::Timestamp(cells) => cells.len(),
-            Cells::Inferred(cells) => cells.len(),
-        }
+    /// Forgets all but the first cells.
+    pub(super) fn truncate(&mut self, length: usize) {
+        each!(&mut self.cells, cells => cells.truncate(length));
     }
 
-    /// The record after so many does not count: its cell stays where it is, or a null is put in its place, and
-    /// nothing is concluded from it.
-    pub(super) fn give_up(&mut self, records: usize) {
-        if self.len() == records {
-            self.null();
-        } else if let Cells::Inferred(cells) = &mut self.cells {
-            cells.give_up();
-        }
+    /// Makes room for an array as large as the last.
+    pub(super) fn reserve(&mut self) {
+        each!(&mut self.cells, cells => cells.reserve());
     }
 
     /// What was seen of a column whose type is not settled.
@@ -203,7 +207,7 @@ impl Builder {
     }
 
     /// Gives an inferred column the narrowest type of what it has seen, for good. One without values becomes text.
-    pub(super) fn settle(&mut self) -> Fit {
+    pub(super) fn settle(&mut self) -> Result<()> {
         if let Cells::Inferred(cells) = &mut self.cells {
             let settled = cells.seen().narrowest().unwrap_or(Type::Text);
             let mut builder = Self::new(Kind::Settled(settled), cells.views());
@@ -214,14 +218,26 @@ impl Builder {
     }
 
     /// The array of all cells; the builder begins anew.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
-            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.finish(),
-            Cells::Int64(cells) => Arc::new(cells.finish()),
-            Cells::Float64(cells) => Arc::new(cells.finish()),
-            Cells::Bool(cells) => Arc::new(cells.finish()),
-            Cells::Timestamp(cells) => Arc::new(cells.finish()),
+            Cells::Text(cells) | Cells::Loose(cells) | Cells::Json(cells) => cells.finish()?,
+            Cells::Int64(cells) => {
+                let (values, nulls) = cells.finish();
+                Arc::new(Int64Array::new(values.into(), nulls))
+            }
+            Cells::Float64(cells) => {
+                let (values, nulls) = cells.finish();
+                Arc::new(Float64Array::new(values.into(), nulls))
+            }
+            Cells::Bool(cells) => {
+                let (values, nulls) = cells.finish();
+                Arc::new(BooleanArray::new(values.into(), nulls))
+            }
+            Cells::Timestamp(cells) => {
+                let (values, nulls) = cells.finish();
+                Arc::new(TimestampMicrosecondArray::new(values.into(), nulls))
+            }
             Cells::Inferred(cells) => cells.finish()?,
         })
     }

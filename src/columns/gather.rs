@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::{BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 
-use super::batch::{assemble, defect, field_with_seen};
+use super::batch::{assemble, field_with_seen};
 use super::builder::Builder;
 use super::types::{Column, schema};
 use crate::decode::{Fit, Gather, Misfit, Sink};
@@ -44,10 +43,8 @@ pub struct Columns {
     options: Options,
     /// None while types are not settled.
     schema: Option<SchemaRef>,
-    /// Records in the builders, those given up among them.
+    /// Complete records in the builders.
     records: usize,
-    /// Which of them were given up. Arrow's builders cannot be cut back: such rows are left out of the batch.
-    given_up: Vec<usize>,
     /// Bytes of the values, and those up to the last complete record.
     bytes: usize,
     kept_bytes: usize,
@@ -64,7 +61,6 @@ impl Columns {
             options: Options { max_bytes: options.max_bytes.min(MAX_BATCH_BYTES), ..options },
             schema: schema(columns, options.views),
             records: 0,
-            given_up: Vec::new(),
             bytes: 0,
             kept_bytes: 0,
             full: VecDeque::new(),
@@ -77,43 +73,18 @@ impl Columns {
         self.schema.clone()
     }
 
-    #[inline]
-    fn builder(&mut self, column: usize) -> Result<&mut Builder, Misfit> {
-        self.builders.get_mut(column).ok_or(Misfit { expected: "a column that was asked for", mend: None })
-    }
-
-    fn rows(&self) -> usize {
-        self.records - self.given_up.len()
-    }
-
     /// All complete records as a batch.
     fn batch(&mut self) -> Result<RecordBatch> {
-        let (records, given_up) = (std::mem::take(&mut self.records), std::mem::take(&mut self.given_up));
+        let records = std::mem::take(&mut self.records);
         (self.bytes, self.kept_bytes) = (0, 0);
-        let batch = self.assemble(records)?;
-        if given_up.is_empty() {
-            return Ok(batch);
-        }
-        let mut counts = vec![true; records];
-        for record in given_up {
-            if let Some(counts) = counts.get_mut(record) {
-                *counts = false;
-            }
-        }
-        filter_record_batch(&batch, &BooleanArray::from(counts))
-            .map_err(|error| defect("rows cannot be left out").with_source(error))
-    }
-
-    fn assemble(&mut self, records: usize) -> Result<RecordBatch> {
-        let not_as_seen = |_| defect("a value does not fit what was seen");
         let mut fields = Vec::with_capacity(self.names.len());
         let mut arrays = Vec::with_capacity(self.names.len());
         for (name, builder) in self.names.iter().zip(&mut self.builders) {
             if !self.options.widen {
-                builder.settle().map_err(not_as_seen)?;
+                builder.settle()?;
             }
             let (seen, settled) = (builder.seen(), builder.column_type());
-            let array = builder.finish().map_err(not_as_seen)?;
+            let array = builder.finish()?;
             fields.push(match (seen, settled) {
                 (None, Some(settled)) => settled.field(name, self.options.views),
                 (seen, _) => {
@@ -140,7 +111,7 @@ impl Gather for Columns {
     fn take(&mut self) -> Result<Option<RecordBatch>> {
         match self.full.pop_front() {
             Some(full) => full.map(Some),
-            None if self.rows() > 0 => self.batch().map(Some),
+            None if self.records > 0 => self.batch().map(Some),
             None => Ok(None),
         }
     }
@@ -149,37 +120,42 @@ impl Gather for Columns {
 impl Sink for Columns {
     #[inline]
     fn null(&mut self, column: usize) -> Fit {
-        self.builder(column)?.null();
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
+        builder.null();
         Ok(())
     }
 
     #[inline]
     fn bool(&mut self, column: usize, value: bool) -> Fit {
-        self.builder(column)?.bool(value)
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
+        builder.bool(value)
     }
 
     #[inline]
     fn integer(&mut self, column: usize, digits: &str) -> Fit {
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
         self.bytes += digits.len();
-        self.builder(column)?.integer(digits)
+        builder.integer(digits)
     }
 
     #[inline]
     fn number(&mut self, column: usize, text: &str) -> Fit {
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
         self.bytes += text.len();
-        self.builder(column)?.number(text)
+        builder.number(text)
     }
 
     #[inline]
     fn text(&mut self, column: usize, text: &str) -> Fit {
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
         self.bytes += text.len();
-        self.builder(column)?.text(text)
+        builder.text(text)
     }
 
-    #[inline]
     fn nested(&mut self, column: usize, json: &str) -> Fit {
+        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
         self.bytes += json.len();
-        self.builder(column)?.nested(json)
+        builder.nested(json)
     }
 
     /// No column has a place for it.
@@ -190,20 +166,22 @@ impl Sink for Columns {
         self.records += 1;
         self.bytes += self.builders.len() * CELL_BYTES;
         self.kept_bytes = self.bytes;
-        if self.rows() >= self.options.max_rows || self.bytes >= self.options.max_bytes {
+        if self.records >= self.options.max_rows || self.bytes >= self.options.max_bytes {
             let batch = self.batch();
             self.full.push_back(batch);
+        } else if self.records == 1 {
+            // Only now it is certain that another batch begins.
+            self.builders.iter_mut().for_each(Builder::reserve);
         }
     }
 
     fn undo_record(&mut self) {
         self.bytes = self.kept_bytes;
-        if self.builders.iter().any(|builder| builder.len() > self.records) {
-            for builder in &mut self.builders {
-                builder.give_up(self.records);
-            }
-            self.given_up.push(self.records);
-            self.records += 1;
-        }
+        self.builders.iter_mut().for_each(|builder| builder.truncate(self.records));
     }
+}
+
+#[cold]
+fn no_column() -> Fit {
+    Err(Misfit { expected: "a column that was asked for", mend: None })
 }

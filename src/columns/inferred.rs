@@ -2,16 +2,18 @@
 //!
 //! So nothing that was taken in has ever to be converted back, and what is undone leaves no trace in the type.
 
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::BitOr;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray as _, NullArray};
 
+use super::batch::defect;
 use super::builder::Builder;
 use super::numbers::{float, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
-use crate::decode::{Fit, Misfit};
+use crate::decode::Fit;
+use crate::error::Result;
 
 /// Integers of so many characters are whole numbers that a float holds too.
 const SHORT: usize = 15;
@@ -99,7 +101,11 @@ impl Seen {
     }
 
     /// Hands on a value of this one kind.
-    pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Fit {
+    pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Result<()> {
+        self.give(written, to).map_err(|_| defect("a value does not fit what was seen"))
+    }
+
+    fn give(self, written: &str, to: &mut Builder) -> Fit {
         match self {
             Self::NOTHING => to.null(),
             Self::BOOL => to.bool(written == "true")?,
@@ -120,68 +126,54 @@ impl BitOr for Seen {
     }
 }
 
-impl BitOrAssign for Seen {
-    fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
-    }
-}
-
 /// Cells as written, each with its kind.
 #[derive(Debug)]
 pub(super) struct Inferred {
-    views: bool,
     written: Texts,
     kinds: Vec<Seen>,
-    seen: Seen,
-    /// What was seen before the last cell.
-    before: Seen,
 }
 
 impl Inferred {
     pub(super) fn new(views: bool) -> Self {
-        Self { views, written: Texts::new(views), kinds: Vec::new(), seen: Seen::NOTHING, before: Seen::NOTHING }
+        Self { written: Texts::new(views), kinds: Vec::new() }
     }
 
     /// Whether texts are built as views.
     pub(super) fn views(&self) -> bool {
-        self.views
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.kinds.len()
+        self.written.views()
     }
 
     pub(super) fn seen(&self) -> Seen {
-        self.seen
+        self.kinds.iter().fold(Seen::NOTHING, |seen, kind| seen | *kind)
     }
 
     #[inline]
-    pub(super) fn null(&mut self) {
-        self.before = self.seen;
+    pub(super) fn push_null(&mut self) {
         self.kinds.push(Seen::NOTHING);
         self.written.push_null();
     }
 
     #[inline]
     pub(super) fn push(&mut self, kind: Seen, written: &str) {
-        self.before = self.seen;
-        self.seen |= kind;
         self.kinds.push(kind);
         self.written.push(written);
     }
 
-    /// The last cell does not count.
-    pub(super) fn give_up(&mut self) {
-        self.seen = self.before;
-        if let Some(kind) = self.kinds.last_mut() {
-            *kind = Seen::NOTHING;
-        }
+    /// Forgets all but the first cells.
+    pub(super) fn truncate(&mut self, cells: usize) {
+        self.kinds.truncate(cells);
+        self.written.truncate(cells);
+    }
+
+    /// Makes room for as many cells as there were.
+    pub(super) fn reserve(&mut self) {
+        self.written.reserve();
     }
 
     /// Hands on all cells, and has none then.
-    pub(super) fn hand_over(&mut self, to: &mut Builder) -> Fit {
-        let (kinds, written) = self.take();
-        let mut kinds = kinds.into_iter();
+    pub(super) fn hand_over(&mut self, to: &mut Builder) -> Result<()> {
+        let written = self.written.finish()?;
+        let mut kinds = self.kinds.drain(..);
         let mut hand_on = |text: Option<&str>| kinds.next().unwrap_or_default().hand_on(text.unwrap_or_default(), to);
         match written.as_string_view_opt() {
             Some(views) => views.iter().try_for_each(&mut hand_on),
@@ -190,19 +182,21 @@ impl Inferred {
     }
 
     /// An array that can still be widened.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef, Misfit> {
-        let array_type = match self.seen.widenable() {
-            None => return Ok(Arc::new(NullArray::new(self.take().0.len()))),
-            Some(Type::Text) => return Ok(self.take().1),
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        let array_type = match self.seen().widenable() {
+            None => {
+                let nulls = NullArray::new(self.kinds.len());
+                self.truncate(0);
+                return Ok(Arc::new(nulls));
+            }
+            Some(Type::Text) => {
+                self.kinds.clear();
+                return self.written.finish();
+            }
             Some(other) => other,
         };
-        let mut builder = Builder::new(Kind::Fixed(array_type), self.views);
+        let mut builder = Builder::new(Kind::Fixed(array_type), self.views());
         self.hand_over(&mut builder)?;
         builder.finish()
-    }
-
-    fn take(&mut self) -> (Vec<Seen>, ArrayRef) {
-        self.seen = Seen::NOTHING;
-        (std::mem::take(&mut self.kinds), self.written.finish())
     }
 }

@@ -7,10 +7,12 @@ mod builder;
 mod gather;
 mod inferred;
 mod json;
+mod nulls;
 mod numbers;
 mod texts;
 mod types;
 mod unify;
+mod values;
 
 pub use gather::{Columns, Options};
 pub use types::{Column, Kind, Type, codes, items, schema, settled};

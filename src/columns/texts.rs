@@ -2,76 +2,98 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayBuilder as _, ArrayRef, StringBuilder, StringViewBuilder};
+use arrow::array::{ArrayRef, StringArray, StringViewArray};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
+use super::batch::defect;
 use super::json::{push_compact, push_quoted};
+use super::nulls::Nulls;
+use crate::error::Result;
 
-/// Builds an array of texts or of views of them.
+/// Texts, one behind the other.
 #[derive(Debug)]
 pub(super) struct Texts {
-    form: Form,
-    /// Where JSON is written before it is a cell.
-    json: String,
-}
-
-#[derive(Debug)]
-enum Form {
-    Plain(StringBuilder),
-    Views(StringViewBuilder),
+    written: String,
+    /// Where each ends, behind a zero.
+    ends: Vec<i32>,
+    nulls: Nulls,
+    /// So many cells and bytes were in the last array.
+    usual: (usize, usize),
+    /// Whether they become views.
+    views: bool,
 }
 
 impl Texts {
     pub(super) fn new(views: bool) -> Self {
-        let form = if views { Form::Views(StringViewBuilder::new()) } else { Form::Plain(StringBuilder::new()) };
-        Self { form, json: String::new() }
+        Self { written: String::new(), ends: vec![0], nulls: Nulls::default(), usual: (0, 0), views }
     }
 
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
-        match &mut self.form {
-            Form::Plain(builder) => builder.append_value(text),
-            Form::Views(builder) => builder.append_value(text),
-        }
+        self.written.push_str(text);
+        self.end_cell();
     }
 
     #[inline]
     pub(super) fn push_null(&mut self) {
-        match &mut self.form {
-            Form::Plain(builder) => builder.append_null(),
-            Form::Views(builder) => builder.append_null(),
-        }
+        self.nulls.push(self.len());
+        self.end_cell();
+    }
+
+    #[inline]
+    fn end_cell(&mut self) {
+        // Beyond that, there is no array at the end.
+        self.ends.push(i32::try_from(self.written.len()).unwrap_or(i32::MAX));
     }
 
     /// A text as JSON has it.
     pub(super) fn push_quoted(&mut self, text: &str) {
-        self.push_written(|json| push_quoted(json, text));
+        push_quoted(&mut self.written, text);
+        self.end_cell();
     }
 
     /// Checked JSON without white space.
     pub(super) fn push_compact(&mut self, json: &str) {
-        self.push_written(|compact| push_compact(compact, json));
-    }
-
-    fn push_written(&mut self, write: impl FnOnce(&mut String)) {
-        let mut json = std::mem::take(&mut self.json);
-        json.clear();
-        write(&mut json);
-        self.push(&json);
-        self.json = json;
+        push_compact(&mut self.written, json);
+        self.end_cell();
     }
 
     pub(super) fn len(&self) -> usize {
-        match &self.form {
-            Form::Plain(builder) => builder.len(),
-            Form::Views(builder) => builder.len(),
-        }
+        self.ends.len() - 1
+    }
+
+    /// Whether they become views.
+    pub(super) fn views(&self) -> bool {
+        self.views
+    }
+
+    /// Forgets all but the first cells.
+    pub(super) fn truncate(&mut self, cells: usize) {
+        self.ends.truncate(cells + 1);
+        self.written.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
+        self.nulls.truncate(cells);
+    }
+
+    /// Makes room for an array as large as the last.
+    pub(super) fn reserve(&mut self) {
+        let (cells, bytes) = self.usual;
+        self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
+        // The next texts may be a little longer.
+        self.written.reserve_exact((bytes + bytes / 8).saturating_sub(self.written.len()));
     }
 
     /// The array of all texts; the builder begins anew.
-    pub(super) fn finish(&mut self) -> ArrayRef {
-        match &mut self.form {
-            Form::Plain(builder) => Arc::new(builder.finish()),
-            Form::Views(builder) => Arc::new(builder.finish()),
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        self.usual = (self.len(), self.written.len());
+        let nulls = self.nulls.finish(self.len());
+        let (bytes, ends) =
+            (std::mem::take(&mut self.written).into_bytes(), std::mem::replace(&mut self.ends, vec![0]));
+        if i32::try_from(bytes.len()).is_err() {
+            return Err(defect("a batch has texts of over 2 GiB"));
         }
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+        let texts = StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)
+            .map_err(|error| defect("texts make no array").with_source(error))?;
+        Ok(if self.views { Arc::new(StringViewArray::from(&texts)) } else { Arc::new(texts) })
     }
 }

@@ -119,7 +119,7 @@ struct Inner {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    retryable: bool,
+    most_retries: u32,
     stale: bool,
     fields: Vec<(&'static str, Field)>,
     problems: Vec<Problem>,
@@ -140,7 +140,7 @@ impl Error {
             kind,
             message: one_line(&message.into()),
             hint: None,
-            retryable: false,
+            most_retries: 0,
             stale: false,
             fields: Vec::new(),
             problems: Vec::new(),
@@ -193,7 +193,14 @@ impl Error {
     /// Says that the same request may succeed later.
     #[must_use]
     pub fn retryable(mut self) -> Self {
-        self.0.retryable = true;
+        self.0.most_retries = u32::MAX;
+        self
+    }
+
+    /// Says that it may have been an accident, and that where the same request fails so twice, it always will.
+    #[must_use]
+    pub fn retryable_once(mut self) -> Self {
+        self.0.most_retries = 1;
         self
     }
 
@@ -220,7 +227,13 @@ impl Error {
     /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.0.retryable
+        self.0.most_retries > 0
+    }
+
+    /// How often the same request is worth sending again.
+    #[must_use]
+    pub fn most_retries(&self) -> u32 {
+        self.0.most_retries
     }
 
     /// Whether the connection was an old one, and lost before an answer began.

@@ -147,14 +147,13 @@ impl RawScan {
             return capsule::of_schema(py, &schema);
         }
         let open = self.promise.load_full().filter(|promise| promise.stream().is_some());
-        let promise = match open {
-            Some(promise) => promise,
-            None => {
-                let (opened, schema) = self.begun(py, &self.scan)?;
-                let promise = Arc::new(Promise { schema, parked: PerProcess::holding(Parked::new(py, opened)?) });
-                self.promise.store(Some(Arc::clone(&promise)));
-                promise
-            }
+        let promise = if let Some(promise) = open {
+            promise
+        } else {
+            let (opened, schema) = self.begun(py, &self.scan)?;
+            let promise = Arc::new(Promise { schema, parked: PerProcess::holding(Parked::new(py, opened)?) });
+            self.promise.store(Some(Arc::clone(&promise)));
+            promise
         };
         capsule::of_schema(py, &promise.schema)
     }

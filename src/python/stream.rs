@@ -116,7 +116,7 @@ impl RawStream {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
-    fn __reduce__(&self) -> PyResult<()> {
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(PyTypeError::new_err("batches on their way do not pickle: pickle the scan, which asks again"))
     }
 

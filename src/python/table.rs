@@ -41,7 +41,7 @@ impl RawBatch {
         types(self.0.schema_ref())
     }
 
-    fn __reduce__(&self) -> PyResult<()> {
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Batch"))
     }
 
@@ -97,7 +97,7 @@ impl RawTable {
         types(&self.schema)
     }
 
-    fn __reduce__(&self) -> PyResult<()> {
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Table"))
     }
 

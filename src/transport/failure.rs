@@ -71,7 +71,7 @@ fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the answer's body is not HTTP as agreed: {cause}"))
                     .with("received", received)
-                    .retryable()
+                    .retryable_once()
             }
             _ => lost(Kind::ConnectionLost),
         },

@@ -94,7 +94,8 @@ impl Inflate {
             0 => "the answer has no body".to_owned(),
             read => format!("the compressed answer ended after {read} bytes, before the end of its {}", self.name()),
         };
-        Err(Error::new(Kind::TruncatedResponse, message).with("received", self.read).retryable())
+        let error = Error::new(Kind::TruncatedResponse, message).with("received", self.read);
+        Err(if self.read == 0 { error.retryable_once() } else { error.retryable() })
     }
 
     /// A bomb is refused, and so is padding, of which there could be no end.
@@ -128,7 +129,7 @@ impl Inflate {
     fn malformed(&self, cause: &str) -> Error {
         let (name, read) = (self.name(), self.read);
         let message = format!("the compressed answer is not {name} as agreed after {read} bytes: {cause}");
-        Error::new(Kind::MalformedHttp, message).with("received", read).retryable()
+        Error::new(Kind::MalformedHttp, message).with("received", read).retryable_once()
     }
 
     fn name(&self) -> &'static str {

@@ -110,6 +110,17 @@ def test_h28_an_answer_without_a_body_is_asked_for_once_more(connect: Any, answe
             assert (error.received, error.attempts, len(server.requests)) == (0, 2, 2 * number)
 
 
+def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -> None:
+    def cut(connection: Any, _number: int) -> None:
+        connection.sendall(http().partition(b"\r\n\r\n")[0] + b"\r\n\r\n")
+        raise Close
+
+    with serving(cut) as server:
+        error = told(search, connect(server.base_url, retries=2))
+        assert isinstance(error, da.TruncatedResponseError)
+        assert len(server.requests) == 3
+
+
 def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> None:
     statuses = Statuses()
     statuses.body = json.dumps(REFUSAL).encode()

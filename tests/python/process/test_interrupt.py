@@ -111,16 +111,15 @@ def test_ctrl_c_waits_for_the_batch_that_another_library_waits_for() -> None:
 
     with serving(in_two) as server:
         command = [sys.executable, "-c", PULL, server.base_url]
-        reader = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        assert reader.stdout is not None
-        assert reader.stdout.readline() == "65536\n"
-        time.sleep(0.2)
-        reader.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        assert reader.poll() is None
-        assert not select.select([reader.stdout], [], [], 0)[0], "it was interrupted before its batch came"
-        go_on.set()
-        assert reader.communicate(timeout=20)[0] == "interrupted\n"
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:  # noqa: S603
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == "65536\n"
+            time.sleep(0.2)
+            reader.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert not select.select([reader.stdout], [], [], 0)[0], "it was interrupted before its batch came"
+            go_on.set()
+            assert reader.communicate(timeout=20)[0] == "interrupted\n"
 
 
 def interrupt_when_asked(server: RawServer, sent: list[float]) -> None:
