@@ -30,7 +30,8 @@ NAMED: dict[int, type[da.DataAccessError]] = {
     503: da.ThrottledError,
 }
 ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504}
-STATUSES = [status for status in range(200, 600) if status != 200]
+# Those last that ask to slow down: all later requests of a client would.
+STATUSES = sorted(range(201, 600), key=lambda status: status in {429, 503})
 
 
 def search(client: Any) -> Any:
