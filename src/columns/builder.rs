@@ -167,7 +167,7 @@ impl Builder {
             Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a zone",
             Cells::Loose(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
         };
-        Err(Misfit { expected, mend: Some(mend.name()) }.into())
+        Err(Misfit { expected, mend: Some(mend.name()) })
     }
 
     /// Whether there were whole numbers that a float may not hold.

@@ -183,5 +183,5 @@ impl Sink for Columns {
 
 #[cold]
 fn no_column() -> Fit {
-    Err(Misfit { expected: "a column that was asked for", mend: None }.into())
+    Err(Misfit { expected: "a column that was asked for", mend: None })
 }

@@ -7,7 +7,7 @@ use super::nulls::Nulls;
 /// Values, with a zero of their type for each null.
 #[derive(Debug, Default)]
 pub(super) struct Values<T> {
-    values: Vec<T>,
+    cells: Vec<T>,
     nulls: Nulls,
     /// So many were in the last array.
     usual: usize,
@@ -16,33 +16,33 @@ pub(super) struct Values<T> {
 impl<T: Copy + Default> Values<T> {
     #[inline]
     pub(super) fn push(&mut self, value: T) {
-        self.values.push(value);
+        self.cells.push(value);
     }
 
     #[inline]
     pub(super) fn push_null(&mut self) {
-        self.nulls.push(self.values.len());
-        self.values.push(T::default());
+        self.nulls.push(self.cells.len());
+        self.cells.push(T::default());
     }
 
     pub(super) fn as_slice(&self) -> &[T] {
-        &self.values
+        &self.cells
     }
 
     /// Forgets all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
-        self.values.truncate(cells);
+        self.cells.truncate(cells);
         self.nulls.truncate(cells);
     }
 
     /// Makes room for an array as long as the last.
     pub(super) fn reserve(&mut self) {
-        self.values.reserve_exact(self.usual.saturating_sub(self.values.len()));
+        self.cells.reserve_exact(self.usual.saturating_sub(self.cells.len()));
     }
 
     /// All cells; begins anew.
     pub(super) fn finish(&mut self) -> (Vec<T>, Option<NullBuffer>) {
-        self.usual = self.values.len();
-        (std::mem::take(&mut self.values), self.nulls.finish(self.usual))
+        self.usual = self.cells.len();
+        (std::mem::take(&mut self.cells), self.nulls.finish(self.usual))
     }
 }
