@@ -12,6 +12,7 @@ pub mod contract;
 pub mod decode;
 pub mod error;
 pub mod filter;
+pub mod observe;
 pub mod retry;
 pub mod scan;
 pub mod secret;

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._arguments import code_arguments, item_arguments
+from dataaccess._native import ENVIRONMENT
 from dataaccess._native import validate_codes as _validate_codes
 from dataaccess._native import validate_items as _validate_items
 from dataaccess._process import ProcessLock
@@ -18,15 +19,13 @@ if TYPE_CHECKING:
     from dataaccess._types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
     from dataaccess.scan import Scan
 
-_VARIABLES = ("DATAACCESS_BASE_URL", "DATAACCESS_TOKEN", "DATAACCESS_CA_BUNDLE")
-
 # The last client of the environment, under a digest of the settings it was made of: no copy of the token.
 _shared: dict[bytes, Client] = {}
 _lock = ProcessLock()
 
 
 def _environment_client() -> Client:
-    settings = "\0".join(os.environ.get(name, "") for name in _VARIABLES)
+    settings = "\0".join(os.environ.get(name, "") for name in ENVIRONMENT)
     digest = hashlib.sha256(settings.encode("utf-8", "surrogateescape")).digest()
     with _lock:
         if digest not in _shared:

@@ -6,6 +6,7 @@ It knows nothing of waiting: `client` calls the native client's synchronous half
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._arguments import code_arguments, item_arguments, seconds
@@ -28,8 +29,12 @@ class _Settings(dict[str, Any]):
     """Arguments by their names. It shows none of the values that may be secret, as in a traceback with locals."""
 
     def __repr__(self) -> str:
-        shown = {name: value for name, value in self.items() if name not in {"headers", "proxy"}}
-        return f"{shown} and headers, proxy"
+        hidden = {"headers", "proxy"}
+        if "@" in str(self["base_url"]):
+            # It will be refused, and its password with it.
+            hidden.add("base_url")
+        shown = {name: value for name, value in self.items() if name not in hidden}
+        return f"{shown} and {', '.join(sorted(hidden))}"
 
     def secret(self) -> str | None:
         """The setting that must not travel, if there is one."""
@@ -87,7 +92,7 @@ class Connection:
             held = RawToken(token) if address is None else None
         finally:
             # From here on no frame holds a secret: a traceback with locals cannot show it.
-            token = proxy = headers = None
+            token = proxy = headers = base_url = None
         self._start(settings, held, address, like=None)
 
     def _start(
@@ -97,6 +102,8 @@ class Connection:
         address: str | None,
         like: RawClient | None,
     ) -> None:
+        # Not with the package, whose import is to be light, nor with the first call, which may find no file to open.
+        import_module("dataaccess._logging")
         self._settings = settings
         self._address = address
         if address is not None:
@@ -251,7 +258,10 @@ class Connection:
         copy._service = self._service
         moved = "base_url" in changes
         address = _sandbox_address(changes["base_url"]) if moved else self._address
-        copy._start(_Settings(self._settings, **changes), self._token, address, like=self._raw)
+        settings = _Settings(self._settings, **changes)
+        # As in `__init__`: no frame holds a secret from here on.
+        options = changes = {}
+        copy._start(settings, self._token, address, like=self._raw)
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:

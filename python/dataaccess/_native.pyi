@@ -5,6 +5,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, final
 
 __all__ = [
+    "ENVIRONMENT",
     "ERROR_CLASSES",
     "VERSION",
     "RawBatch",
@@ -20,6 +21,7 @@ __all__ = [
     "validate_items",
 ]
 
+ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
 VERSION: str
 

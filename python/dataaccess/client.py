@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class Client(Connection):
     """A client of the Data Access API. Threads may share it, and it works on after a fork.
 
+    Its calls leave records in `logging`: `dataaccess.request` has one at `DEBUG` when an attempt begins and when it
+    ends, `dataaccess.retry` one at `WARNING` when another follows.
+
     Args:
         base_url: Address of the service, as `https://cdp.example.com`; else `DATAACCESS_BASE_URL`.
             `sandbox:demo` is the embedded service with demo data: no account, no network.
@@ -33,8 +36,8 @@ class Client(Connection):
         concurrency: Requests of one scan at a time. Single calls are not bounded by it.
         rate: Requests a second, at most, over all callers of this client.
         max_response_bytes: The largest answer that is read, counted uncompressed.
-        ca_bundle: PEM file of the authorities to trust instead of the system's; else
-            `DATAACCESS_CA_BUNDLE`.
+        ca_bundle: PEM file, or folder of them, of the authorities to trust instead of the system's; else
+            `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
         proxy: Address of a proxy; else the environment's, but never for this machine.
         allow_http: Whether plain http may leave this machine.
         headers: More headers for each request. `Accept-Encoding` says how an answer may be compressed: some

@@ -5,8 +5,8 @@ DataAccessError                         operation attempts elapsed request_id hi
 ├─ ValidationError (ValueError)         problems
 ├─ TransportError                       no complete, trustworthy HTTP answer
 │  ├─ ConnectError (ConnectionError)    phase: dns tcp proxy tls
-│  │  ├─ TlsError
-│  │  └─ ProxyError
+│  │  ├─ TlsError                       reason
+│  │  └─ ProxyError                     status
 │  ├─ RequestTimeoutError (TimeoutError)    phase: connect headers body stall deadline
 │  ├─ ConnectionLostError (ConnectionError) received
 │  │  └─ TruncatedResponseError
@@ -172,11 +172,24 @@ class ConnectError(TransportError, ConnectionError):
 
 
 class TlsError(ConnectError):
-    """The service could not prove who it is. Never sent again by itself."""
+    """The service could not prove who it is. Never sent again by itself.
+
+    Attributes:
+        reason: `unknown issuer`, `wrong name`, `expired`, `not yet valid` or `bad certificate`; `not TLS`,
+            `version`, `refused` or `client certificate` where no handshake came about; else `handshake`.
+    """
+
+    reason: str | None
 
 
 class ProxyError(ConnectError):
-    """The proxy refused or failed."""
+    """The proxy refused or failed. Its text names who wants it: `proxy=` or a variable of the environment.
+
+    Attributes:
+        status: 407 if it wants another user and password.
+    """
+
+    status: int | None
 
 
 class RequestTimeoutError(TransportError, TimeoutError):

@@ -40,7 +40,8 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
     """Takes the token from a file, as a secret mounted into a container.
 
     It is read when a token is first needed and again when the service refuses the old one, so a
-    file that is rotated is followed. The clients that use it pickle.
+    file that is rotated is followed. A `DataAccessWarning` tells when others than its owner may
+    read it. The clients that use it pickle.
 
     Args:
         path: The file; white space around the token does not matter.

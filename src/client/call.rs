@@ -11,6 +11,7 @@ use super::verdict::{self, Shape};
 use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
+use crate::observe::{self, Attempt};
 use crate::retry::Course;
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
@@ -96,12 +97,15 @@ impl Client {
             self.traffic.turn().await;
             log.attempts += 1;
             let request_id = log.request_id();
-            let failure = match self.attempt(call, outlet, &token, &request_id).await {
+            let mut watched = Attempt::begin(call.operation, &request_id, log.attempts);
+            let outcome = self.attempt(call, outlet, &token, &request_id, &mut watched).await;
+            watched.end(&outcome);
+            let failure = match outcome {
                 Ok(envelope) => {
                     self.traffic.succeeded(&course);
                     return Ok(envelope);
                 }
-                Err(failure) => failure,
+                Err(failure) => failure.without(token.expose()),
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
             if outlet.is_committed() {
@@ -111,9 +115,12 @@ impl Client {
             if refused && self.auth.renew(&token).await? {
                 renewed = true;
                 self.traffic.retried();
+                observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
                 let left = call.timeout.saturating_sub(log.started.elapsed());
+                let reason = failure.clone();
                 let delay = self.traffic.again(&mut course, failure, left)?;
+                observe::again(call.operation, &request_id, log.attempts, &reason, delay);
                 tokio::time::sleep(delay).await;
             }
             outlet.restart().await?;
@@ -127,20 +134,23 @@ impl Client {
         outlet: &Outlet<'_, G>,
         token: &Secret,
         request_id: &str,
+        watched: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _flight = self.traffic.begin();
         let sent = Instant::now();
         let mut answer = self.transport.post(request).await?;
+        watched.answered(answer.status);
         self.traffic.heard(&self.policy, sent, &answer);
         if answer.status != 200 {
             let body = answer.error_body().await;
+            watched.received(answer.received());
             return Err(verdict::of_status(&answer, &body));
         }
         let mut sink = outlet.sink();
-        let envelope = receive(&call.plan, &mut answer, &mut sink, outlet)
-            .await
-            .map_err(|error| verdict::with_content_type(error, &answer))?;
+        let received = receive(&call.plan, &mut answer, &mut sink, outlet).await;
+        watched.received(answer.received());
+        let envelope = received.map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
         while let Some(batch) = sink.take()? {
             outlet.hand_on(batch).await?;

@@ -3,6 +3,8 @@
 mod base_url;
 pub mod environment;
 mod patience;
+mod proxy;
+mod trust;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use std::time::Duration;
 use url::Url;
 
 pub use patience::Patience;
+pub use proxy::Proxy;
+pub use trust::{Authorities, Trust};
 
 use crate::error::{Error, Kind, Result};
 use crate::time::Zone;
@@ -50,9 +54,9 @@ pub struct Arguments {
     pub rate: Option<f64>,
     /// Bytes of one answer.
     pub max_response_bytes: i64,
-    /// PEM file of the authorities to trust instead of the system's; else `DATAACCESS_CA_BUNDLE`.
+    /// PEM file of the authorities to trust instead of the system's; else the environment's.
     pub ca_bundle: Option<PathBuf>,
-    /// Proxy address.
+    /// Proxy address; else the environment's.
     pub proxy: Option<String>,
     /// Whether plain HTTP may leave this machine.
     pub allow_http: bool,
@@ -81,10 +85,10 @@ pub struct Settings {
     pub interval: Option<Duration>,
     /// Bytes of one answer.
     pub max_response_bytes: u64,
-    /// Authorities to trust, with where the path came from.
-    pub ca_bundle: Option<(PathBuf, Origin)>,
-    /// Explicit proxy.
-    pub proxy: Option<Url>,
+    /// Whom TLS trusts.
+    pub trust: Trust,
+    /// The proxy on the way.
+    pub proxy: Option<Proxy>,
     /// More headers for each request.
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
@@ -122,12 +126,9 @@ impl Settings {
         let base_url = base_url::resolve(arguments.base_url, arguments.allow_http, &lookup)?;
         let timeout = seconds("timeout", arguments.timeout)?;
         let interval = arguments.rate.map(interval).transpose()?;
-        let ca_bundle = match arguments.ca_bundle {
-            Some(path) => Some((path, Origin::Argument("ca_bundle"))),
-            None => lookup(environment::CA_BUNDLE)
-                .map(|path| (PathBuf::from(path), Origin::Environment(environment::CA_BUNDLE))),
-        };
         Ok(Self {
+            trust: Trust::resolve(arguments.ca_bundle, &lookup),
+            proxy: Proxy::resolve(arguments.proxy.as_deref(), &base_url, &lookup)?,
             base_url,
             zone: Zone::try_new(&arguments.timezone)?,
             timeout,
@@ -138,18 +139,17 @@ impl Settings {
                 .ok()
                 .filter(|bytes| *bytes > 0)
                 .ok_or_else(|| refused("max_response_bytes", arguments.max_response_bytes, "at least 1"))?,
-            ca_bundle,
-            proxy: arguments.proxy.map(|proxy| proxy_url(&proxy)).transpose()?,
             headers: headers(arguments.headers)?,
             strict: arguments.strict,
             patience: Patience::hastened(arguments.haste),
         })
     }
 
-    /// Whether the service is on this machine.
+    /// Whether anything on the way speaks TLS.
     #[must_use]
-    pub fn is_loopback(&self) -> bool {
-        base_url::is_loopback(&self.base_url)
+    pub fn uses_tls(&self) -> bool {
+        let of_proxy = self.proxy.as_ref().map(|proxy| proxy.url.scheme());
+        [Some(self.base_url.scheme()), of_proxy].contains(&Some("https"))
     }
 }
 
@@ -179,13 +179,6 @@ fn whole(name: &'static str, value: i64, least: u32) -> Result<u32> {
         .ok()
         .filter(|number| (least..=10_000).contains(number))
         .ok_or_else(|| refused(name, value, &format!("a whole number from {least} to 10000")))
-}
-
-fn proxy_url(text: &str) -> Result<Url> {
-    // The address may hold a password: it is never quoted.
-    let error = || Error::new(Kind::Config, "proxy= must be an http:// or https:// address, as http://proxy:3128");
-    let url = Url::parse(text).map_err(|_| error())?;
-    if matches!(url.scheme(), "http" | "https") && url.host_str().is_some() { Ok(url) } else { Err(error()) }
 }
 
 fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {

@@ -57,13 +57,51 @@ fn an_address_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
 #[test]
 fn plain_http_is_for_this_machine_unless_allowed() {
     for address in ["http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "http://127.8.9.1"] {
-        assert!(resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect(address).is_loopback());
+        assert!(resolve(|arguments| arguments.base_url = Some(address.to_owned())).is_ok(), "{address}");
     }
     let far = resolve(|arguments| {
         arguments.base_url = Some("http://cdp.internal".to_owned());
         arguments.allow_http = true;
     });
-    assert!(!far.expect("allowed").is_loopback());
+    assert!(!far.expect("allowed").uses_tls());
+}
+
+#[test]
+fn the_nearest_word_on_trust_wins() {
+    let variables = ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
+    let trusted = |argument: Option<&str>, set: &[&str]| {
+        let lookup = |name: &str| set.contains(&name).then(|| format!("/of/{name}"));
+        Trust::resolve(argument.map(PathBuf::from), lookup).to_string()
+    };
+    assert_eq!(trusted(Some("/given"), &variables), "ca_bundle=/given");
+    assert_eq!(trusted(None, &variables), "DATAACCESS_CA_BUNDLE=/of/DATAACCESS_CA_BUNDLE");
+    assert_eq!(trusted(None, &variables[1..]), "SSL_CERT_FILE=/of/SSL_CERT_FILE, SSL_CERT_DIR=/of/SSL_CERT_DIR");
+    assert_eq!(trusted(None, &variables[2..]), "SSL_CERT_DIR=/of/SSL_CERT_DIR");
+    assert_eq!(trusted(None, &variables[3..]), "REQUESTS_CA_BUNDLE=/of/REQUESTS_CA_BUNDLE");
+    assert_eq!(trusted(None, &[]), "the system's authorities");
+}
+
+#[test]
+fn every_variable_that_is_read_is_listed() {
+    let read = std::cell::RefCell::new(vec![environment::TOKEN.to_owned()]);
+    for address in ["https://cdp.example.com", "http://cdp.example.com"] {
+        let lookup = |name: &str| {
+            read.borrow_mut().push(name.to_owned());
+            // Each way of a proxy that is exempt is asked for the list of those who are.
+            (name == "ALL_PROXY").then(|| "http://proxy".to_owned())
+        };
+        let given = Arguments { base_url: Some(address.to_owned()), allow_http: true, ..arguments() };
+        assert!(Settings::resolve(given, lookup).is_ok());
+    }
+    let _ = Settings::resolve(Arguments { base_url: None, ..arguments() }, |name| {
+        read.borrow_mut().push(name.to_owned());
+        None
+    });
+    let (mut read, mut listed) = (read.into_inner(), environment::ALL.map(str::to_owned).to_vec());
+    read.sort();
+    read.dedup();
+    listed.sort();
+    assert_eq!(read, listed);
 }
 
 #[test]

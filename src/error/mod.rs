@@ -211,6 +211,20 @@ impl Error {
         self
     }
 
+    /// Strikes a secret out of every text: an answer may have repeated it.
+    #[must_use]
+    pub fn without(mut self, secret: &str) -> Self {
+        let inner = self.0.as_mut();
+        let fields = inner.fields.iter_mut().filter_map(|(_, field)| match field {
+            Field::Text(text) => Some(text),
+            _ => None,
+        });
+        for text in fields.chain([&mut inner.message]).chain(&mut inner.hint) {
+            *text = text::without(text, secret);
+        }
+        self
+    }
+
     /// Adds what is known of the call.
     #[must_use]
     pub fn in_context(mut self, context: Context) -> Self {

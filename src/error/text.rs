@@ -37,10 +37,33 @@ pub fn one_line(text: &str) -> String {
 pub fn excerpt(text: &str, limit: usize) -> String {
     let line = one_line(text);
     match line.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}{CUT}", line.get(..end).unwrap_or_default()),
         None => line,
     }
 }
+
+/// A shorter text is not taken for a secret: it would be found in plain words.
+const LEAST_SECRET: usize = 8;
+
+/// A text without a secret, wherever it stands, also where an excerpt ends within it.
+#[must_use]
+pub fn without(text: &str, secret: &str) -> String {
+    if secret.len() < LEAST_SECRET {
+        return text.to_owned();
+    }
+    let mut told = text.replace(secret, STRUCK);
+    for end in (LEAST_SECRET..secret.len()).rev() {
+        if let Some(beginning) = secret.get(..end) {
+            told = told.replace(&format!("{beginning}{CUT}"), STRUCK);
+        }
+    }
+    told
+}
+
+/// What stands in place of a secret.
+const STRUCK: &str = "<redacted>";
+/// The end of an excerpt.
+const CUT: char = '…';
 
 #[cfg(test)]
 mod tests {
@@ -52,5 +75,16 @@ mod tests {
         assert_eq!(one_line("invoice\u{202e}gpj.exe\u{2028}\u{feff}"), "invoice\\u{202e}gpj.exe\\u{2028}\\u{feff}");
         assert_eq!(one_line("Tết 夏の🎁 e\u{301}"), "Tết 夏の🎁 e\u{301}");
         assert_eq!(excerpt("ééééé", 3), "ééé…");
+    }
+
+    #[test]
+    fn a_secret_is_struck_out_whole_or_cut() {
+        let secret = "tok-0123456789";
+        assert_eq!(without("Bearer tok-0123456789, tok-0123456789", secret), "Bearer <redacted>, <redacted>");
+        for end in LEAST_SECRET..secret.len() {
+            let cut = excerpt(&format!("you sent {secret}"), "you sent ".len() + end);
+            assert_eq!(without(&cut, secret), "you sent <redacted>", "{cut}");
+        }
+        assert_eq!(without("the token is no more", "tok"), "the token is no more");
     }
 }

@@ -1,27 +1,28 @@
 //! The doors between Python and the core: all blocking, spawning, attaching and detaching happens here.
 //!
 //! There is one runtime a process, made on first use and again after a fork. A synchronous call parks without
-//! the interpreter in short slices, so that signals are seen; an asynchronous one becomes an asyncio future.
+//! the interpreter in short slices, so that signals are seen. `asyncio` has the door of asynchronous ones.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::Pin;
+use std::mem;
+use std::panic::resume_unwind;
+use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3_async_runtimes::TaskLocals;
-use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
-use super::gate;
+pub(super) use super::asyncio::spawn;
+use super::gate::{self, Stay};
+use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
+use crate::observe::watched;
 
 /// How long a parked thread does not look for signals.
 const SLICE: Duration = Duration::from_millis(50);
@@ -29,7 +30,7 @@ const WORKERS: usize = 2;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::empty();
 
-fn runtime() -> Result<Arc<Runtime>> {
+pub(super) fn runtime() -> Result<Arc<Runtime>> {
     RUNTIME.get_or_try_make(|| {
         Builder::new_multi_thread()
             .worker_threads(WORKERS)
@@ -45,14 +46,7 @@ fn runtime() -> Result<Arc<Runtime>> {
 
 /// Ends a task whose caller has gone.
 #[derive(Debug)]
-pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> AbortOnDrop<T> {
-    /// Ends the task now.
-    pub(super) fn abort(&self) {
-        self.0.abort();
-    }
-}
+struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
@@ -92,22 +86,47 @@ enum Wake<E, T> {
 pub(super) fn block<E, T>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
-    mut events: mpsc::Receiver<E>,
-    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    events: mpsc::Receiver<E>,
+    handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
 ) -> PyResult<T>
 where
     E: Send + 'static,
     T: Send + 'static,
 {
+    let stay = Stay::begin(py);
+    let (watcher, records) = log::listen(py)?;
+    park(py, &stay, watched(watcher, future), events, handle, records.as_ref())
+}
+
+/// As [`block`], for a future whose records are told by somebody else's.
+fn park<E, T>(
+    py: Python<'_>,
+    stay: &Stay,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    mut events: mpsc::Receiver<E>,
+    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    records: Option<&Records>,
+) -> PyResult<T>
+where
+    E: Send + 'static,
+    T: Send + 'static,
+{
+    let tell = || records.map_or(Ok(()), |records| records.tell(py));
     if Handle::try_current().is_ok() {
         return Err(PyRuntimeError::new_err("a synchronous call of dataaccess was made from inside its own runtime"));
     }
     let runtime = runtime().map_err(|error| raise(py, error))?;
     let mut task = AbortOnDrop(runtime.spawn(future));
     let mut signals = Signals::default();
+    let process = process::id();
     loop {
+        if process::id() != process {
+            // A callback has forked, and returns in the child too: nobody works at the call there.
+            mem::forget(task);
+            return Err(raise(py, forked()));
+        }
         let (events, task) = (&mut events, &mut task.0);
-        let wake = py.detach(|| {
+        let wake = stay.detach(py, || {
             runtime.block_on(async {
                 tokio::select! {
                     biased;
@@ -122,12 +141,16 @@ where
                 handle(py, event)?;
                 signals.check(py)?;
             }
-            Wake::Slice => signals.check(py)?,
+            Wake::Slice => {
+                signals.check(py)?;
+                tell()?;
+            }
             Wake::Done(done) => {
                 while let Ok(event) = events.try_recv() {
                     handle(py, event)?;
                     signals.check(py)?;
                 }
+                tell()?;
                 return done.unwrap_or_else(|_| Err(defect())).map_err(|error| raise(py, error));
             }
         }
@@ -139,9 +162,44 @@ pub(super) fn no_events() -> mpsc::Receiver<()> {
     mpsc::channel(1).1
 }
 
-/// Sets work going whose outcome comes by another way. It ends when what is given back is dropped.
-pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<AbortOnDrop<()>> {
-    runtime().map(|runtime| AbortOnDrop(runtime.spawn(work))).map_err(|error| raise(py, error))
+/// Work whose outcome comes by another way. It ends when this is dropped.
+pub(super) struct Work {
+    task: AbortOnDrop<()>,
+    records: Option<Records>,
+}
+
+impl Work {
+    /// Sets it going.
+    pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<Self> {
+        let (watcher, records) = log::listen(py)?;
+        let task = runtime().map(|runtime| AbortOnDrop(runtime.spawn(watched(watcher, work))));
+        Ok(Self { task: task.map_err(|error| raise(py, error))?, records })
+    }
+
+    /// Ends it now.
+    pub(super) fn abort(&self) {
+        self.task.0.abort();
+    }
+
+    /// Tells what it has logged so far.
+    pub(super) fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        self.records.as_ref().map_or(Ok(()), |records| records.tell(py))
+    }
+
+    /// Waits for something that it brings about.
+    pub(super) fn wait(&self, py: Python<'_>, future: impl Future<Output = ()> + Send + 'static) -> PyResult<()> {
+        let future = async move {
+            future.await;
+            Ok(())
+        };
+        park(py, &Stay::begin(py), future, no_events(), |_, ()| Ok(()), self.records.as_ref())
+    }
+}
+
+/// Sets work going that ends by itself, and that nobody waits for.
+pub(super) fn aside(work: impl Future<Output = ()> + Send + 'static) {
+    // Without a runtime nothing can be under way.
+    drop(runtime().map(|runtime| runtime.spawn(work)));
 }
 
 /// Waits for a future on a thread of another library, which may or may not hold the interpreter: it is not touched,
@@ -157,23 +215,6 @@ pub(super) fn wait<T: Send + 'static>(
 ) -> PyResult<T> {
     let done = async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(defect())) };
     block(py, done, no_events(), |_, ()| Ok(()))
-}
-
-/// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
-pub(super) fn spawn<T>(
-    py: Python<'_>,
-    future: impl Future<Output = PyResult<T>> + Send + 'static,
-) -> PyResult<Bound<'_, PyAny>>
-where
-    T: for<'py> IntoPyObject<'py> + Send + 'static,
-{
-    runtime().map_err(|error| raise(py, error))?;
-    generic::future_into_py::<Door, _, T>(py, async move {
-        match AssertUnwindSafe(future).catch_unwind().await {
-            Ok(result) => result,
-            Err(_) => raised(Err(defect())).await,
-        }
-    })
 }
 
 /// Runs something that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.
@@ -201,6 +242,11 @@ pub(super) async fn raised<T>(result: Result<T>) -> PyResult<T> {
     }
 }
 
+fn forked() -> Error {
+    Error::new(Kind::ForkedHandle, "a call that was begun before a fork cannot be waited for after it")
+        .with_hint("make it again in the child")
+}
+
 /// A panic, which has told its story on standard error. Its text may hold anything, so none of it is repeated.
 pub(super) fn defect() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the call")
@@ -218,66 +264,4 @@ pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bou
         return spawn(py, panicking::<PyResult<()>>());
     }
     block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
-}
-
-/// Our runtime, as the bridge to asyncio wants to see it.
-struct Door;
-
-/// A task that is gone, or a panic in it.
-struct Lost(Option<JoinError>);
-
-impl generic::JoinError for Lost {
-    fn is_panic(&self) -> bool {
-        self.0.as_ref().is_some_and(JoinError::is_panic)
-    }
-
-    fn into_panic(self) -> Box<dyn std::any::Any + Send + 'static> {
-        match self.0.map(JoinError::try_into_panic) {
-            Some(Ok(panic)) => panic,
-            _ => Box::new("the task was cancelled"),
-        }
-    }
-}
-
-type Joined = Pin<Box<dyn Future<Output = Result<(), Lost>> + Send>>;
-
-fn joined(handle: Result<JoinHandle<()>>) -> Joined {
-    Box::pin(async move {
-        match handle {
-            Ok(handle) => handle.await.map_err(|error| Lost(Some(error))),
-            Err(_) => Err(Lost(None)),
-        }
-    })
-}
-
-impl generic::Runtime for Door {
-    type JoinError = Lost;
-    type JoinHandle = Joined;
-
-    fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
-        joined(runtime().map(|runtime| runtime.spawn(future)))
-    }
-
-    fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
-        // The bridge attaches inside this work, and would panic in an interpreter that is gone.
-        joined(runtime().map(|runtime| {
-            runtime.spawn_blocking(|| {
-                gate::while_open(work);
-            })
-        }))
-    }
-}
-
-impl ContextExt for Door {
-    fn scope<F, R>(_locals: TaskLocals, future: F) -> Pin<Box<dyn Future<Output = R> + Send>>
-    where
-        F: Future<Output = R> + Send + 'static,
-    {
-        // No future of ours calls back into asyncio, so none needs to know its loop.
-        Box::pin(future)
-    }
-
-    fn get_task_locals() -> Option<TaskLocals> {
-        None
-    }
 }

@@ -1,7 +1,14 @@
-//! The way of our own threads into the interpreter, and its end: none enters once the interpreter is exiting.
+//! The way of threads into the interpreter, and its end: none enters once the interpreter is exiting.
+//!
+//! Python ends a thread that comes back to it too late by unwinding its stack, which no frame of ours survives: what
+//! they hold of Python would be dropped in an interpreter that is gone. So whoever is inside when the exit begins is
+//! waited for, and whoever comes later comes no further.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -13,18 +20,46 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Gate {
-    closed: AtomicBool,
+    closed_by: OnceLock<ThreadId>,
     inside: AtomicUsize,
 }
 
 static GATE: PerProcess<Gate> = PerProcess::empty();
+
+thread_local! {
+    /// Whether this thread has a stay.
+    static STAYS: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Gate {
+    /// Counts this thread in, unless the gate is closed to it: the thread that exits may still come and go.
+    fn enter(&self) -> bool {
+        self.inside.fetch_add(1, Ordering::SeqCst);
+        let open = self.closed_by.get().is_none_or(|by| *by == thread::current().id());
+        if !open {
+            self.leave();
+        }
+        open
+    }
+
+    fn leave(&self) {
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Counts this thread in, or ends it here as far as Python can tell. The interpreter is not held.
+    fn enter_or_end(&self) {
+        while !self.enter() {
+            thread::park();
+        }
+    }
+}
 
 /// Counts a thread in for as long as it lives.
 struct Inside<'a>(&'a Gate);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.inside.fetch_sub(1, Ordering::SeqCst);
+        self.0.leave();
     }
 }
 
@@ -36,16 +71,63 @@ pub(super) fn enter<T>(work: impl for<'py> FnOnce(Python<'py>) -> T) -> Option<T
 /// Runs what enters the interpreter by itself; nothing when the interpreter is exiting.
 pub(super) fn while_open<T>(work: impl FnOnce() -> T) -> Option<T> {
     let gate = GATE.get_or_make(Gate::default);
-    gate.inside.fetch_add(1, Ordering::SeqCst);
+    if !gate.enter() {
+        return None;
+    }
     let _inside = Inside(&gate);
-    (!gate.closed.load(Ordering::SeqCst)).then(work)
+    Some(work())
+}
+
+/// The time that a thread of the program spends in our frames, from which Python may be called.
+pub(super) struct Stay {
+    /// That of the outermost stay of a thread.
+    gate: Option<Arc<Gate>>,
+    _of_one_thread: PhantomData<*const ()>,
+}
+
+impl Stay {
+    /// Begins a stay. Once the interpreter is exiting, a thread that is not the one that exits comes no further.
+    pub(super) fn begin(py: Python<'_>) -> Self {
+        let gate = (!STAYS.get()).then(|| GATE.get_or_make(Gate::default));
+        if let Some(gate) = &gate {
+            if !gate.enter() {
+                py.detach(|| gate.enter_or_end());
+            }
+            STAYS.set(true);
+        }
+        Self { gate, _of_one_thread: PhantomData }
+    }
+
+    /// Interrupts the stay for something that waits without the interpreter.
+    pub(super) fn detach<T: Send>(&self, py: Python<'_>, wait: impl FnOnce() -> T + Send) -> T {
+        let gate = self.gate.as_deref();
+        py.detach(|| {
+            if let Some(gate) = gate {
+                gate.leave();
+            }
+            let waited = wait();
+            if let Some(gate) = gate {
+                gate.enter_or_end();
+            }
+            waited
+        })
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if let Some(gate) = &self.gate {
+            STAYS.set(false);
+            gate.leave();
+        }
+    }
 }
 
 /// Closes the gate and waits for those inside: registered to run before the interpreter goes.
 #[pyfunction]
 pub(super) fn close_gate(py: Python<'_>) {
     let gate = GATE.get_or_make(Gate::default);
-    gate.closed.store(true, Ordering::SeqCst);
+    gate.closed_by.get_or_init(|| thread::current().id());
     py.detach(|| {
         let end = Instant::now() + PATIENCE;
         while gate.inside.load(Ordering::SeqCst) > 0 && Instant::now() < end {

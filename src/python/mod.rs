@@ -1,5 +1,6 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
+mod asyncio;
 mod capsule;
 mod client;
 mod doors;
@@ -9,6 +10,7 @@ mod given;
 mod held_token;
 mod json;
 mod load;
+mod log;
 mod process;
 mod raise;
 mod request;
@@ -24,8 +26,12 @@ mod values;
 /// The native half of `dataaccess`; its names are private to that package.
 #[pyo3::pymodule]
 mod _native {
+    use std::sync::OnceLock;
+
+    use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
 
+    use crate::config::environment;
     use crate::error::Kind;
 
     #[pymodule_export]
@@ -49,9 +55,18 @@ mod _native {
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 
+    /// The interpreter this module belongs to, told by the address of its modules.
+    static HOME: OnceLock<usize> = OnceLock::new();
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // From 3.12 on Python itself refuses.
+        let modules = module.py().import("sys")?.getattr("modules")?.as_ptr() as usize;
+        if *HOME.get_or_init(|| modules) != modules {
+            return Err(PyImportError::new_err("dataaccess cannot be loaded in a second interpreter of one process"));
+        }
         module.add("ERROR_CLASSES", Kind::ALL.map(Kind::class_name))?;
+        module.add("ENVIRONMENT", environment::ALL)?;
         let py = module.py();
         py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::gate::close_gate, py)?,))?;
         Ok(())

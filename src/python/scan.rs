@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 
 use super::client::RawClient;
-use super::doors::AbortOnDrop;
+use super::doors::Work;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, Found};
@@ -35,14 +35,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Parked {
     opened: Opened,
     since: Instant,
-    _end: AbortOnDrop<()>,
+    _end: Work,
 }
 
 impl Parked {
     /// Whoever wants it has to come in time; somewhat later its request is ended.
     fn new(py: Python<'_>, opened: Opened) -> PyResult<Self> {
         let waiting = opened.clone();
-        let end = doors::start(py, async move {
+        let end = Work::start(py, async move {
             tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
             waiting.abort();
         })?;
@@ -83,7 +83,7 @@ impl RawScan {
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
         let (stream, work) = scan.clone().stream(core, options, Arc::clone(&self.last_stats));
-        Ok(Opened::new(stream, doors::start(py, work)?))
+        Ok(Opened::new(stream, Work::start(py, work)?))
     }
 
     /// A stream whose answer has begun well, with its schema.

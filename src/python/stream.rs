@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::doors::{self, AbortOnDrop};
+use super::doors::{self, Work};
 use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
@@ -21,7 +21,7 @@ use crate::scan::{Next, Stream};
 /// A stream and the work that feeds it, which ends with it.
 pub(super) struct Open {
     pub(super) stream: Stream,
-    work: AbortOnDrop<()>,
+    work: Work,
 }
 
 /// An open stream, for the process that opened it.
@@ -29,7 +29,7 @@ pub(super) struct Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, work: AbortOnDrop<()>) -> Self {
+    pub(super) fn new(stream: Stream, work: Work) -> Self {
         Self(Arc::new(PerProcess::holding(Open { stream, work })))
     }
 
@@ -51,11 +51,8 @@ impl Opened {
     /// Waits, hearing Ctrl-C, until there is something to take.
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
-        let wait = async move {
-            open.stream.wait().await;
-            Ok(())
-        };
-        doors::block(py, wait, doors::no_events(), |_, ()| Ok(()))
+        let waiting = Arc::clone(&open);
+        open.work.wait(py, async move { waiting.stream.wait().await })
     }
 }
 
@@ -79,6 +76,7 @@ impl RawStream {
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
             let open = self.open(py)?;
+            open.work.tell(py)?;
             match open.stream.take().map_err(|error| raise(py, error))? {
                 Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
@@ -89,7 +87,9 @@ impl RawStream {
 
     /// The next batch if it is there; nothing when it is not, or at the end.
     fn take(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
-        match self.open(py)?.stream.take().map_err(|error| raise(py, error))? {
+        let open = self.open(py)?;
+        open.work.tell(py)?;
+        match open.stream.take().map_err(|error| raise(py, error))? {
             Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
         }

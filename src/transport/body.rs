@@ -66,6 +66,10 @@ impl Body {
         Ok(Some(inflate.piece()))
     }
 
+    pub(super) fn received(&self) -> u64 {
+        self.source.received
+    }
+
     /// The first bytes, at most so many; what cannot be read does not matter.
     pub(super) async fn beginning(&mut self, limit: usize) -> Vec<u8> {
         let mut body = Vec::new();

@@ -1,9 +1,11 @@
-//! Failures of the HTTP library told in our own kinds, by their types and never by their texts.
+//! Failures of the HTTP library told in our own kinds, by their types and not by their texts.
 
 use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
+use super::tls;
+use super::way::Way;
 use crate::error::{Error, Kind};
 
 /// A client that could not be set up.
@@ -20,26 +22,32 @@ pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Err
 }
 
 /// A request that got no answer.
-pub(super) fn sending(error: reqwest::Error, uses_proxy: bool, authority: &str) -> Error {
-    let cause = innermost(&error);
-    let told = if let Some(tls) = find::<rustls::Error>(&error) {
-        Error::new(Kind::Tls, format!("no trusted connection to {authority}: {tls}"))
-            .with("phase", "tls")
-            .with_hint("a private authority is trusted with ca_bundle=; a wrong clock also makes certificates invalid")
-    } else if error.is_dns() {
-        Error::new(Kind::Connect, format!("the host of {authority} is not known: {cause}"))
-            .with("phase", "dns")
-            .retryable()
-    } else if error.is_connect() && error.is_timeout() {
-        timed_out("connect", &format!("no connection to {authority}"), super::CONNECT_TIMEOUT)
-    } else if error.is_connect() && uses_proxy {
-        Error::new(Kind::Proxy, format!("no connection through the proxy: {cause}")).with("phase", "proxy").retryable()
-    } else if error.is_connect() {
-        Error::new(Kind::Connect, format!("no connection to {authority}: {cause}")).with("phase", "tcp").retryable()
+pub(super) fn sending(error: reqwest::Error, way: &Way) -> Error {
+    let told = if error.is_connect() {
+        way.closed(&error)
+    } else if let Some(refusal) = tls::late_refusal(&error) {
+        tls::refused(refusal, &way.service, &way.trust)
     } else {
-        receiving_cause(&error, 0, "answer")
+        let told = receiving_cause(&error, 0, "answer");
+        let is_other = matches!(told.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
+        let hint = "if that port speaks TLS, base_url= must begin with https://";
+        if way.is_plain && is_other { told.with_hint(hint) } else { told }
     };
     told.with_source(error.without_url())
+}
+
+/// Nobody was reached at the other end, who is called `whom`.
+pub(super) fn connecting(error: &reqwest::Error, whom: &str, limit: Duration) -> Error {
+    let cause = innermost(error);
+    if error.is_timeout() {
+        return timed_out("connect", &format!("no connection to {whom}"), limit);
+    }
+    let told = if error.is_dns() {
+        Error::new(Kind::Connect, format!("the host of {whom} is not known: {cause}")).with("phase", "dns")
+    } else {
+        Error::new(Kind::Connect, format!("no connection to {whom}: {cause}")).with("phase", "tcp")
+    };
+    told.retryable()
 }
 
 /// A body that broke off; `what` says of what the bytes are.
@@ -79,7 +87,7 @@ fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
 }
 
 /// The cause of a type, however deep; errors of TLS hide inside those of I/O.
-fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+pub(super) fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<T>() {
@@ -96,7 +104,7 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
 }
 
 /// The last cause, which is the one that says what happened.
-fn innermost(error: &(dyn StdError + 'static)) -> String {
+pub(super) fn innermost(error: &(dyn StdError + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
         last = source;

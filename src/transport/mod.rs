@@ -11,6 +11,7 @@ mod inflate;
 mod meter;
 mod stall;
 mod tls;
+mod way;
 
 use std::time::{Duration, SystemTime};
 
@@ -23,13 +24,12 @@ use self::body::Body;
 use self::connections::{Observed, observe};
 use self::encoding::Accepted;
 pub use self::meter::Meter;
+use self::way::Way;
 use crate::config::{Patience, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
-/// TCP and TLS together.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shorter than the idle time-outs of usual servers, so that we let go first.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// What is read of an answer that is an error.
@@ -41,7 +41,7 @@ pub struct Transport {
     client: reqwest::Client,
     base_url: Url,
     accepted: Accepted,
-    uses_proxy: bool,
+    way: Way,
     patience: Patience,
     meter: Meter,
 }
@@ -81,30 +81,24 @@ impl Transport {
     pub fn try_new(settings: &Settings) -> Result<Self> {
         let accepted = Accepted::of_settings(&settings.headers)?;
         let meter = Meter::default();
-        let mut builder = reqwest::Client::builder()
+        let builder = reqwest::Client::builder()
             .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
             .default_headers(default_headers(settings, &accepted)?)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
             .http1_only()
-            .connect_timeout(CONNECT_TIMEOUT)
+            .connect_timeout(settings.patience.connect)
             .connector_layer(Observed::new(meter.connections.clone()))
             .pool_idle_timeout(POOL_IDLE_TIMEOUT);
-        builder = tls::configure(builder, settings)?;
-        if let Some(proxy) = &settings.proxy {
-            let proxy = reqwest::Proxy::all(proxy.clone()).map_err(|error| failure::setup(error, "proxy="))?;
-            builder = builder.no_proxy().proxy(proxy);
-        } else if settings.is_loopback() {
-            // A proxy of the environment must not see what is meant for this machine.
-            builder = builder.no_proxy();
-        }
+        let way = Way::new(settings);
+        let builder = way.configure(tls::configure(builder, settings)?)?;
         let client = builder.build().map_err(|error| failure::setup(error, "the HTTP client"))?;
         Ok(Self {
             client,
             base_url: settings.base_url.clone(),
             accepted,
-            uses_proxy: settings.proxy.is_some(),
+            way,
             patience: settings.patience.clone(),
             meter,
         })
@@ -114,8 +108,8 @@ impl Transport {
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
-            let Settings { base_url, ca_bundle, proxy, headers, patience, .. } = settings.clone();
-            (base_url, ca_bundle, proxy, headers, patience)
+            let Settings { base_url, trust, proxy, headers, patience, .. } = settings.clone();
+            (base_url, trust, proxy, headers, patience)
         };
         parts(one) == parts(other)
     }
@@ -141,10 +135,13 @@ impl Transport {
                     .with_hint("ask for less at a time, so that it finds its answer sooner")
             })?
             .map_err(|error| {
-                let failure = failure::sending(error, self.uses_proxy, &self.authority());
+                let failure = failure::sending(error, &self.way);
                 let is_lost = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
                 if is_lost && !connected { failure.stale() } else { failure }
             })?;
+        if let Some(refusal) = self.way.refusal(response.status().as_u16()) {
+            return Err(refusal);
+        }
         Ok(Answer::new(response, self))
     }
 
@@ -152,12 +149,6 @@ impl Transport {
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.meter
-    }
-
-    /// Host and port, for messages.
-    fn authority(&self) -> String {
-        let host = self.base_url.host_str().unwrap_or_default();
-        self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 }
 
@@ -183,6 +174,12 @@ impl Answer {
     /// The next bytes of the body, decompressed, until the next call; nothing at its proper end.
     pub async fn chunk(&mut self) -> Result<Option<&[u8]>> {
         self.body.chunk().await
+    }
+
+    /// Bytes of the body that have come, compressed or not.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.body.received()
     }
 
     /// The beginning of a body that is told as an error; what cannot be read does not matter.

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import dataaccess as da
+from dataaccess import _native
 from dataaccess.scan import AsyncBatches, AsyncScan
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
@@ -24,8 +25,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
-        monkeypatch.delenv(name)
+    for name in {*_native.ENVIRONMENT, *(name for name in os.environ if name.startswith("DATAACCESS_"))}:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")

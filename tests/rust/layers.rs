@@ -8,8 +8,9 @@ use std::io;
 use std::path::Path;
 
 /// Each room with the rooms it may name, lower floors first. The bindings (`python`) may name every room.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("error", &[]),
+    ("observe", &["error"]),
     ("secret", &["error"]),
     ("time", &["error"]),
     ("contract", &[]),
@@ -20,7 +21,22 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("retry", &["error"]),
     ("config", &["error", "secret", "time"]),
     ("transport", &["error", "secret", "config", "retry"]),
-    ("client", &["error", "secret", "time", "contract", "filter", "decode", "cells", "retry", "config", "transport"]),
+    (
+        "client",
+        &[
+            "error",
+            "observe",
+            "secret",
+            "time",
+            "contract",
+            "filter",
+            "decode",
+            "cells",
+            "retry",
+            "config",
+            "transport",
+        ],
+    ),
     ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "client"]),
     // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
     ("sandbox", &["error", "contract"]),
@@ -28,6 +44,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
         "python",
         &[
             "error",
+            "observe",
             "secret",
             "time",
             "contract",
@@ -46,7 +63,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 23] = [
+const ALONE: [(&str, &[&str]); 24] = [
     // The bindings read what other libraries stream into the embedded service.
     ("arrow", &["columns", "scan", "python"]),
     ("axum", &["sandbox"]),
@@ -62,9 +79,10 @@ const ALONE: [(&str, &[&str]); 23] = [
     ("reqwest", &["transport"]),
     ("rusqlite", &["sandbox"]),
     ("rustls", &["transport"]),
+    ("rustls_native_certs", &["transport"]),
     ("sha2", &["sandbox"]),
     ("subtle", &["sandbox"]),
-    ("tokio", &["transport", "client", "scan", "sandbox", "python"]),
+    ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),

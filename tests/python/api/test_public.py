@@ -117,7 +117,10 @@ def test_importing_starts_nothing() -> None:
         "import sys, threading, dataaccess; "
         "heavy = {'pandas', 'numpy', 'asyncio', 'polars', 'pyarrow', 'airflow', 'pytest'} & set(sys.modules); "
         "assert not heavy, heavy; assert threading.active_count() == 1; "
-        "import os; print(len(os.listdir('/proc/self/task')) if os.path.isdir('/proc/self/task') else 1)"
+        "import os; print(len(os.listdir('/proc/self/task')) if os.path.isdir('/proc/self/task') else 1); "
+        "links = ['/proc/self/fd/' + number for number in os.listdir('/proc/self/fd')] if os.name == 'posix' else []; "
+        "opened = [os.readlink(link) for link in links if os.path.lexists(link)]; "
+        "assert not [name for name in opened if 'socket' in name or 'eventpoll' in name], opened"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
     assert done.stdout.strip() == "1"

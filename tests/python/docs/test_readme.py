@@ -1,5 +1,6 @@
 """Every Python block of the README runs as it stands, each in a namespace of its own."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -46,8 +47,12 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
     block.namespace.clear()
+    level = logging.getLogger("dataaccess").level
 
-    block.evaluate()
+    try:
+        block.evaluate()
+    finally:
+        logging.getLogger("dataaccess").setLevel(level)
 
 
 @pytest.mark.parametrize("block", blocks("tests"))

@@ -216,30 +216,6 @@ def test_the_deadline_holds_over_all_attempts_and_drips(connect: Any) -> None:
     assert isinstance(caught.value, TimeoutError)
 
 
-def test_nobody_listening_is_told_with_the_address(connect: Any) -> None:
-    with serving(always(http())) as server:
-        address = server.base_url
-    with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
-        search(connect(address, retries=2))
-    assert (caught.value.phase, caught.value.attempts) == ("tcp", 3)
-
-
-def test_an_unknown_host_is_told_as_such(connect: Any) -> None:
-    with pytest.raises(da.ConnectError) as caught:
-        search(connect("https://cdp.invalid", retries=0))
-    assert caught.value.phase == "dns"
-
-
-def test_a_proxy_of_the_environment_never_sees_this_machine(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(always(http(b"", "500 Proxy"))) as proxy, serving(always(http())) as server:
-        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-            monkeypatch.setenv(name, proxy.base_url)
-        monkeypatch.delenv("NO_PROXY", raising=False)
-        monkeypatch.delenv("no_proxy", raising=False)
-        assert search(connect(server.base_url))
-        assert proxy.connections == 0
-
-
 def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
     body = BODY.replace(b'"b"', b'"customer \\udead 42"')
     with serving(always(http(body))) as server, pytest.raises(da.RecordError) as caught:

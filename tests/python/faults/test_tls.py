@@ -1,19 +1,26 @@
-"""TLS: a private authority is trusted when told, and nobody else is (C6, C7, C10)."""
+"""TLS: whoever cannot prove who they are gets no request, and is told for what they are (C6, C8, C10)."""
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
-from support.raw_server import http, read_request, serving
+from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.raw_server import Close, always, http, serving
 
 import dataaccess as da
+
+ROOT = Path(__file__).parents[3]
+ANY_CIPHER = "ALL:@SECLEVEL=0"
 
 
 @pytest.fixture(scope="module")
@@ -21,74 +28,150 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
+@pytest.fixture(scope="module")
+def bundle(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trust") / "ca.pem"
+    authority.cert_pem.write_to_path(path)
+    return path
+
+
 @contextmanager
-def tls_server(certificate: trustme.LeafCert) -> Iterator[tuple[str, list[str]]]:
-    """Answers each request over TLS; gives its address and the paths asked for."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate.configure_cert(context)
-    listener = socket.create_server(("127.0.0.1", 0))
-    requests: list[str] = []
+def speaking(greeting: bytes) -> Iterator[int]:
+    """Says the same to everyone who says something; gives its port."""
 
     def serve() -> None:
         with suppress(OSError):
             while True:
-                plain, _ = listener.accept()
-                with suppress(OSError), plain, context.wrap_socket(plain, server_side=True) as connection:
-                    request = read_request(connection)
-                    if request is not None:
-                        requests.append(request.path)
-                        connection.sendall(http(headers=("Connection: close",)))
+                connection, _ = listener.accept()
+                with suppress(OSError), connection:
+                    connection.recv(65536)
+                    connection.sendall(greeting)
+                    connection.recv(65536)
 
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield f"https://localhost:{listener.getsockname()[1]}", requests
-    finally:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
 
 
 def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-@pytest.mark.parametrize("by_environment", [False, True])
-def test_a_private_authority_is_trusted_when_told(
-    connect: Any, authority: trustme.CA, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, *, by_environment: bool
-) -> None:
-    bundle = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(bundle)
-    options = {} if by_environment else {"ca_bundle": bundle}
-    if by_environment:
-        monkeypatch.setenv("DATAACCESS_CA_BUNDLE", str(bundle))
-    with tls_server(authority.issue_cert("localhost")) as (address, requests):
-        assert search(connect(address, **options)) == [{"id": "a"}, {"id": "b"}]
-        assert requests == ["/access/api/item/search"]
+def without_chain(authority: trustme.CA) -> trustme.LeafCert:
+    """Of an authority between, which the server does not show."""
+    issued = authority.create_child_ca().issue_cert("localhost")
+    return trustme.LeafCert(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes(), [])
 
 
-def test_who_is_not_trusted_gets_no_request(connect: Any, authority: trustme.CA, tmp_path: Any) -> None:
-    bundle = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(bundle)
-    stranger = trustme.CA()
-    for certificate, options in [
-        (stranger.issue_cert("localhost"), {"ca_bundle": bundle}),
-        (authority.issue_cert("localhost"), {}),
-        (authority.issue_cert("elsewhere.example.com"), {"ca_bundle": bundle}),
-    ]:
-        with tls_server(certificate) as (address, requests):
-            with pytest.raises(da.TlsError) as caught:
-                search(connect(address, **options))
-            assert requests == []
-        assert (caught.value.phase, caught.value.attempts) == ("tls", 1)
-        assert "ca_bundle=" in str(caught.value)
+def by_a_leaf(authority: trustme.CA) -> trustme.LeafCert:
+    """Of somebody who was never made an authority."""
+    issued = authority.issue_cert("localhost")
+    made = leaf(issued, FOR_SERVERS)
+    chain = [issued.cert_chain_pems[0].bytes()]
+    return trustme.LeafCert(made.private_key_pem.bytes(), made.cert_chain_pems[0].bytes(), chain)
 
 
-def test_a_port_that_speaks_no_tls_is_told(connect: Any) -> None:
-    def speak(connection: Any, _number: int) -> None:
-        connection.sendall(http())
+Server = Callable[[trustme.CA], ssl.SSLContext]
 
-    with serving(speak) as server:
-        # The server waits for a request in plain HTTP and takes the handshake for the beginning of one.
-        with pytest.raises(da.RequestTimeoutError):
-            search(connect(server.base_url.replace("http://", "https://"), timeout=0.5))
+# Who answers, and which reason is told.
+CASES: dict[str, tuple[Server, str]] = {
+    "C6-unknown-authority": (lambda _: context(trustme.CA().issue_cert("localhost")), "unknown issuer"),
+    "C6-self-signed": (lambda _: context(leaf(None, FOR_SERVERS)), "unknown issuer"),
+    "C6-an-authority-as-server": (lambda ca: context(leaf(ca, AN_AUTHORITY)), "bad certificate"),
+    "C6-authority-between-not-shown": (lambda ca: context(without_chain(ca)), "unknown issuer"),
+    "C6-signed-by-no-authority": (lambda ca: context(by_a_leaf(ca)), "bad certificate"),
+    "C6-another-name": (lambda ca: context(ca.issue_cert("elsewhere.example.com")), "wrong name"),
+    "C6-an-address-instead-of-the-name": (lambda ca: context(ca.issue_cert("127.0.0.1")), "wrong name"),
+    "C6-no-name-but-the-common-one": (lambda ca: context(leaf(ca, FOR_SERVERS, names=())), "wrong name"),
+    "C6-expired": (lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY)), "expired"),
+    "C6-not-yet-valid": (lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY)), "not yet valid"),
+    "C6-for-clients": (lambda ca: context(leaf(ca, FOR_CLIENTS)), "bad certificate"),
+    "C6-a-weak-key": (lambda ca: context(leaf(ca, FOR_SERVERS, weak=True), ANY_CIPHER), "bad certificate"),
+    "C6-tls-1.1-only": (
+        lambda ca: context(ca.issue_cert("localhost"), ANY_CIPHER, maximum_version=ssl.TLSVersion.TLSv1_1),
+        "version",
+    ),
+    "C6-no-cipher-that-is-safe": (
+        lambda ca: context(
+            ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
+        ),
+        "refused",
+    ),
+    "C6-wants-a-certificate-of-ours": (
+        lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED),
+        "client certificate",
+    ),
+    "C6-wants-one-in-tls-1.2": (
+        lambda ca: context(
+            ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED, maximum_version=ssl.TLSVersion.TLSv1_2
+        ),
+        "refused",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
+@pytest.mark.parametrize("case", CASES)
+def test_who_is_not_trusted_gets_no_request(connect: Any, authority: trustme.CA, bundle: Path, case: str) -> None:
+    server_of, reason = CASES[case]
+    with serving(always(http()), server_of(authority)) as server:
+        with pytest.raises(da.TlsError) as caught:
+            search(connect(server.base_url, ca_bundle=bundle, retries=3))
         assert server.requests == []
+        assert server.connections == 1
+    error = caught.value
+    assert (error.reason, error.phase, error.attempts, error.retryable) == (reason, "tls", 1, False), str(error)
+    assert f"localhost:{server.port}" in str(error)
+    assert str(error).isprintable()
+    if reason in {"expired", "not yet valid"}:
+        assert re.search(r"this machine's clock says \w+, \d\d \w+ \d{4} [\d:]+ GMT", str(error))
+    elif reason in {"unknown issuer", "wrong name", "bad certificate"}:
+        assert f"trusted: ca_bundle={bundle}" in str(error)
+
+
+def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authority: trustme.CA, bundle: Path) -> None:
+    name = "trusted.example.com" + "-x" * 20
+    with serving(always(http()), context(leaf(authority, FOR_SERVERS, names=(name,) * 9))) as server:
+        with pytest.raises(da.TlsError, match=r"is for .*trusted\.example\.com") as caught:
+            search(connect(server.base_url, ca_bundle=bundle))
+        assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    "greeting", [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
+)
+def test_c10_a_port_that_speaks_no_tls_is_told_at_once(connect: Any, bundle: Path, greeting: bytes) -> None:
+    with speaking(greeting) as port:
+        started = time.monotonic()
+        with pytest.raises(da.TlsError) as caught:
+            search(connect(f"https://localhost:{port}", ca_bundle=bundle))
+    assert time.monotonic() - started < 5
+    assert (caught.value.reason, caught.value.attempts) == ("not TLS", 1)
+
+
+def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, bundle: Path) -> None:
+    def wait(_connection: Any, _number: int) -> None:
+        raise Close
+
+    with serving(wait) as server:
+        # It waits for a request in plain HTTP and takes the handshake for the beginning of one.
+        with pytest.raises(da.RequestTimeoutError):
+            search(connect(f"https://localhost:{server.port}", ca_bundle=bundle, timeout=0.5))
+        assert server.requests == []
+
+
+def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, authority: trustme.CA) -> None:
+    with serving(always(http()), context(authority.issue_cert("localhost"))) as server:
+        with pytest.raises(da.TransportError, match="must begin with https://"):
+            search(connect(server.base_url.replace("https://", "http://"), retries=0))
+        assert server.requests == []
+
+
+def test_c8_nothing_turns_verification_off() -> None:
+    for path in (ROOT / "src").rglob("*.rs"):
+        source = path.read_text(encoding="utf-8")
+        assert not re.search(r"danger|ServerCertVerifier|SSLKEYLOGFILE|KeyLogFile", source), path
+    for path in (ROOT / "python").rglob("*.py"):
+        assert not re.search(r"verify\w*\s*[:=]|insecure", path.read_text(encoding="utf-8")), path

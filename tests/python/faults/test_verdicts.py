@@ -30,7 +30,8 @@ NAMED: dict[int, type[da.DataAccessError]] = {
     503: da.ThrottledError,
 }
 ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504}
-STATUSES = [status for status in range(200, 600) if status != 200]
+# Those that slow a client down come last.
+STATUSES = [*sorted(set(range(201, 600)) - {429, 503}), 429, 503]
 
 
 def search(client: Any) -> Any:

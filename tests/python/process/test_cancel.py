@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
 from typing import Any
 
 import pytest
+from support.cancelling import seconds_until_closed
 from support.raw_server import RawServer, http, serving
 
 import dataaccess as da
@@ -75,3 +77,49 @@ def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> Non
             assert len(await other) > 0
 
     asyncio.run(main())
+
+
+def test_p4_cancelling_at_any_moment_closes_the_connection() -> None:
+    # Promised are 50 ms; the bound here leaves room for a busy machine.
+    assert max(seconds_until_closed(30, seed=4)) < 2
+
+
+@pytest.mark.parametrize("pause", [0, 0.01, 0.05])
+def test_p4_a_run_that_ends_with_calls_pending_ends_quietly(
+    sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str], pause: float
+) -> None:
+    async def main() -> None:
+        client = sandbox.async_client()
+        calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
+        tasks = [asyncio.create_task(call) for call in calls]
+        await asyncio.sleep(pause)
+        assert tasks
+
+    asyncio.run(main())
+    time.sleep(0.2)
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
+    sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
+) -> None:
+    loop = asyncio.new_event_loop()
+    told: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: told.append(context["message"]))
+    client = sandbox.async_client()
+    calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
+    tasks = [loop.create_task(call) for call in calls]
+    loop.run_until_complete(asyncio.sleep(0.001))
+    loop.close()
+    # Their answers come, and find nobody.
+    time.sleep(1.5)
+    pending = sum(not task.done() for task in tasks)
+    assert pending
+    del calls, tasks
+    gc.collect()
+    # What asyncio itself says of tasks that nobody waits for.
+    assert told == ["Task was destroyed but it is pending!"] * pending
+    assert capfd.readouterr() == ("", "")
+    # The client serves the next loop.
+    assert asyncio.run(client.download_segment(5637051))["code"] == 200

@@ -5,16 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.raw_server import in_turn, serving
+from support.forking import CHILD_SECONDS, STATES, count, forked, in_child
+from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 from support.streams import answer, client_of, scan_of
 
 import dataaccess as da
@@ -24,35 +24,6 @@ pytestmark = [
     # Python warns of any fork beside threads; that it is safe here is what these tests show.
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
 ]
-
-CHILD_SECONDS = 15
-
-
-def in_child(act: Callable[[], object]) -> str:
-    """What a forked child gets from `act`, or how it died."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        text = "nothing"
-        try:
-            signal.alarm(CHILD_SECONDS)
-            os.close(reader)
-            text = repr(act())
-        except BaseException as error:  # noqa: BLE001 - told to the parent
-            text = f"{type(error).__name__}: {error}"
-        finally:
-            os.write(writer, text.encode())
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        told = pipe.read()
-    _, status = os.waitpid(child, 0)
-    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {told!r}"
-    return told
-
-
-def count(client: da.Client) -> int:
-    return len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
 
 
 def test_a_child_searches_and_downloads_with_the_client_of_its_parent(sandbox: da.Sandbox) -> None:
@@ -69,31 +40,81 @@ def test_a_child_may_fork_again(sandbox: da.Sandbox) -> None:
     assert in_child(lambda: (count(client), in_child(lambda: count(client)))) == repr((expected, str(expected)))
 
 
-def test_a_fork_while_other_threads_are_in_calls(sandbox: da.Sandbox) -> None:
-    client = sandbox.client()
-    expected = count(client)
-    stop = threading.Event()
-    failures: list[BaseException] = []
+@pytest.mark.parametrize("state", STATES)
+def test_p1_a_child_works_whatever_its_parent_was_doing(sandbox: da.Sandbox, state: str) -> None:
+    for _ in range(2):
+        forked(state, sandbox)
 
-    def work() -> None:
-        while not stop.is_set():
-            try:
-                assert count(client) == expected
-            except BaseException as error:  # noqa: BLE001 - told below
-                failures.append(error)
+
+def test_p2_a_child_cannot_use_the_database_of_its_parent() -> None:
+    with da.Sandbox() as sandbox:
+        sandbox.declare("store", item_type_id=7, attributes={"id": "string"})
+        sandbox.load("store", [{"id": "one"}])
+        for act in (lambda: sandbox.load("store", [{"id": "two"}]), lambda: sandbox.clear("store")):
+            assert in_child(act).startswith("ForkedHandleError")
+        found = sandbox.client().search_items("store", ["id"], da.col("id").matches(["one", "two"]), item_type_id=7)
+        assert found == [{"id": "one"}]
+
+
+ENDING = """
+import os, sys, warnings
+import dataaccess as da
+warnings.simplefilter("ignore")
+everything = da.after("2024-01-01")
+sandbox = da.Sandbox.demo()
+client = sandbox.client()
+batches = client.scan_codes(["id"], allocated_time=everything).batches(max_rows=10)
+seen = next(batches).num_rows
+child = os.fork()
+if child == 0:
+    if sys.argv[1] == "used":
+        client.download_segment(5637051)
+    # Everything it has inherited is finalized here.
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+seen += sum(batch.num_rows for batch in batches)
+assert seen == len(client.search_codes(["id"], allocated_time=everything)), seen
+"""
+
+
+@pytest.mark.parametrize("use", ["used", "unused"])
+def test_a_child_that_ends_properly_takes_nothing_with_it(use: str) -> None:
+    code = [sys.executable, "-W", "ignore", "-c", ENDING, use]
+    done = subprocess.run(code, capture_output=True, check=False, text=True, timeout=30)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
+    running = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
+    parent = os.getpid()
+    told: list[str] = []
+
+    def on_update(_status: object) -> None:
+        # The child goes on with the call it has not made.
+        if os.getpid() == parent and not told:
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(CHILD_SECONDS)
+                kept.append(writer)
                 return
+            os.close(writer)
+            with os.fdopen(reader) as pipe:
+                told.append(pipe.read())
+            assert os.waitpid(child, 0)[1] == 0
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(10):
-            assert in_child(lambda: count(client)) == repr(expected)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert failures == []
+    kept: list[int] = []
+    ended: list[type[BaseException]] = []
+    with serving(always(http(running))) as server:
+        try:
+            da.Client(server.base_url, token="tok").wait_for_segment(1, timeout=1, poll=0.2, on_update=on_update)
+        except BaseException as error:  # noqa: BLE001 - the child must not return into pytest
+            if os.getpid() != parent:
+                os.write(kept[0], type(error).__name__.encode())
+                os._exit(0)
+            ended.append(type(error))
+    assert ended == [da.WaitTimeoutError]
+    assert told == ["ForkedHandleError"]
 
 
 def _count_of(client: da.Client) -> int:
@@ -184,6 +205,8 @@ def test_a_child_cannot_read_on_in_a_stream_of_its_parent(sandbox: da.Sandbox) -
 def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
     where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
     scan = sandbox.client().scan_items("customer", ["customer_id"], where)
+    # pyarrow imports pandas at its first table, which takes seconds: not in the child.
+    assert pa.table({"a": [1]}).num_rows == 1
     assert pa.schema(scan).names == ["customer_id"]
     assert in_child(lambda: pa.table(scan).num_rows) == "2"
     assert pa.table(scan).num_rows == 2

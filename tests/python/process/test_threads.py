@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from support.crowd import THREADS, crowd
 from support.raw_server import serving
 
 import dataaccess as da
@@ -95,3 +97,12 @@ def test_a_sandbox_that_is_dropped_keeps_nobody_waiting() -> None:
         started = time.monotonic()
         del sandbox
         assert time.monotonic() - started < 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux tells them")
+def test_p8_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
+    answered, most, samples = crowd(5)
+    # How many depends on the machine; that nothing failed and nobody hung does not.
+    assert answered > THREADS
+    assert most > THREADS
+    assert samples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -61,6 +62,7 @@ class RawServer:
     """Listens on the loopback address until it is closed."""
 
     answer: Answer
+    tls: ssl.SSLContext | None = None
     requests: list[Received] = field(default_factory=list)
     connections: int = 0
     open: int = 0
@@ -71,7 +73,7 @@ class RawServer:
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.base_url = f"https://localhost:{self.port}" if self.tls else f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -85,9 +87,9 @@ class RawServer:
                     self._sockets.append(connection)
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, accepted: socket.socket) -> None:
         try:
-            with connection, suppress(OSError, Close):
+            with suppress(OSError, Close), self._secured(accepted) as connection:
                 while (request := read_request(connection)) is not None:
                     with self._lock:
                         number = len(self.requests)
@@ -96,6 +98,22 @@ class RawServer:
         finally:
             with self._lock:
                 self.open -= 1
+
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        if self.tls is None:
+            return connection
+        secured = self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        try:
+            secured.do_handshake()
+        except OSError as error:
+            # Why is said in an alert, which a reset would overtake: what still comes is read.
+            with secured, suppress(OSError):
+                if isinstance(error, ssl.SSLError):
+                    socket.socket.shutdown(secured, socket.SHUT_WR)
+                    while socket.socket.recv(secured, 65536):
+                        pass
+            raise
+        return secured
 
     def close(self) -> None:
         """Stops listening and drops all connections."""
@@ -110,9 +128,9 @@ class RawServer:
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[RawServer]:
+def serving(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
     """Runs a server for the time of a block."""
-    server = RawServer(answer)
+    server = RawServer(answer, tls)
     try:
         yield server
     finally:

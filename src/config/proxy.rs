@@ -1,0 +1,206 @@
+//! The proxy on the way to the service: given, or of the environment, and for which hosts the latter is not meant.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::{Origin, base_url, environment};
+use crate::error::{Error, Kind, Result};
+
+/// A proxy that speaks HTTP. Its address may hold a password: it shows host and port alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Has a host, and the scheme `http` or `https`.
+    pub url: Url,
+    /// Who wants it.
+    pub origin: Origin,
+}
+
+impl Proxy {
+    /// The argument, else the variable of the environment that is meant for the service.
+    ///
+    /// What is meant for this machine goes through a proxy only when the argument says so.
+    pub(super) fn resolve(
+        argument: Option<&str>,
+        service: &Url,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>> {
+        if let Some(text) = argument {
+            return Self::try_new(Url::parse(text).ok(), Origin::Argument("proxy")).map(Some);
+        }
+        let first = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, lookup(name)?)));
+        let names = match service.scheme() {
+            "https" => environment::HTTPS_PROXY.as_slice(),
+            // What a CGI program finds there was written by whoever sent it a request.
+            _ if lookup(environment::REQUEST_METHOD).is_some() => environment::ALL_PROXY.as_slice(),
+            _ => environment::HTTP_PROXY.as_slice(),
+        };
+        let Some((name, text)) = first(names).filter(|_| !base_url::is_loopback(service)) else { return Ok(None) };
+        if first(&environment::NO_PROXY).is_some_and(|(_, list)| is_exempt(service, &list)) {
+            return Ok(None);
+        }
+        // Variables may leave out the scheme.
+        let text = if text.contains("://") { text } else { format!("http://{text}") };
+        Self::try_new(Url::parse(&text).ok(), Origin::Environment(name)).map(Some)
+    }
+
+    fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {
+        match url {
+            Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
+            // The address may hold a password: it is never quoted.
+            _ => Err(Error::new(
+                Kind::Config,
+                format!("{origin} must be an http:// or https:// address, as http://proxy:3128"),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Proxy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.url.host_str().unwrap_or_default();
+        let port = self.url.port_or_known_default().unwrap_or_default();
+        write!(formatter, "the proxy {host}:{port} ({})", self.origin)
+    }
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// Whether a list as in `NO_PROXY` names the service: a host with all below it, an address, a network, or `*`.
+fn is_exempt(service: &Url, list: &str) -> bool {
+    let port = service.port_or_known_default();
+    list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| match service.host() {
+        Some(Host::Domain(name)) => {
+            let (entry, wanted) = with_port(entry);
+            wanted.is_none_or(|wanted| Some(wanted) == port) && names(entry, name)
+        }
+        Some(Host::Ipv4(address)) => is_within(entry, port, IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => is_within(entry, port, IpAddr::V6(address)),
+        None => false,
+    })
+}
+
+/// An entry without its port.
+fn with_port(entry: &str) -> (&str, Option<u16>) {
+    match entry.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+            port.parse().map_or((entry, None), |port| (host, Some(port)))
+        }
+        _ => (entry, None),
+    }
+}
+
+/// Whether a name is the entry's or below it.
+fn names(entry: &str, name: &str) -> bool {
+    if entry == "*" {
+        return true;
+    }
+    let entry = entry.trim_start_matches('*').trim_matches('.').to_ascii_lowercase();
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    !entry.is_empty() && name.strip_suffix(&entry).is_some_and(|above| above.is_empty() || above.ends_with('.'))
+}
+
+/// Whether an address is the entry's or in its network.
+fn is_within(entry: &str, port: Option<u16>, address: IpAddr) -> bool {
+    if entry == "*" {
+        return true;
+    }
+    let (entry, wanted) = with_port(entry);
+    let (network, length) = entry.split_once('/').map_or((entry, None), |(network, length)| (network, Some(length)));
+    let Ok(network) = network.trim_matches(['[', ']']).parse::<IpAddr>() else { return false };
+    let bits = if network.is_ipv4() { 32 } else { 128 };
+    let length = length.map_or(Some(bits), |length| length.parse().ok()).filter(|length| *length <= bits);
+    let Some(length) = length.filter(|_| wanted.is_none_or(|wanted| Some(wanted) == port)) else { return false };
+    match (network, address) {
+        (IpAddr::V4(network), IpAddr::V4(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
+        (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_hosts_without_proxy_is_read_as_other_programs_read_it() {
+        for (list, host, exempt) in [
+            ("*", "https://cdp.example.com", true),
+            ("example.com", "https://example.com", true),
+            ("example.com", "https://cdp.example.com", true),
+            (".example.com", "https://cdp.example.com", true),
+            ("*.example.com", "https://cdp.example.com", true),
+            ("EXAMPLE.com", "https://cdp.Example.com.", true),
+            ("example.com", "https://badexample.com", false),
+            ("cdp.example.com", "https://example.com", false),
+            ("a.com, example.com", "https://cdp.example.com", true),
+            ("a.com example.com", "https://cdp.example.com", true),
+            (",, ,", "https://cdp.example.com", false),
+            (".", "https://cdp.example.com", false),
+            ("example.com:443", "https://cdp.example.com", true),
+            ("example.com:8443", "https://cdp.example.com", false),
+            ("example.com:8443", "https://cdp.example.com:8443", true),
+            ("10.1.2.3", "https://10.1.2.3", true),
+            ("10.1.2.3", "https://10.1.2.4", false),
+            ("10.1.2.3:443", "https://10.1.2.3", true),
+            ("10.1.2.3:80", "https://10.1.2.3", false),
+            ("10.0.0.0/8", "https://10.200.0.1", true),
+            ("10.0.0.0/8", "https://11.0.0.1", false),
+            ("10.0.0.0/0", "https://11.0.0.1", true),
+            ("10.0.0.0/eight", "https://10.0.0.1", false),
+            ("10.0.0.0/33", "https://10.0.0.0", false),
+            ("10.0.0.0/8", "https://ten.example.com", false),
+            ("fd00::/8", "https://[fdab::1]", true),
+            ("[fd00::1]", "https://[fd00::1]", true),
+            ("[fd00::1]:443", "https://[fd00::1]", true),
+            ("[fd00::1]:80", "https://[fd00::1]", false),
+            ("fd00::1", "https://[fd00::2]", false),
+            ("*", "https://10.1.2.3", true),
+        ] {
+            let service = Url::parse(host).expect(host);
+            assert_eq!(is_exempt(&service, list), exempt, "{list} for {host}");
+        }
+    }
+
+    fn resolve(service: &str, variables: &[(&str, &str)]) -> Result<Option<String>> {
+        let lookup =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let service = Url::parse(service).expect(service);
+        Ok(Proxy::resolve(None, &service, lookup)?.map(|proxy| proxy.to_string()))
+    }
+
+    #[test]
+    fn the_variable_that_is_meant_for_the_service_is_named() {
+        let far = "https://cdp.example.com";
+        for (service, variables, expected) in [
+            (far, [("HTTPS_PROXY", "http://p:1"), ("ALL_PROXY", "http://q:2")], Some("the proxy p:1 (HTTPS_PROXY)")),
+            (far, [("https_proxy", "http://p:1"), ("HTTPS_PROXY", "http://q:2")], Some("the proxy p:1 (https_proxy)")),
+            (far, [("HTTP_PROXY", "http://p:1"), ("ALL_PROXY", "q:2")], Some("the proxy q:2 (ALL_PROXY)")),
+            (far, [("HTTPS_PROXY", "http://u:hunter2@p"), ("", "")], Some("the proxy p:80 (HTTPS_PROXY)")),
+            (far, [("HTTPS_PROXY", "u:hunter2@p:3128"), ("", "")], Some("the proxy p:3128 (HTTPS_PROXY)")),
+            (far, [("HTTPS_PROXY", "http://p:1"), ("NO_PROXY", "example.com")], None),
+            ("http://cdp.example.com", [("HTTP_PROXY", "http://p:1"), ("", "")], Some("the proxy p:1 (HTTP_PROXY)")),
+            ("http://cdp.example.com", [("HTTP_PROXY", "http://p:1"), ("REQUEST_METHOD", "GET")], None),
+            ("http://cdp.example.com", [("HTTPS_PROXY", "http://p:1"), ("", "")], None),
+            (far, [("HTTPS_PROXY", "http://p:1"), ("REQUEST_METHOD", "GET")], Some("the proxy p:1 (HTTPS_PROXY)")),
+            ("https://localhost:1", [("HTTPS_PROXY", "http://p:1"), ("", "")], None),
+            ("https://127.1.2.3:1", [("ALL_PROXY", "http://p:1"), ("", "")], None),
+            ("https://[::1]:1", [("ALL_PROXY", "http://p:1"), ("", "")], None),
+        ] {
+            assert_eq!(resolve(service, &variables).expect("a proxy or none").as_deref(), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_is_not_spoken_to_is_refused_by_its_name_alone() {
+        let error = resolve("https://cdp.example.com", &[("ALL_PROXY", "socks5://u:hunter2@p:1")]).expect_err("socks");
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());
+        assert!(!error.message().contains("hunter2"));
+    }
+}

@@ -1,0 +1,73 @@
+//! Whom TLS trusts, and who said so. Reads no certificate.
+
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+
+use super::{Origin, environment};
+
+/// The authorities whose certificates are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Those of the system.
+    System,
+    /// Those of files and folders, and no others.
+    Only(Vec<Authorities>),
+}
+
+/// A file, or a folder of files, with certificates in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorities {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where the path came from.
+    pub origin: Origin,
+}
+
+impl Trust {
+    /// The argument, else what the environment says, ours before that of others, else the system.
+    pub(super) fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let one = |path: PathBuf, origin| vec![Authorities { path, origin }];
+        let named = |name| lookup(name).map(|path| one(PathBuf::from(path), Origin::Environment(name)));
+        let openssl = || {
+            let file = named(environment::SSL_CERT_FILE).unwrap_or_default();
+            let folders = lookup(environment::SSL_CERT_DIR).unwrap_or_default();
+            let folders = env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty());
+            let folders =
+                folders.map(|path| Authorities { path, origin: Origin::Environment(environment::SSL_CERT_DIR) });
+            let all: Vec<_> = file.into_iter().chain(folders).collect();
+            (!all.is_empty()).then_some(all)
+        };
+        argument
+            .map(|path| one(path, Origin::Argument("ca_bundle")))
+            .or_else(|| named(environment::CA_BUNDLE))
+            .or_else(openssl)
+            .or_else(|| named(environment::REQUESTS_CA_BUNDLE))
+            .map_or(Self::System, Self::Only)
+    }
+
+    /// Whether it was said to this package, and not to all programs.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        let ours = |origin| matches!(origin, Origin::Argument(_) | Origin::Environment(environment::CA_BUNDLE));
+        matches!(self, Self::Only(all) if all.iter().any(|authorities| ours(authorities.origin)))
+    }
+}
+
+/// As it would be written: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
+impl fmt::Display for Authorities {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.origin {
+            Origin::Argument(name) | Origin::Environment(name) => write!(formatter, "{name}={}", self.path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System => formatter.write_str("the system's authorities"),
+            Self::Only(all) => formatter.write_str(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+"""What can go wrong before there is a connection: names, ports, addresses, clocks (C1 to C5, C9, C13, P13)."""
+
+from __future__ import annotations
+
+import email.utils
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import always, http, in_turn, serving
+
+import dataaccess as da
+from dataaccess._connection import Connection
+
+ROWS = [{"id": "a"}, {"id": "b"}]
+# A clock so many times faster than usual.
+HASTE = 20
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def test_c1_an_unknown_host_is_told_and_asked_for_again(connect: Any) -> None:
+    with pytest.raises(da.ConnectError, match=r"host of cdp\.invalid is not known") as caught:
+        search(connect("https://cdp.invalid", retries=1))
+    assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
+
+
+def test_c2_nobody_listening_is_told_with_the_address(connect: Any) -> None:
+    with serving(always(http())) as server:
+        address = server.base_url
+    with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
+        search(connect(address, retries=2))
+    assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "tcp", 3)
+
+
+@contextmanager
+def black_hole() -> Iterator[str]:
+    """The address of a port whose queue is full: whoever comes now gets no answer at all."""
+    waiting = []
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(8):
+            one = socket.socket()
+            one.settimeout(0)
+            one.connect_ex(listener.getsockname())
+            waiting.append(one)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    for one in waiting:
+        one.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what a full queue cannot take")
+def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any) -> None:
+    with black_hole() as address:
+        started = time.monotonic()
+        with pytest.raises(da.RequestTimeoutError) as caught:
+            search(connect(address, timeout=0.5))
+        assert time.monotonic() - started < 5
+        assert (caught.value.phase, caught.value.attempts) == ("deadline", 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="as above")
+def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "_haste", HASTE)
+    with black_hole() as address:
+        with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
+            search(connect(address, retries=1))
+        assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
+
+
+@contextmanager
+def silent() -> Iterator[int]:
+    """A port that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_c3_the_limit_is_for_tls_too(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "_haste", HASTE)
+    with silent() as port:
+        with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
+            search(connect(f"https://localhost:{port}", retries=1))
+        assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
+
+
+def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Connection, "_haste", HASTE)
+    with silent() as port:
+        told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
+        with pytest.raises(da.ProxyError, match=told) as caught:
+            search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
+        assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
+
+
+SEARCH = """
+import sys
+import dataaccess as da
+
+client = da.Client(sys.argv[1], token="tok", allow_http=True, retries=0, timeout=20)
+print(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+"""
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, which must be soon."""
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=50)  # noqa: S603 - our own
+
+
+def in_private_hosts(hosts: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program that sees another `/etc/hosts`; the machine's own stays as it is."""
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    script = 'mount --bind "$0" /etc/hosts && exec "$@"'
+    return run("unshare", "--mount", *as_root, "sh", "-c", script, str(hosts), *command)
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare (of util-linux) for names of its own")
+@pytest.mark.parametrize("addresses", [("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2"), ("::1", "127.0.0.1")])
+def test_c5_one_dead_address_of_two_is_never_noticed(tmp_path: Path, addresses: tuple[str, str]) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("".join(f"{address} two.test\n" for address in addresses))
+    if in_private_hosts(hosts, "true").returncode:
+        pytest.skip("this system lets nobody mount, not even for a process of their own")
+    ask = "import socket; print({found[4][0] for found in socket.getaddrinfo('two.test', 1)})"
+    known = in_private_hosts(hosts, sys.executable, "-c", ask)
+    assert all(address in known.stdout for address in addresses), known
+    with serving(always(http())) as server:
+        told = in_private_hosts(hosts, sys.executable, "-c", SEARCH, f"http://two.test:{server.port}")
+        assert (told.stdout.strip(), told.stderr) == (str(ROWS), "")
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://cdp.example.com",
+        "http://10.0.0.1",
+        "http://localhost.example.com",
+        "http://127.0.0.1.example.com",
+        "http://127.example.com",
+        "http://[::ffff:10.0.0.1]",
+        "http://0.0.0.0",
+    ],
+)
+def test_c9_plain_http_is_for_this_machine_unless_allowed(address: str) -> None:
+    with pytest.raises(da.ConfigError, match="plain http"):
+        da.Client(address, token="tok")
+    assert da.Client(address, token="tok", allow_http=True).base_url.startswith("http://")
+
+
+def test_c9_plain_http_to_this_machine_stays_plain(connect: Any) -> None:
+    with serving(always(http())) as server:
+        for host in ("127.0.0.1", "localhost", "LOCALHOST", "127.1"):
+            assert search(connect(f"http://{host}:{server.port}")) == ROWS
+        assert len(server.requests) == 4
+
+
+def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: Any) -> None:
+    ahead = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    busy = http(b"", "503 Busy", headers=(f"Date: {ahead}", f"Retry-After: {ahead}"))
+    with serving(in_turn(busy, http())) as server:
+        assert search(connect(server.base_url)) == ROWS
+        assert len(server.requests) == 2
+    # Without the service's clock that is an hour, which nobody waits.
+    busy = http(b"", "503 Busy", headers=(f"Retry-After: {ahead}",))
+    with serving(always(busy)) as server:
+        with pytest.raises(da.ThrottledError):
+            search(connect(server.base_url))
+        assert len(server.requests) == 1
+
+
+EXHAUSTED = """
+import os, resource, sys
+import dataaccess as da
+
+used = sys.argv[2] == "used"
+client = da.Client(sys.argv[1], token="tok", retries=1)
+search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+if used:
+    search()
+    # It keeps its connection, and this one needs another.
+    first, client = client, da.Client(sys.argv[1], token="tok", retries=1)
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+taken = []
+try:
+    while True:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+try:
+    search()
+except da.DataAccessError as error:
+    told = f"{type(error).__name__} {getattr(error, 'phase', None)} {error}"
+for one in taken:
+    os.close(one)
+print(told)
+print(search())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize("state", ["used", "fresh"])
+def test_p13_too_many_open_files_is_told_and_passes(state: str) -> None:
+    with serving(always(http())) as server:
+        told = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
+    assert told.stdout, told.stderr
+    first, *rest = told.stdout.splitlines()
+    assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), told
+    assert "too many open files" in first.lower()
+    assert rest == [str(ROWS)]
+    assert "panic" not in told.stderr

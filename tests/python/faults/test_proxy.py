@@ -1,0 +1,271 @@
+"""Proxies: who is on the way is told by the name of the setting, and is told as such (C11, C12)."""
+
+from __future__ import annotations
+
+import base64
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from support.certificates import context
+from support.proxy import saying, tunnel
+from support.raw_server import Answer, Close, RawServer, always, http, serving
+
+import dataaccess as da
+
+SERVICE = "https://service.invalid"
+ROWS = [{"id": "a"}, {"id": "b"}]
+PACKAGE = str(Path(da.__file__).parent)
+USER = "robot:hunter2-%C3%A9@"
+CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def trusting(authority: trustme.CA, tmp_path: Any) -> dict[str, Any]:
+    """The options of a client that trusts the authority."""
+    bundle = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(bundle)
+    return {"ca_bundle": bundle}
+
+
+@pytest.fixture
+def service(authority: trustme.CA) -> Iterator[RawServer]:
+    with serving(always(http()), context(authority.issue_cert("service.invalid"))) as server:
+        yield server
+
+
+@contextmanager
+def on_the_way(
+    how: str, answer: Answer, monkeypatch: pytest.MonkeyPatch, user: str = ""
+) -> Iterator[tuple[RawServer, dict[str, Any]]]:
+    """A proxy, and the options of a client that goes through it."""
+    with serving(answer) as proxy:
+        address = proxy.base_url.replace("//", f"//{user}")
+        if how == "proxy=":
+            yield proxy, {"proxy": address}
+        else:
+            monkeypatch.setenv(how, address)
+            yield proxy, {}
+
+
+@pytest.mark.parametrize("how", ["proxy=", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+def test_a_proxy_carries_what_it_cannot_read(
+    connect: Any, service: RawServer, trusting: Any, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    with on_the_way(how, tunnel(service.port), monkeypatch, USER) as (proxy, options):
+        client = connect(SERVICE, token="tok-secret", **options, **trusting)
+        assert search(client) == search(client) == ROWS
+        assert [request.path for request in proxy.requests] == ["service.invalid:443"]
+        asked = proxy.requests[0].headers
+        assert asked["proxy-authorization"] == CREDENTIALS
+        assert "tok-secret" not in str(proxy.requests)
+    assert len(service.requests) == 2
+    assert all(request.headers["authorization"] == "Bearer tok-secret" for request in service.requests)
+    assert all(request.path == "/access/api/item/search" for request in service.requests)
+    assert "proxy-authorization" not in service.requests[0].headers
+
+
+# What the proxy does, which status is told, and whether it is tried again. Of all refusals only 407 is told apart.
+CASES: dict[str, tuple[Answer, int | None, bool]] = {
+    "C11-wants-a-password": (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
+    "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), None, True),
+    "C11-knows-no-connect": (saying(b"HTTP/1.0 405 Method Not Allowed\r\n\r\n"), None, True),
+    "C11-cannot-reach-the-service": (saying(b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>bad"), None, True),
+    "C11-is-busy": (saying(b"HTTP/1.1 503 Service Unavailable\r\n\r\n"), None, True),
+    "C11-redirects": (saying(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\n\r\n"), None, True),
+    "C11-is-no-proxy": (saying(b"<html>hello</html>\r\n\r\n"), None, True),
+    "C11-speaks-first-in-the-tunnel": (saying(b"HTTP/1.1 200 OK\r\n\r\n<html>login"), None, True),
+    "C11-never-ends-its-head": (saying(b"HTTP/1.1 200 OK\r\n" + b"X-A: a\r\n" * 2000), None, True),
+    "C11-closes-without-a-word": (saying(b""), None, True),
+    "C11-closes-in-its-head": (saying(b"HTTP/1.1 200 OK\r\nX-A"), None, True),
+    "C11-closes-the-tunnel": (saying(b"HTTP/1.1 200 OK\r\n\r\n"), None, True),
+}
+
+
+@pytest.mark.parametrize("how", ["proxy=", "HTTPS_PROXY"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_proxy_that_fails_is_told_as_the_proxy(
+    connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
+) -> None:
+    answer, status, tried_again = CASES[case]
+    with on_the_way(how, answer, monkeypatch, USER) as (proxy, options):
+        with pytest.raises(da.ProxyError) as caught:
+            search(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
+        assert len(proxy.requests) == caught.value.attempts == (2 if tried_again else 1)
+        told = str(caught.value)
+        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in told
+    error = caught.value
+    assert (error.phase, error.status) == ("proxy", status)
+    assert told.isprintable()
+    told_too = traceback.TracebackException.from_exception(error, capture_locals=True)
+    ours = [frame.locals for frame in told_too.stack if frame.filename.startswith(PACKAGE)]
+    everything = told + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
+    for secret in ("hunter2", CREDENTIALS.removeprefix("Basic "), "tok-secret"):
+        assert secret not in everything
+
+
+def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(always(b"")) as gone:
+        address = gone.base_url
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(da.ProxyError, match=r"the proxy 127.*\(HTTPS_PROXY\)") as caught:
+        search(connect(SERVICE, retries=1, **trusting))
+    assert caught.value.attempts == 2
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
+    with pytest.raises(da.ProxyError, match=r"host of the proxy proxy\.invalid:3128 \(HTTPS_PROXY\) is not known"):
+        search(connect(SERVICE, retries=0, **trusting))
+
+
+def test_a_proxy_that_mends_itself_is_never_noticed(connect: Any, service: RawServer, trusting: Any) -> None:
+    good = tunnel(service.port)
+
+    def answer(connection: Any, number: int) -> None:
+        if number == 0:
+            connection.sendall(b"HTTP/1.1 503 Service Unavailable\r\n\r\n")
+            raise Close
+        if number == 1:
+            tunnel(service.port, limit=100)(connection, number)
+        good(connection, number)
+
+    with serving(answer) as proxy:
+        assert search(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ROWS
+        assert len(proxy.requests) == 3
+
+
+def test_a_proxy_that_dies_in_the_tunnel_hands_on_no_half_answer(
+    connect: Any, service: RawServer, trusting: Any
+) -> None:
+    whole, broken = 0, set()
+    for limit in range(0, 2400, 150):
+        with serving(tunnel(service.port, limit=limit)) as proxy:
+            client = connect(SERVICE, proxy=proxy.base_url, retries=0, **trusting)
+            try:
+                assert search(client) == ROWS
+                whole += 1
+            except da.TransportError as error:
+                broken.add(type(error))
+    assert 0 < whole < 8
+    assert da.ProxyError in broken
+    assert broken <= {da.ProxyError, da.ConnectionLostError, da.TruncatedResponseError}
+
+
+def test_a_service_that_cannot_be_trusted_is_not_the_proxys_failure(
+    connect: Any, authority: trustme.CA, trusting: Any
+) -> None:
+    with (
+        serving(always(http()), context(authority.issue_cert("other.invalid"))) as service,
+        serving(tunnel(service.port)) as proxy,
+    ):
+        with pytest.raises(da.TlsError) as caught:
+            search(connect(SERVICE, proxy=proxy.base_url, **trusting))
+        assert (caught.value.reason, len(proxy.requests)) == ("wrong name", 1)
+        assert service.requests == []
+
+
+def test_a_proxy_may_itself_speak_tls(connect: Any, authority: trustme.CA, service: RawServer, trusting: Any) -> None:
+    with serving(tunnel(service.port), context(authority.issue_cert("localhost"))) as proxy:
+        assert search(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ROWS
+        assert [request.path for request in proxy.requests] == ["service.invalid:443"]
+    with serving(tunnel(service.port), context(trustme.CA().issue_cert("localhost"))) as proxy:
+        with pytest.raises(da.ProxyError, match="authority that is not trusted") as caught:
+            search(connect(SERVICE, proxy=proxy.base_url, **trusting))
+        assert (proxy.requests, caught.value.attempts) == ([], 1)
+
+
+def test_plain_http_through_a_proxy_names_the_service(connect: Any) -> None:
+    with serving(always(http())) as proxy:
+        address = proxy.base_url.replace("//", f"//{USER}")
+        assert search(connect("http://service.invalid:81/cdp", allow_http=True, proxy=address)) == ROWS
+        (request,) = proxy.requests
+        assert request.path == "http://service.invalid:81/cdp/access/api/item/search"
+        assert request.headers["proxy-authorization"] == CREDENTIALS
+        assert request.headers["host"] == "service.invalid:81"
+    with serving(always(http(b"", "407 Proxy Authentication Required"))) as proxy:
+        with pytest.raises(da.ProxyError) as caught:
+            search(connect("http://service.invalid", allow_http=True, proxy=proxy.base_url))
+        assert (caught.value.status, len(proxy.requests)) == (407, 1)
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
+    connect: Any, authority: trustme.CA, trusting: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    with (
+        serving(always(http(b"", "500 Proxy"))) as proxy,
+        serving(always(http())) as plain,
+        serving(always(http()), context(authority.issue_cert("localhost"))) as secured,
+    ):
+        monkeypatch.setenv(name, proxy.base_url)
+        for address in (plain.base_url, plain.base_url.replace("127.0.0.1", "localhost"), secured.base_url):
+            assert search(connect(address, **trusting)) == ROWS
+        with da.Sandbox.demo() as sandbox:
+            assert search(connect(sandbox))
+        assert proxy.connections == 0
+
+
+def test_c12_a_given_proxy_is_taken_at_its_word(connect: Any) -> None:
+    with serving(always(http())) as proxy, serving(always(http(b"", "500 Direct"))) as server:
+        assert search(connect(server.base_url, proxy=proxy.base_url)) == ROWS
+        assert (len(proxy.requests), server.connections) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({"HTTPS_PROXY": "", "NO_PROXY": "invalid"}, SERVICE),
+        ({"HTTPS_PROXY": "", "no_proxy": "other.com, .service.invalid"}, SERVICE),
+        ({"ALL_PROXY": "", "NO_PROXY": "*"}, SERVICE),
+        ({"HTTP_PROXY": ""}, SERVICE),
+        ({"HTTPS_PROXY": ""}, "http://service.invalid"),
+        # A CGI program finds there what the header `Proxy:` of its request says.
+        ({"HTTP_PROXY": "", "REQUEST_METHOD": "GET"}, "http://service.invalid"),
+    ],
+)
+def test_a_proxy_that_is_not_meant_is_not_asked(
+    connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], address: str
+) -> None:
+    with serving(always(http())) as proxy:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value or proxy.base_url)
+        with pytest.raises(da.ConnectError) as caught:
+            search(connect(address, allow_http=True, retries=0, **trusting))
+        assert caught.value.phase == "dns"
+        assert proxy.connections == 0
+
+
+def test_a_variable_that_names_no_proxy_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://robot:hunter2@proxy:1080")
+    with pytest.raises(da.ConfigError, match="ALL_PROXY must be") as caught:
+        da.Client(SERVICE, token="tok")
+    assert "hunter2" not in str(caught.value) + repr(caught.value.__cause__)
+    monkeypatch.setenv("NO_PROXY", "service.invalid")
+    da.Client(SERVICE, token="tok")
+
+
+def test_functions_of_the_module_follow_the_variables_of_proxies(
+    service: RawServer, trusting: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", SERVICE)
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusting["ca_bundle"]))
+    with serving(saying(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
+        monkeypatch.setenv("HTTPS_PROXY", bad.base_url)
+        with pytest.raises(da.ProxyError):
+            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        monkeypatch.setenv("HTTPS_PROXY", good.base_url)
+        for _ in range(2):
+            assert da.search_codes(["id"], allocated_time=da.on("2024-01-15")) == ROWS
+        assert good.connections == 1

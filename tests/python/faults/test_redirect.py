@@ -1,0 +1,40 @@
+"""Redirects: none is followed, wherever it leads and whatever its number, so that the token stays (H18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.raw_server import always, http, serving
+
+import dataaccess as da
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 306, 307, 308])
+@pytest.mark.parametrize("to", ["elsewhere", "itself", "a path", "nowhere", "nonsense"])
+def test_h18_no_redirect_is_followed(connect: Any, status: int, to: str) -> None:
+    with serving(always(http())) as other:
+        address = {
+            "elsewhere": other.base_url.replace("127.0.0.1", "localhost") + "/access/api/item/search",
+            "a path": "/access/api/item/other",
+            "nowhere": "",
+            "nonsense": "http://[",
+        }
+        # A server's own address is known once it is there.
+        location = address.get(to, "LOOP")
+
+        def answer(connection: Any, _number: int) -> None:
+            target = location.replace("LOOP", server.base_url)
+            headers = (f"Location: {target}",) if to != "nowhere" else ()
+            connection.sendall(http(b"", f"{status} Moved", headers=headers))
+
+        with serving(answer) as server:
+            client = connect(server.base_url, token="tok-secret", headers={"X-Api-Key": "hunter2"})
+            with pytest.raises(da.RedirectRefusedError) as caught:
+                client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            assert len(server.requests) == caught.value.attempts == 1
+        assert other.connections == 0
+    error = caught.value
+    expected = {"elsewhere": "localhost", "itself": "127.0.0.1", "a path": "127.0.0.1"}.get(to, "")
+    assert (error.status, error.location_host, error.retryable) == (status, expected, False)
+    assert "base_url=" in str(error)

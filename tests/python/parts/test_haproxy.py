@@ -1,0 +1,80 @@
+"""HAProxy before the service: TLS of a private authority, a service that is down, and one that is too slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import found, free_port, running
+
+import dataaccess as da
+
+CONFIGURATION = """
+defaults
+    mode http
+    retries 0
+    timeout connect 1s
+    timeout client 20s
+    timeout server 1s
+frontend secured
+    bind 127.0.0.1:{port} ssl crt {pem} alpn h2,http/1.1
+    use_backend gone if {{ path_beg /gone }}
+    use_backend limited if {{ path_beg /limited }}
+    default_backend service
+backend service
+    server one {service}
+backend gone
+    server one 127.0.0.1:{gone}
+backend limited
+    http-request set-path %[path,regsub(^/limited,)]
+    stick-table type integer size 10 expire 10s store gpc0
+    http-request track-sc0 int(1)
+    http-request sc-inc-gpc0(0)
+    http-request return status 429 hdr Retry-After 0 if {{ sc0_get_gpc0 lt 3 }}
+    server one {service}
+"""
+
+
+@pytest.fixture
+def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[str]:
+    program = found("haproxy")
+    port = free_port()
+    configuration = tmp_path / "haproxy.cfg"
+    service = sandbox.base_url.removeprefix("http://")
+    configuration.write_text(CONFIGURATION.format(port=port, pem=pem, service=service, gone=free_port()))
+    with running(tmp_path, port, program, "-db", "-f", str(configuration)):
+        yield f"https://localhost:{port}"
+
+
+@pytest.fixture
+def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
+    """A token, and trust in the authority."""
+    return {"token": sandbox.issue_token(), "ca_bundle": bundle}
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(allocated_time=da.on("2024-01-15"))
+
+
+def test_the_same_rows_come_through_it_by_http_1(connect: Any, front: str, options: Any, rows: Any) -> None:
+    client = connect(front, **options)
+    assert [search(client) for _ in range(3)] == [rows] * 3
+
+
+def test_a_service_that_is_down_is_asked_for_again(connect: Any, front: str, options: Any) -> None:
+    with pytest.raises(da.ThrottledError, match="503") as caught:
+        search(connect(f"{front}/gone", retries=1, **options))
+    assert caught.value.attempts == 2
+
+
+def test_a_refusal_for_its_speed_is_obeyed(connect: Any, front: str, options: Any, rows: Any) -> None:
+    assert search(connect(f"{front}/limited", **options)) == rows
+
+
+def test_a_service_that_is_too_slow_is_told_as_the_gateway_says(
+    connect: Any, front: str, options: Any, sandbox: da.Sandbox
+) -> None:
+    with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError, match="504"):
+        search(connect(front, retries=0, **options))

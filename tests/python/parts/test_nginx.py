@@ -1,0 +1,161 @@
+"""nginx before the service: TLS of a private authority, compression, refusals, and a limit on requests."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from support.programs import found, free_port, running
+
+import dataaccess as da
+
+CONFIGURATION = """
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{}}
+http {{
+    log_format status '$status $http_x_request_id';
+    access_log {folder}/access.log status;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    gzip on;
+    gzip_types application/json;
+    gzip_min_length 1;
+    gzip_proxied any;
+    limit_req_zone $binary_remote_addr zone=all:1m rate=2r/s;
+    limit_req_status 429;
+    server {{
+        listen 127.0.0.1:{secured} ssl;
+        ssl_certificate {pem};
+        ssl_certificate_key {pem};
+        keepalive_requests 2;
+        location / {{ proxy_pass {service}; }}
+        location /limited/ {{ limit_req zone=all; proxy_pass {service}/; }}
+        location /gone/ {{ proxy_pass http://127.0.0.1:{gone}/; }}
+        location /moved/ {{ return 308 https://elsewhere.example.com/; }}
+    }}
+    server {{
+        listen 127.0.0.1:{plain};
+        location / {{ proxy_pass {service}; }}
+    }}
+}}
+"""
+
+
+class Nginx:
+    """A running nginx."""
+
+    def __init__(self, folder: Path, secured: int, plain: int) -> None:
+        """Knows where it is."""
+        self._folder = folder
+        self.secured = f"https://localhost:{secured}"
+        self.plain = f"http://127.0.0.1:{plain}"
+
+    def answered(self, requests: int) -> Counter[str]:
+        """How often it answered with which status, once it has noted so many requests, which it does afterwards."""
+        until = time.monotonic() + 20
+        while True:
+            lines = (self._folder / "access.log").read_text(encoding="utf-8").splitlines()
+            if len(lines) >= requests or time.monotonic() > until:
+                return Counter(line.split()[0] for line in lines)
+            time.sleep(0.02)
+
+
+@contextmanager
+def nginx(folder: Path, pem: Path, service: str) -> Iterator[Nginx]:
+    program = found("nginx")
+    secured, plain = free_port(), free_port()
+    configuration = folder / "nginx.conf"
+    configuration.write_text(
+        CONFIGURATION.format(folder=folder, pem=pem, service=service, secured=secured, plain=plain, gone=free_port())
+    )
+    command = (program, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration))
+    with running(folder, secured, *command):
+        yield Nginx(folder, secured, plain)
+
+
+@pytest.fixture
+def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[Nginx]:
+    with nginx(tmp_path, pem, sandbox.base_url) as front:
+        yield front
+
+
+@pytest.fixture
+def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
+    """A token, and trust in the authority."""
+    return {"token": sandbox.issue_token(), "ca_bundle": bundle}
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(allocated_time=da.on("2024-01-15"))
+
+
+def test_the_same_rows_come_through_tls_and_compression(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
+    assert len(rows) > 10
+    for encodings in (None, {"Accept-Encoding": "identity"}):
+        client = connect(front.secured, headers=encodings, **options)
+        # It closes each connection after two requests.
+        assert [search(client) for _ in range(5)] == [rows] * 5
+    assert front.answered(10) == {"200": 10}
+
+
+def test_columns_are_streamed_through_it(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
+    scan = connect(front.secured, **options).scan_codes(allocated_time=da.on("2024-01-15"))
+    assert sum(batch.num_rows for batch in scan.batches(max_rows=7)) == len(rows)
+
+
+def test_who_does_not_trust_its_authority_sends_nothing(
+    connect: Any, front: Nginx, options: Any, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(other)
+    with pytest.raises(da.TlsError) as caught:
+        search(connect(front.secured, **{**options, "ca_bundle": other}))
+    assert (caught.value.reason, front.answered(0)) == ("unknown issuer", {})
+
+
+def test_a_wrong_scheme_is_told_both_ways(connect: Any, front: Nginx, options: Any) -> None:
+    with pytest.raises(da.TlsError) as caught:
+        search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
+    assert caught.value.reason == "not TLS"
+    with pytest.raises(da.RequestRejectedError, match="plain HTTP request was sent to HTTPS port"):
+        search(connect(front.secured.replace("https://", "http://"), **options))
+
+
+def test_a_service_that_is_gone_is_asked_for_again(connect: Any, front: Nginx, options: Any) -> None:
+    with pytest.raises(da.ServerError, match="502") as caught:
+        search(connect(f"{front.secured}/gone", retries=1, **options))
+    assert (caught.value.attempts, front.answered(2)) == (2, {"502": 2})
+
+
+def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, options: Any) -> None:
+    with pytest.raises(da.RedirectRefusedError) as caught:
+        search(connect(f"{front.secured}/moved", **options))
+    assert (caught.value.location_host, caught.value.status) == ("elsewhere.example.com", 308)
+
+
+def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
+    connect: Any, front: Nginx, options: Any, rows: Any
+) -> None:
+    client = connect(f"{front.secured}/limited", retries=9, **options)
+    assert [search(client) for _ in range(4)] == [rows] * 4
+    answered = front.answered(client.stats().requests)
+    assert answered["200"] == 4
+    assert answered["429"] > 0
+
+
+def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
+    client = connect(f"{front.secured}/limited", retries=0, rate=1.8, **options)
+    assert [search(client) for _ in range(3)] == [rows] * 3
+    assert front.answered(3) == {"200": 3}

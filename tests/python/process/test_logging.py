@@ -1,0 +1,270 @@
+"""Records of `logging`: what each attempt does, in the thread and context of the caller, and never a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.raw_server import always, http, in_turn, serving
+
+import dataaccess as da
+
+BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
+ORIGIN: contextvars.ContextVar[str] = contextvars.ContextVar("origin", default="elsewhere")
+
+
+class Kept(logging.Handler):
+    """Keeps records, and where each was handled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[Any] = []
+        self.places: list[tuple[int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+        self.places.append((threading.get_ident(), ORIGIN.get()))
+
+    def wait_for(self, number: int) -> list[Any]:
+        """The records, when so many have come; of a call that was cut off the last comes a little later."""
+        deadline = time.monotonic() + 5
+        while len(self.records) < number and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return self.records
+
+
+@pytest.fixture
+def kept() -> Iterator[Kept]:
+    handler, logger = Kept(), logging.getLogger("dataaccess")
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    yield handler
+    logger.removeHandler(handler)
+    logger.setLevel(before)
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def test_an_attempt_is_told_when_it_begins_and_ends_and_when_another_follows(connect: Any, kept: Kept) -> None:
+    whole = http()
+    with serving(in_turn(BUSY, whole)) as server:
+        started = time.time()
+        search(connect(server.base_url))
+        ended = time.time()
+        ids = [request.headers["x-request-id"] for request in server.requests]
+    told = [(record.name, record.levelname) for record in kept.records]
+    request, retry = ("dataaccess.request", "DEBUG"), ("dataaccess.retry", "WARNING")
+    assert told == [request, request, retry, request, request]
+    assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
+    assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
+    assert {record.operation for record in kept.records} == {"search_codes"}
+    _, failed, again, _, done = kept.records
+    assert (failed.outcome, failed.status, failed.bytes) == ("ThrottledError", 503, 0)
+    assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
+    assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
+    assert "HTTP 503" in again.detail
+    assert again.getMessage().startswith("search_codes: attempt 1 failed, again in ")
+    assert done.getMessage().startswith("search_codes: attempt 2 ended (ok) after ")
+    assert ids[1] in done.getMessage()
+    times = [record.created for record in kept.records]
+    assert started - 1 < times[0] and times == sorted(times) and times[-1] < ended + 1  # noqa: PT018
+    assert 0 <= done.seconds <= times[-1] - times[0] + 1
+    assert all(0 <= record.msecs < 1000 for record in kept.records)
+
+
+def test_every_operation_is_told_by_its_name(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+    client = connect(sandbox)
+    client.search_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
+    client.download_segment(5637051)
+    client.wait_for_segment(5637051, timeout=60)
+    client.call("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
+    client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
+    list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
+    told = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
+    once = ["search_items", "download_segment", "wait_for_segment", "call", "scan_codes", "scan_codes"]
+    assert told == once
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_records_are_handled_where_the_call_was_made(kept: Kept, *, asynchronous: bool) -> None:
+    async def awaited(address: str) -> None:
+        ORIGIN.set("the call")
+        await search(da.AsyncClient(address, token="tok"))
+
+    with serving(in_turn(BUSY, http())) as server:
+        if asynchronous:
+            asyncio.run(awaited(server.base_url))
+        else:
+            client = da.Client(server.base_url, token="tok")
+            contextvars.copy_context().run(lambda: (ORIGIN.set("the call"), search(client)))
+    assert kept.places == [(threading.get_ident(), "the call")] * 5
+
+
+def test_a_retry_is_told_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
+    seen: list[int] = []
+
+    def answer(connection: Any, number: int) -> None:
+        seen.append(len(kept.records))
+        connection.sendall(http(b"", "503 Busy", headers=("Retry-After: 1",)) if number == 0 else http())
+
+    with serving(answer) as server:
+        search(connect(server.base_url))
+    assert seen[1] >= 3
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ({"dataaccess": logging.WARNING}, ["dataaccess.retry"]),
+        ({"dataaccess": logging.ERROR}, []),
+        ({"dataaccess": logging.ERROR, "dataaccess.retry": logging.INFO}, ["dataaccess.retry"]),
+        ({"dataaccess.retry": logging.ERROR}, ["dataaccess.request"] * 4),
+    ],
+)
+def test_the_level_of_the_moment_decides(connect: Any, kept: Kept, levels: dict[str, int], expected: list[str]) -> None:
+    with serving(in_turn(BUSY, http())) as server:
+        client = connect(server.base_url)
+        before = {name: logging.getLogger(name).level for name in levels}
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+        try:
+            search(client)
+        finally:
+            for name, level in before.items():
+                logging.getLogger(name).setLevel(level)
+    assert [record.name for record in kept.records] == expected
+
+
+def test_what_is_cut_off_is_told_too(connect: Any, kept: Kept) -> None:
+    def stall(connection: Any, _number: int) -> None:
+        connection.sendall(http()[:-5])
+        time.sleep(5)
+
+    with serving(stall) as server, pytest.raises(da.RequestTimeoutError):
+        connect(server.base_url, timeout=0.3).download_segment(1)
+    _, ended = kept.wait_for(2)
+    assert (ended.outcome, ended.status) == ("cancelled", 200)
+
+
+def test_a_cancelled_call_tells_its_end(kept: Kept) -> None:
+    async def main(address: str) -> None:
+        task = asyncio.create_task(da.AsyncClient(address, token="tok").download_segment(1))
+        while not kept.records:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        deadline = time.monotonic() + 5
+        while len(kept.records) < 2 and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+
+    with serving(lambda _connection, _number: time.sleep(5)) as server:
+        asyncio.run(main(server.base_url))
+    assert [record.outcome for record in kept.records[1:]] == ["cancelled"]
+
+
+def test_a_stream_that_is_closed_early_tells_its_end(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+    batches = connect(sandbox).scan_codes(allocated_time=da.after("2024-01-01")).batches(max_rows=10)
+    next(batches)
+    batches.close()
+    del batches
+    gc.collect()
+    assert [record.outcome for record in kept.wait_for(2)[1:]] == ["cancelled"]
+
+
+class Raising(logging.Handler):
+    """Fails, as a handler should not."""
+
+    def emit(self, _record: logging.LogRecord) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    unraisable: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: unraisable.append(told.exc_type))
+    handler = Raising()
+    logging.getLogger("dataaccess").addHandler(handler)
+    try:
+        with serving(in_turn(BUSY, http())) as server:
+            assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
+    finally:
+        logging.getLogger("dataaccess").removeHandler(handler)
+    assert unraisable == [ZeroDivisionError] * 5
+    assert len(kept.records) == 5
+
+
+def test_a_handler_may_use_the_client_and_is_not_told_of_that(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+    other = sandbox.client()
+    found: list[int] = []
+
+    class Asking(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            found.append(len(search(other)))
+
+    handler = Asking()
+    logging.getLogger("dataaccess").addHandler(handler)
+    try:
+        expected = len(search(connect(sandbox)))
+    finally:
+        logging.getLogger("dataaccess").removeHandler(handler)
+    assert found == [expected] * 2
+    assert len(kept.records) == 2
+
+
+def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
+    class Interrupted(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            raise KeyboardInterrupt
+
+    handler = Interrupted()
+    logging.getLogger("dataaccess").addHandler(handler)
+    try:
+        with serving(always(http())) as server, pytest.raises(KeyboardInterrupt):
+            search(da.Client(server.base_url, token="tok"))
+    finally:
+        logging.getLogger("dataaccess").removeHandler(handler)
+    assert kept.records
+
+
+def test_sixteen_threads_each_tell_their_own(sandbox: da.Sandbox, kept: Kept) -> None:
+    client = sandbox.client()
+
+    def work() -> None:
+        for _ in range(10):
+            search(client)
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(kept.records) == 16 * 10 * 2
+    by_request: dict[str, set[int]] = {}
+    for record, (ident, _) in zip(kept.records, kept.places, strict=True):
+        by_request.setdefault(record.request_id, set()).add(ident)
+    assert all(len(idents) == 1 for idents in by_request.values())
+
+
+QUIET = """
+import sys, dataaccess as da
+assert "logging" not in sys.modules
+with da.Sandbox.demo() as sandbox, sandbox.fault("status", status=503, times=1) as fault:
+    sandbox.client().download_segment(5637051)
+    assert fault.hits == 1
+"""
+
+
+def test_nothing_is_printed_by_itself() -> None:
+    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, check=True, text=True)  # noqa: S603
+    assert (done.stdout, done.stderr) == ("", "")

@@ -1,0 +1,83 @@
+"""What travels to another process: clients and scans without their token, exceptions whole."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import inspect
+import multiprocessing
+import pickle
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess import errors
+
+TOKEN = "tok-of-the-parent"
+EXCEPTIONS = [
+    value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, da.DataAccessError)
+]
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
+    """One of a class, with a text in every field that travels."""
+    fields = {name: f"<{name}>" for name in kind._fields if (kind, name) != (da.RecordError, "value")}
+    return kind("search_codes: what and where", **fields)
+
+
+def told(error: BaseException) -> tuple[Any, ...]:
+    """What must be the same on the other side."""
+    return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
+
+
+def raise_it(kind: type[da.DataAccessError]) -> None:
+    raise full(kind)
+
+
+def count(client: da.Client) -> int:
+    return len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+
+
+def test_p10_a_client_that_travels_finds_its_token_again(
+    sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    token = sandbox.issue_token()
+    path = tmp_path / "token"
+    path.write_text(token)
+    path.chmod(0o600)
+    monkeypatch.setenv("DATAACCESS_TOKEN", token)
+    clients = [da.Client(sandbox.base_url), da.Client(sandbox.base_url, token=da.token_file(path))]
+    for client in clients:
+        assert token.encode() not in pickle.dumps(client)
+    expected = count(clients[0])
+    with SPAWN.Pool(1) as pool:
+        assert pool.map_async(count, clients).get(timeout=50) == [expected] * 2
+
+
+@pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
+def test_p10_a_literal_token_never_travels(kind: Any) -> None:
+    client = kind("https://cdp.example.com", token=TOKEN)
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    for held in (client, client.with_options(timeout=1), scan, {"nested": [client]}):
+        with pytest.raises(TypeError) as caught:
+            pickle.dumps(held)
+        assert TOKEN not in repr(caught.value)
+
+
+def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
+    with SPAWN.Pool(1) as pool:
+        pending = [(kind, pool.apply_async(raise_it, (kind,))) for kind in EXCEPTIONS]
+        for kind, result in pending:
+            with pytest.raises(kind) as caught:
+                result.get(timeout=50)
+            assert told(caught.value) == told(full(kind))
+
+
+def test_p11_every_exception_comes_whole_out_of_an_executor() -> None:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=SPAWN) as pool:
+        pending = [(kind, pool.submit(raise_it, kind)) for kind in EXCEPTIONS]
+        for kind, result in pending:
+            with pytest.raises(kind) as caught:
+                result.result(timeout=50)
+            assert told(caught.value) == told(full(kind))

@@ -1,0 +1,84 @@
+"""No failure shows a token, a password or a row: not to whoever prints it, logs it, pickles it or shows its frames."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.failures import ANSWERS, ASKED, OTHERS, ROW, SECRETS, TOKEN, failing
+
+import dataaccess as da
+
+PACKAGE = str(Path(da.__file__).parent)
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and all it came from."""
+    seen: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and one not in seen:
+            seen.append(one)
+            waiting += [one.__cause__, one.__context__]
+    yield from seen
+
+
+def shown(error: BaseException) -> dict[str, str]:
+    """Whatever can be seen of an error, by where."""
+    told = {"traceback": "".join(traceback.format_exception(error))}
+    for number, one in enumerate(chain(error)):
+        told[f"{number} repr"] = repr(one) + str(one)
+        told[f"{number} fields"] = repr(vars(one))
+        frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
+        # The caller's own frames hold what the caller put there.
+        told[f"{number} locals"] = repr([frame.locals for frame in frames if frame.filename.startswith(PACKAGE)])
+    if isinstance(error, da.DataAccessError):
+        told["pickle"] = repr(pickle.dumps(error))
+    return told
+
+
+@pytest.mark.parametrize("failure", [*ANSWERS, *OTHERS])
+def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(1):
+        for name in ("dataaccess", "dataaccess.request", "dataaccess.retry"):
+            logging.getLogger(name).setLevel(1)
+        try:
+            error, warned = failing(failure)
+        finally:
+            for name in ("dataaccess", "dataaccess.request", "dataaccess.retry"):
+                logging.getLogger(name).setLevel(logging.NOTSET)
+    assert (error is None) == (failure in {"nothing fails", "busy, then well"}), repr(error)
+    assert error is None or isinstance(error, da.DataAccessError)
+    told = {"warnings": repr(warned), "log": repr([vars(record) for record in caplog.records]) + caplog.text}
+    if error is not None:
+        told |= shown(error)
+    for secret in SECRETS:
+        found = {place for place, text in told.items() if secret in text}
+        assert not found, f"{secret} in {found}"
+    # The caller has the value of a record that does not fit, and nobody else.
+    rows = {place for place, text in told.items() if ROW in text}
+    assert rows <= ({"0 fields"} if isinstance(error, da.RecordError) else set())
+    assert not {place for place, text in told.items() if ASKED in text and "locals" not in place}
+
+
+def test_part_of_a_token_is_not_shown_either() -> None:
+    error, _ = failing("echo cut by the excerpt")
+    assert isinstance(error, da.ServerError)
+    assert TOKEN[:8] not in repr(vars(error)) + str(error)
+    assert "<redacted>" in str(error)
+
+
+@pytest.mark.parametrize("bad", ["tok\r\nX-Evil: 1", "tok\n", "tok\0", "tök", "tok tok", "\u2028tok", "tok\x7f", ""])
+def test_a_token_that_no_header_carries_is_refused_unquoted(bad: str) -> None:
+    with pytest.raises(da.ConfigError) as at_once:
+        da.Client("http://127.0.0.1:9", token=bad)
+    client = da.Client("http://127.0.0.1:9", token=lambda: bad)
+    with pytest.raises(da.ConfigError) as when_asked:
+        client.download_segment(1)
+    for caught in (at_once, when_asked):
+        assert not bad or bad not in str(caught.value)
