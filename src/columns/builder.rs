@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, TimestampMicrosecondArray};
 
 use super::inferred::{Inferred, Seen};
-use super::numbers::{are_wide, float, whole};
+use super::numbers::{are_wide, float, integer, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use super::values::Values;
@@ -88,9 +88,9 @@ impl Builder {
     #[inline]
     pub(super) fn integer(&mut self, digits: &str) -> Fit {
         match &mut self.cells {
-            Cells::Int64(cells) => match digits.parse() {
-                Ok(value) => cells.push(value),
-                Err(_) => return self.misfit(),
+            Cells::Int64(cells) => match integer(digits) {
+                Some(value) => cells.push(value),
+                None => return self.misfit(),
             },
             Cells::Float64(cells) => match float(digits) {
                 Some(value) => cells.push(value),

@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, AsArray as _, NullArray};
 
 use super::batch::defect;
 use super::builder::Builder;
-use super::numbers::{float, whole};
+use super::numbers::{float, integer, whole};
 use super::texts::Texts;
 use super::types::{Kind, Type};
 use crate::decode::Fit;
@@ -51,12 +51,12 @@ impl Seen {
     /// Which kind of number an integer is.
     #[inline]
     pub(super) fn integer(digits: &str) -> Self {
-        match digits.parse::<i64>() {
+        match integer(digits) {
             // Of its sign an integer would know nothing.
-            Ok(0) if digits.starts_with('-') => Self::FLOAT,
-            Ok(_) if digits.len() <= SHORT || float(digits).is_some() => Self::INTEGER,
-            Ok(_) => Self::WIDE,
-            Err(_) => Self::HUGE,
+            Some(0) if digits.starts_with('-') => Self::FLOAT,
+            Some(_) if digits.len() <= SHORT || float(digits).is_some() => Self::INTEGER,
+            Some(_) => Self::WIDE,
+            None => Self::HUGE,
         }
     }
 

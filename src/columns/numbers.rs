@@ -3,6 +3,22 @@
 /// Below this one every whole number is a float of 64 bits.
 const DENSE: f64 = 9_007_199_254_740_992.0;
 
+/// A whole number of 64 bits, written as JSON does without fraction and exponent.
+///
+/// Most are short, and so many come that the general reader costs more than the rest of the work on them.
+#[inline]
+pub(super) fn integer(digits: &str) -> Option<i64> {
+    /// No number of so many digits exceeds 64 bits.
+    const SHORT: usize = 18;
+    let (is_negative, magnitude) = digits.strip_prefix('-').map_or((false, digits), |magnitude| (true, magnitude));
+    if magnitude.len() > SHORT {
+        return digits.parse().ok();
+    }
+    let append = |value: i64, digit: u8| value.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0')));
+    let value = magnitude.bytes().fold(0, append);
+    Some(if is_negative { -value } else { value })
+}
+
 /// A whole number of 64 bits, however it is written: `5`, `5.0` or `1e3`.
 pub(super) fn whole(number: &str) -> Option<i64> {
     let decimal = Decimal::of(number)?;
@@ -80,7 +96,7 @@ impl<'a> Decimal<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{float, whole};
+    use super::{float, integer, whole};
 
     #[test]
     fn whole_numbers_are_whole_however_they_are_written() {
@@ -168,6 +184,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_integer_is_as_the_general_reader_has_it(digits in "-?(0|[1-9][0-9]{0,20})", value: i64) {
+            prop_assert_eq!(integer(&digits), digits.parse().ok());
+            prop_assert_eq!(integer(&value.to_string()), Some(value));
+        }
+
         #[test]
         fn an_integer_is_found_at_any_exponent(value: i64, shift in 0_i32..30) {
             prop_assert_eq!(whole(&format!("{value}.0")), Some(value));
