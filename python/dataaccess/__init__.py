@@ -64,7 +64,16 @@ from dataaccess.errors import (
 )
 from dataaccess.filters import after, before, col, days, on, op
 from dataaccess.sandbox import Sandbox
-from dataaccess.scan import AsyncScan, Batch, Scan, Table
+from dataaccess.scan import (
+    AsyncScan,
+    AsyncTask,
+    Batch,
+    Scan,
+    ScanProgress,
+    ScanReport,
+    Table,
+    Task,
+)
 from dataaccess.tokens import token_file
 
 __all__ = [
@@ -72,6 +81,7 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncScan",
+    "AsyncTask",
     "Batch",
     "CheckpointCorruptError",
     "CheckpointError",
@@ -106,10 +116,13 @@ __all__ = [
     "Scan",
     "ScanError",
     "ScanIncompleteError",
+    "ScanProgress",
+    "ScanReport",
     "ServerError",
     "StrayDayWarning",
     "StreamInterruptedError",
     "Table",
+    "Task",
     "ThrottledError",
     "TlsError",
     "TransportError",

@@ -1,31 +1,37 @@
-"""`AsyncScan`: as `Scan`, awaited."""
+"""`AsyncScan` and `AsyncTask`: as `Scan` and `Task`, awaited."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from dataaccess import _frames
-from dataaccess._arguments import amount
-from dataaccess._batches import AsyncBatches
-from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
+from dataaccess._async_reading import AsyncReading
+from dataaccess._report import ScanReport, progress_of, report_of, run_options
+from dataaccess._scanning import Planned, Single
 from dataaccess._stats import warn_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    from dataaccess._frames import DtypeBackend
-    from dataaccess._table import Table
-    from dataaccess._types import Row
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+    from dataaccess._types import OnProgress, PathArgument
 
 
-class AsyncScan(BaseScan):
+class AsyncTask(Single, AsyncReading):
+    """One request of an `AsyncScan`, as `Task`, awaited.
+
+    Attributes:
+        id: Its name: the same for the same request at the same place of its scan, whenever that is made.
+
+    Example:
+        >>> import asyncio
+        >>> import dataaccess as da
+        >>> async def main() -> int:
+        ...     client = da.AsyncClient("sandbox:demo")
+        ...     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
+        ...     return len(await asyncio.gather(*[task.to_dicts() for task in tasks]))
+        >>> asyncio.run(main())
+        3
+    """
+
+
+class AsyncScan(Planned, AsyncReading):
     """A scan of an `AsyncClient`: as `Scan`, with everything that waits to be awaited.
 
     Other libraries cannot await: they read what `collect` gives.
@@ -38,184 +44,122 @@ class AsyncScan(BaseScan):
         {'pool_id': Int64}
     """
 
-    async def head(self, n: int = 5) -> Table:
-        """The first rows.
+    def tasks(self) -> list[AsyncTask]:
+        """Its requests one by one, in the order of their rows. Sends nothing.
+
+        Returns:
+            A list of `AsyncTask`, which pickle.
+
+        Raises:
+            ValidationError: The scan has a limit, which no part of it could keep.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
+            >>> len(scan.tasks())
+            91
+        """
+        return [AsyncTask._of(self, index) for index in range(self._raw.requests)]
+
+    async def to_parquet(self, path: PathArgument) -> None:
+        """Writes the rows into a Parquet file (zstd), in bounded memory. It comes to be whole, or not at all.
 
         Args:
-            n: How many, at most. 0 asks for one row to know the types, and gives none.
-
-        Returns:
-            A `Table`. The rest of the answer is not transferred where that is safe.
+            path: Where to; a file that is there is replaced at the end.
 
         Raises:
-            ValidationError: `n` is no whole number from 0 on.
-            DataAccessError: Any failure of `collect`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
-            Table(2 rows, 1 column: id)
+            >>> asyncio.run(client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet"))
         """
-        most = amount("n", n, 0)
-        raw = await self._raw.collect_async(max(most, 1), views=False)
-        return checked_table(raw if most else raw.without_rows())
+        warn_of(await self._raw.write_async(path, "parquet"))
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
-        """The answer batch by batch, in bounded memory. The request is sent now.
+    async def to_csv(self, path: PathArgument) -> None:
+        """Writes the rows into a CSV file: a line of names, then a line a row; an empty field is a missing value.
 
-        What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first row; a request is sent again only until the first batch was given.
+        A spreadsheet may take a text that begins with `=`, `+`, `-` or `@` for a formula: values are written as they
+        are.
 
         Args:
-            max_rows: Rows of a batch, at most.
-            max_bytes: Size of a batch on the wire, at which it is full.
-
-        Returns:
-            An asynchronous iterator of `Batch`, which closes the request when it is closed, dropped or left by
-            `async with`.
+            path: As for `to_parquet`.
 
         Raises:
-            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
-            PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
-                `rows_yielded` rows were given.
-            DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> async def main() -> int:
-            ...     return max([batch.num_rows async for batch in scan.batches(max_rows=500)])
-            >>> asyncio.run(main())
-            500
+            >>> asyncio.run(client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
         """
-        return AsyncBatches(self._open(max_rows, max_bytes))
+        warn_of(await self._raw.write_async(path, "csv"))
 
-    async def collect(self) -> Table:
-        """The whole answer in columns.
-
-        Returns:
-            A `Table`, which may be read again and again.
-
-        Raises:
-            PermissionDeniedError: The token was refused (section 7).
-            DataAccessError: Any other failure; see `dataaccess.errors`.
-
-        Example:
-            >>> import asyncio
-            >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()).column_names
-            ['id']
-        """
-        return checked_table(await self._raw.collect_async(None, views=False))
-
-    async def to_arrow(self) -> pa.Table:
-        """The whole answer as a table of pyarrow (extra `arrow`).
-
-        Returns:
-            Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
-
-        Raises:
-            ImportError: pyarrow is not installed.
-            DataAccessError: Any failure of `collect`.
-
-        Example:
-            >>> import asyncio
-            >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> asyncio.run(scan.to_arrow()).schema.types
-            [DataType(int64)]
-        """
-        _frames.optional("pyarrow", "arrow")
-        return (await self.collect()).to_arrow()
-
-    async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
-        """The whole answer as a DataFrame of pandas (extra `pandas`).
+    async def to_jsonl(self, path: PathArgument) -> None:
+        """Writes the rows into a file of JSON lines: an object each, with the values as `to_dicts` has them.
 
         Args:
-            dtype_backend: As pandas has it: "numpy_nullable" or "pyarrow". None is pandas' own text type, `Int64`,
-                `boolean`, `float64` and `datetime64[us]`, which all have room for what is missing.
-
-        Returns:
-            A DataFrame.
+            path: As for `to_parquet`.
 
         Raises:
-            ImportError: pandas or pyarrow is not installed.
-            DataAccessError: Any failure of `collect`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> codes = asyncio.run(scan.to_pandas())
-            >>> str(codes["pool_id"].dtype)
-            'Int64'
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl"))
         """
-        _frames.check_pandas(dtype_backend)
-        table = await self.collect()
-        return await _in_thread(table.to_pandas, dtype_backend)
+        warn_of(await self._raw.write_async(path, "jsonl"))
 
-    async def to_polars(self) -> pl.DataFrame:
-        """The whole answer as a DataFrame of polars (extra `polars`).
+    async def run(
+        self,
+        folder: PathArgument,
+        *,
+        fail_fast: bool = False,
+        suspect_at: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ScanReport:
+        """Writes each task into a Parquet file of its own. Run again, it does only what is not done.
+
+        The folder reads as one dataset: `pl.scan_parquet("folder/*.parquet")`. Beside the files it holds a journal of
+        what is done, and it belongs to this scan alone. However a run ends, what was done is kept: at most the tasks
+        that were under way are asked for again. A task is tried eight times; one that fails for good does not end the
+        others.
+
+        Args:
+            folder: Where the files go; made if need be. One run at a time may use it.
+            fail_fast: Whether the first task that fails for good ends the run.
+            suspect_at: A number of rows at which the service is known to cut its answers.
+            on_progress: Called with a `ScanProgress` before the first task and after each, in the loop's thread.
 
         Returns:
-            A DataFrame, without a copy.
+            A `ScanReport`.
 
         Raises:
-            ImportError: polars is not installed.
-            DataAccessError: Any failure of `collect`.
+            ValidationError: The scan has a limit.
+            ScanIncompleteError: Tasks failed for good; `failed` has their errors and `report` what is done.
+            PermissionDeniedError: The token was refused (section 7): run it again with another one.
+            CheckpointMismatchError: The folder is of another scan.
+            CheckpointLockedError: Another run uses the folder.
+            CheckpointCorruptError: What is in the folder was changed.
+            CheckpointError: The folder cannot be used, as when the disk is full.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> dict(asyncio.run(scan.to_polars()).schema)
-            {'pool_id': Int64}
+            >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
+            >>> report = asyncio.run(scan.run("checkpoints/2024-01"))
+            >>> len(report.tasks), report.complete
+            (31, 'unknown')
         """
-        _frames.optional("polars", "polars")
-        table = checked_table(await self._raw.collect_async(None, views=True))
-        return await _in_thread(table.to_polars)
-
-    async def to_dicts(self) -> list[Row]:
-        """The whole answer as a list of dicts: exactly what the search of the same arguments returns.
-
-        Returns:
-            A list of dicts with the values as they are on the wire; `schema=` is for columns alone.
-
-        Raises:
-            DataAccessError: Any failure of `collect`.
-
-        Example:
-            >>> import asyncio
-            >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
-            >>> rows = asyncio.run(scan.to_dicts())
-            >>> rows[0]["allocated_time"][:10]
-            '2024-01-15'
-        """
-        rows, told = await self._raw.rows_async()
-        warn_of(told)
-        return rows
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Refused: whoever reads this does not await."""
-        raise TypeError(
-            "other libraries cannot await an AsyncScan: pass them what `await scan.collect()` gives, "
-            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
-        )
-
-
-async def _in_thread(convert: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
-    """Does what takes its time beside the loop, not in it."""
-    import asyncio
-
-    return await asyncio.to_thread(convert, *arguments, **keywords)
+        told = None if on_progress is None else lambda update: on_progress(progress_of(update))
+        return report_of(*await self._raw.run_async(folder, *run_options(fail_fast, suspect_at), told))

@@ -128,22 +128,26 @@ def scan_codes(
     code_status: ValuesOrOperator | None = None,
     limit: int | None = None,
     schema: Schema | None = None,
+    chunk: int | None = None,
+    ordered: bool = True,
     client: Client | None = None,
 ) -> Scan:
     """A search of promotion codes in columns: `Client.scan_codes`.
 
     Args:
         attrs: As for `Client.search_codes`.
-        allocated_time: As for `Client.search_codes`.
+        allocated_time: As for `Client.scan_codes`.
         audience_type: As for `Client.search_codes`.
         allocated_audience: As for `Client.search_codes`.
         code_status: As for `Client.search_codes`.
-        limit: As for `Client.search_codes`.
+        limit: As for `Client.scan_codes`.
         schema: As for `Client.scan_codes`.
+        chunk: As for `Client.scan_codes`.
+        ordered: As for `Client.scan_codes`.
         client: The client to use; None makes one of the environment's settings and reuses it.
 
     Returns:
-        A scan, which sends its request when it is used.
+        A scan, which sends its requests when it is used.
 
     Raises:
         ConfigError: No client is given and the environment names no service or token.
@@ -162,6 +166,8 @@ def scan_codes(
         code_status=code_status,
         limit=limit,
         schema=schema,
+        chunk=chunk,
+        ordered=ordered,
     )
 
 
@@ -174,6 +180,8 @@ def scan_items(
     attrs_as: str = "array",
     limit: int | None = None,
     schema: Schema | None = None,
+    chunk: int | None = None,
+    ordered: bool = True,
     client: Client | None = None,
 ) -> Scan:
     """A search of any business object in columns: `Client.scan_items`.
@@ -186,10 +194,12 @@ def scan_items(
         attrs_as: As for `Client.search_items`.
         limit: As for `Client.search_items`.
         schema: As for `Client.scan_items`.
+        chunk: As for `Client.scan_items`.
+        ordered: As for `Client.scan_items`.
         client: The client to use; None makes one of the environment's settings and reuses it.
 
     Returns:
-        A scan, which sends its request when it is used.
+        A scan, which sends its requests when it is used.
 
     Raises:
         ConfigError: No client is given and the environment names no service or token.
@@ -202,7 +212,15 @@ def scan_items(
         (1, 1)
     """
     return (client or _environment_client()).scan_items(
-        item_type_name, attrs, where, item_type_id=item_type_id, attrs_as=attrs_as, limit=limit, schema=schema
+        item_type_name,
+        attrs,
+        where,
+        item_type_id=item_type_id,
+        attrs_as=attrs_as,
+        limit=limit,
+        schema=schema,
+        chunk=chunk,
+        ordered=ordered,
     )
 
 

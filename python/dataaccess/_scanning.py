@@ -1,11 +1,11 @@
-"""What both kinds of scan share: everything that does not wait."""
+"""What scans and tasks share: everything that does not wait."""
 
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._arguments import amount
+from dataaccess._arguments import MOST, amount, truth
 from dataaccess._stats import ScanStats, stats_of, warn_of
 from dataaccess._table import Table, in_short
 from dataaccess.filters import kept
@@ -22,19 +22,12 @@ _SEARCH = "/access/api/item/search"
 
 
 class BaseScan:
-    """What both kinds of scan share: everything that does not wait."""
+    """What scans and tasks share: everything that does not wait."""
 
     _raw: RawScan
-
-    def __init__(self, client: Connection, call: str, arguments: dict[str, Any], schema: Schema | None) -> None:
-        """Checks the arguments; sends nothing."""
-        self._client = client
-        self._call = call
-        # As they are now: an iterator can be read only once, and a list could change.
-        self._arguments = {name: kept(value) for name, value in arguments.items()}
-        self._schema = copy(schema)
-        make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its other half
-        self._raw = make(self._arguments, self._schema)
+    _client: Connection
+    _call: str
+    _schema: Schema | None
 
     @property
     def column_names(self) -> list[str]:
@@ -43,12 +36,12 @@ class BaseScan:
 
     @property
     def stats(self) -> ScanStats | None:
-        """The figures of the last use whose answer was read to its end; None before."""
+        """The figures of the last use whose answers were read to their end; None before."""
         told = self._raw.stats
         return None if told is None else stats_of(told)
 
     def explain(self) -> list[dict[str, Any]]:
-        """The exact requests it sends, as dicts. Sends nothing.
+        """The exact requests it sends, in the order of their rows. Sends nothing.
 
         Returns:
             A list of dicts with `method`, `url` and `body`.
@@ -56,24 +49,91 @@ class BaseScan:
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> (request,) = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).explain()
-            >>> request["body"]["attrs"]
-            ['id']
+            >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
+            >>> requests = scan.explain()
+            >>> len(requests), requests[0]["body"]["attrs"]
+            (91, ['id'])
         """
-        return [{"method": "POST", "url": self._client.base_url + _SEARCH, "body": self._raw.body}]
+        url = self._client.base_url + _SEARCH
+        return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
     def _open(self, max_rows: int, max_bytes: int) -> RawStream:
         return self._raw.open(amount("max_rows", max_rows), amount("max_bytes", max_bytes))
 
+
+class Planned(BaseScan):
+    """What both kinds of scan share."""
+
+    def __init__(
+        self,
+        client: Connection,
+        call: str,
+        arguments: dict[str, Any],
+        schema: Schema | None,
+        ordered: bool,  # noqa: FBT001 - as it was pickled
+    ) -> None:
+        """Checks the arguments; sends nothing."""
+        self._client = client
+        self._call = call
+        # As they are now: an iterator can be read only once, and a list could change.
+        self._arguments = {name: kept(value) for name, value in arguments.items()}
+        self._schema = copy(schema)
+        self._ordered = truth("ordered", ordered)
+        make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its other half
+        self._raw = make(self._arguments, self._schema, self._ordered)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles what was asked for and the client, which never takes its token along."""
-        return type(self), (self._client, self._call, self._arguments, self._schema)
+        return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):
             # A traceback may show a scan whose arguments were refused.
             return f"{type(self).__name__}(unfinished)"
-        return f"{type(self).__name__}({self._call} of {in_short(self.column_names)}; {self._client!r})"
+        requests = "" if self._raw.requests == 1 else f", {self._raw.requests:,} requests"
+        return f"{type(self).__name__}({self._call} of {in_short(self.column_names)}{requests}; {self._client!r})"
+
+
+class Single(BaseScan):
+    """What both kinds of task share: one request of a scan.
+
+    Attributes:
+        id: Its name: the same for the same request at the same place of its scan, whenever that is made.
+    """
+
+    id: str
+
+    @classmethod
+    def _of(cls, scan: Planned, index: int) -> Self:
+        raw, name = scan._raw.task(index)
+        return cls._made(scan._client, scan._call, raw, scan._schema, name)
+
+    @classmethod
+    def _made(cls, client: Connection, call: str, raw: RawScan, schema: Schema | None, name: str) -> Self:
+        task = cls.__new__(cls)
+        task._client, task._call, task._raw, task._schema, task.id = client, call, raw, schema, name
+        return task
+
+    @classmethod
+    def _sent(cls, client: Connection, call: str, body: dict[str, Any], schema: Schema | None, name: str) -> Self:
+        """The task of a body, on the other side of a pickle."""
+        attrs = body["attrs"]
+        arguments = {
+            "item_type_name": body["itemTypeName"],
+            "item_type_id": body["itemTypeId"],
+            "attrs": attrs.split(",") if isinstance(attrs, str) else attrs,
+            "attrs_as": "text" if isinstance(attrs, str) else "array",
+            "where": body["filters"],
+            "chunk": MOST,
+        }
+        return cls._made(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its other half
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the body and the client, which never takes its token along."""
+        return self._sent, (self._client, self._call, self._raw.body(0), self._schema, self.id)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id}: {self._call} of {in_short(self.column_names)}; {self._client!r})"
 
 
 def checked_table(raw: RawTable) -> Table:

@@ -15,9 +15,10 @@ class ScanStats:
 
     Attributes:
         rows: Rows handed over.
-        bytes: Size of the answer.
-        seconds: From the start to the end of the answer; of batches with the time their consumer took.
-        attempts: Requests sent.
+        bytes: Size of the answers.
+        seconds: From the start to the end of the last answer; of batches with the time their consumer took.
+        requests: Answers that were read: one for each request of the plan, or fewer where a limit was reached.
+        attempts: Requests sent, with those that were sent again.
         empty_shape: What stood in place of the records when there were none, as `data.data []`.
         extra_keys: Keys that were not asked for, and how many records had each. Rows keep them, columns do not.
         absent: Attributes that no record had, not even as null; not told of an answer that was cut by a limit.
@@ -26,6 +27,7 @@ class ScanStats:
     rows: int
     bytes: int
     seconds: float
+    requests: int
     attempts: int
     empty_shape: str | None
     extra_keys: dict[str, int]
@@ -33,8 +35,8 @@ class ScanStats:
 
     @property
     def retries(self) -> int:
-        """Requests sent after the first."""
-        return self.attempts - 1
+        """Requests sent again."""
+        return self.attempts - self.requests
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dataaccess.filters import Comparison, Days, Expression, Values
+
+if TYPE_CHECKING:
+    from dataaccess._report import ScanProgress
 
 Row: TypeAlias = dict[str, Any]
 """One record: attribute to wire value."""
@@ -34,3 +38,9 @@ Schema: TypeAlias = Mapping[str, Literal["string", "int64", "float64", "bool", "
 
 OnUpdate: TypeAlias = Callable[[dict[str, Any]], object]
 """Called with each answer of a wait."""
+
+OnProgress: TypeAlias = Callable[["ScanProgress"], object]
+"""Called while a scan runs."""
+
+PathArgument: TypeAlias = str | PathLike[str]
+"""A file or folder."""

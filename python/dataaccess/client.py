@@ -150,21 +150,27 @@ class Client(Connection):
         code_status: ValuesOrOperator | None = None,
         limit: int | None = None,
         schema: Schema | None = None,
+        chunk: int | None = None,
+        ordered: bool = True,
     ) -> Scan:
         """A search of promotion codes in columns: streamed, or as a table of pandas, polars or pyarrow.
 
-        The arguments are checked now; the request is sent when the scan is used.
+        The arguments are checked now; requests are sent when the scan is used: one, or one for each day of
+        `da.days(start, stop)` and for each part of a long list of ids, of which as many as the client's `concurrency`
+        are under way at a time.
 
         Args:
             attrs: As for `search_codes`.
-            allocated_time: As for `search_codes`.
+            allocated_time: As for `search_codes`, or `da.days(start, stop)`: a request a day.
             audience_type: As for `search_codes`.
             allocated_audience: As for `search_codes`.
             code_status: As for `search_codes`.
-            limit: As for `search_codes`.
+            limit: As for `search_codes`. With a limit requests are sent one after the other.
             schema: Types of columns that are to be others than usual: a dict of attribute to "string", "int64",
                 "float64", "bool", "timestamp" or "json". A "float64" is the nearest one to a fraction, and takes
                 whole numbers only if it holds them exactly.
+            chunk: The most values of one list in one request; 1,000 without. The document tells no maximum.
+            ordered: Whether rows come in the order of the requests; otherwise as they arrive.
 
         Returns:
             A scan. Its columns are text, but `pool_id`, `audience_type` and `code_status` are whole numbers,
@@ -183,7 +189,7 @@ class Client(Connection):
             ['id', 'pool_id']
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        return Scan(self, "scan_codes", arguments, schema)
+        return Scan(self, "scan_codes", {**arguments, "chunk": chunk}, schema, ordered)
 
     def scan_items(
         self,
@@ -195,6 +201,8 @@ class Client(Connection):
         attrs_as: str = "array",
         limit: int | None = None,
         schema: Schema | None = None,
+        chunk: int | None = None,
+        ordered: bool = True,
     ) -> Scan:
         """A search of any business object in columns, as `scan_codes`.
 
@@ -207,6 +215,9 @@ class Client(Connection):
             limit: As for `search_items`.
             schema: As for `scan_codes`. Without it types follow the values: of all rows when they are collected, of
                 the first batch when they are streamed, where a later value of another type is an error.
+            chunk: As for `scan_codes`: of each `matches` of a `where` without `|`, where `.on(da.days(start, stop))`
+                is a request a day as well. Groups joined by `|` may overlap, so they stay one request.
+            ordered: As for `scan_codes`.
 
         Returns:
             A scan.
@@ -224,7 +235,7 @@ class Client(Connection):
             ['demo-customer-0001']
         """
         arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
-        return Scan(self, "scan_items", arguments, schema)
+        return Scan(self, "scan_items", {**arguments, "chunk": chunk}, schema, ordered)
 
     def download_segment(self, export_id: int) -> dict[str, Any]:
         """Downloads the status entries of a segment export (section 4.3).

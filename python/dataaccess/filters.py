@@ -108,7 +108,7 @@ class Comparison(_NotCompared):
     def _instead_of(self, sign: str) -> str:
         return (
             f"{sign} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
-            "for a range search each day with on(day), as client.scan_codes(allocated_time=days(start, stop)) will"
+            "for a range search each day with on(day), as client.scan_codes(allocated_time=days(start, stop)) does"
         )
 
     def __and__(self, other: object) -> NoReturn:
@@ -236,11 +236,12 @@ class Column(_NotOrdered):
         """
         return self._condition(before(time, unit=unit))
 
-    def on(self, day: Time, unit: str = "DAY") -> Expression:
+    def on(self, day: Time | Days, unit: str = "DAY") -> Expression:
         """Holds for times of the day that holds `day` (operator `equals` on a time, section 2.4).
 
         Args:
-            day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+            day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds; in a scan also
+                `days(start, stop)`, a request for each.
             unit: The `time_unit`; DAY is the one the document shows.
 
         Examples:
@@ -334,11 +335,12 @@ def before(time: Time, *, unit: str = "DAY") -> Comparison:
     return Comparison("before", time, None, unit)
 
 
-def on(day: Time, *, unit: str = "DAY") -> Comparison:
+def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
     """Of the day that holds `day` (operator `equals`, sections 2.4 and 4.2).
 
     Args:
-        day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
+        day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds; in a scan also
+            `days(start, stop)`, a request for each.
         unit: The `time_unit`; DAY is the one the document shows.
 
     Examples:

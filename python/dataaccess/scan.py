@@ -1,4 +1,4 @@
-"""Scans: what a search asks for, in columns. Lazy: every use asks the service again, and keeps no rows.
+"""Scans: what a search asks for, in one request or hundreds. Lazy: every use asks the service again, and keeps no rows.
 
 Made by `Client.scan_codes`, `Client.scan_items` and their like of `AsyncClient`.
 """
@@ -7,31 +7,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess import _frames
-from dataaccess._arguments import amount
-from dataaccess._async_scan import AsyncScan
+from dataaccess._async_scan import AsyncScan, AsyncTask
 from dataaccess._batches import AsyncBatches, Batches
-from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
+from dataaccess._reading import Reading
+from dataaccess._report import ScanProgress, ScanReport, TaskReport, progress_of, report_of, run_options
+from dataaccess._scanning import Planned, Single
 from dataaccess._stats import ScanStats, warn_of
 from dataaccess._table import Batch, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
+    from dataaccess._types import OnProgress, PathArgument
 
-    from dataaccess._frames import DtypeBackend
-    from dataaccess._types import Row
+__all__ = [
+    "AsyncBatches",
+    "AsyncScan",
+    "AsyncTask",
+    "Batch",
+    "Batches",
+    "Scan",
+    "ScanProgress",
+    "ScanReport",
+    "ScanStats",
+    "Table",
+    "Task",
+    "TaskReport",
+]
 
-__all__ = ["AsyncBatches", "AsyncScan", "Batch", "Batches", "Scan", "ScanStats", "Table"]
+
+class Task(Single, Reading):
+    """One request of a scan: what an engine hands to its workers. Made by `Scan.tasks`.
+
+    It is as small as its request, and pickles without the token: the other side looks it up as the client did. Each use
+    asks the service, up to eight times where it fails. Other libraries read it as they read a scan.
+
+    Attributes:
+        id: Its name: the same for the same request at the same place of its scan, whenever that is made.
+
+    Example:
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> import dataaccess as da
+        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+        >>> with ThreadPoolExecutor() as pool:
+        ...     counts = list(pool.map(lambda task: len(task.to_dicts()), scan.tasks()))
+        >>> len(counts), sum(counts) == len(scan.to_dicts())
+        (3, True)
+    """
 
 
-class Scan(BaseScan):
-    """A scan of one client: what it asks for, and every form its answer can take.
+class Scan(Planned, Reading):
+    """A scan of one client: what it asks for, and every form its rows can take.
 
-    Nothing is sent before it is used, and each use asks anew. pyarrow, polars, pandas and DuckDB read it directly:
-    `pa.table(scan)`, `pl.DataFrame(scan)`, `duckdb.sql("from scan")`. They read batch by batch; of what is doubtful in
-    the answer nothing warns then, but `stats` has its figures.
+    Nothing is sent before it is used, and each use asks anew. Where it takes several requests, as many as the client's
+    `concurrency` are under way at a time, and rows come in the order of the plan. It is no snapshot: a row that changes
+    between two requests may be in both, or in none.
+
+    pyarrow, polars, pandas and DuckDB read it directly: `pa.table(scan)`, `pl.DataFrame(scan)`,
+    `duckdb.sql("from scan")`. They read batch by batch; of what is doubtful in the answers nothing warns then, but
+    `stats` has the figures.
 
     Example:
         >>> import dataaccess as da
@@ -41,169 +73,118 @@ class Scan(BaseScan):
         {'id': 'str', 'code_status': 'Int64'}
     """
 
-    def head(self, n: int = 5) -> Table:
-        """The first rows.
+    def tasks(self) -> list[Task]:
+        """Its requests one by one, in the order of their rows. Sends nothing.
+
+        Returns:
+            A list of `Task`, which pickle.
+
+        Raises:
+            ValidationError: The scan has a limit, which no part of it could keep.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
+            >>> len(scan.tasks())
+            91
+        """
+        return [Task._of(self, index) for index in range(self._raw.requests)]
+
+    def to_parquet(self, path: PathArgument) -> None:
+        """Writes the rows into a Parquet file (zstd), in bounded memory. It comes to be whole, or not at all.
 
         Args:
-            n: How many, at most. 0 asks for one row to know the types, and gives none.
-
-        Returns:
-            A `Table`. The rest of the answer is not transferred where that is safe.
+            path: Where to; a file that is there is replaced at the end.
 
         Raises:
-            ValidationError: `n` is no whole number from 0 on.
-            DataAccessError: Any failure of `collect`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
-            Table(2 rows, 1 column: id)
+            >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
-        most = amount("n", n, 0)
-        raw = self._raw.collect(max(most, 1), views=False)
-        return checked_table(raw if most else raw.without_rows())
+        warn_of(self._raw.write(path, "parquet"))
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
-        """The answer batch by batch, in bounded memory. The request is sent now.
+    def to_csv(self, path: PathArgument) -> None:
+        """Writes the rows into a CSV file: a line of names, then a line a row; an empty field is a missing value.
 
-        What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first row; a request is sent again only until the first batch was given.
+        A spreadsheet may take a text that begins with `=`, `+`, `-` or `@` for a formula: values are written as they
+        are.
 
         Args:
-            max_rows: Rows of a batch, at most.
-            max_bytes: Size of a batch on the wire, at which it is full.
-
-        Returns:
-            An iterator of `Batch`, which closes the request when it is closed, dropped or left by `with`.
+            path: As for `to_parquet`.
 
         Raises:
-            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
-            PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
-                `rows_yielded` rows were given.
-            DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> max(batch.num_rows for batch in scan.batches(max_rows=500))
-            500
+            >>> client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
-        return Batches(self._open(max_rows, max_bytes))
+        warn_of(self._raw.write(path, "csv"))
 
-    def collect(self) -> Table:
-        """The whole answer in columns.
-
-        Returns:
-            A `Table`, which may be read again and again.
-
-        Raises:
-            PermissionDeniedError: The token was refused (section 7).
-            DataAccessError: Any other failure; see `dataaccess.errors`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect().column_names
-            ['id']
-        """
-        return checked_table(self._raw.collect(None, views=False))
-
-    def to_arrow(self) -> pa.Table:
-        """The whole answer as a table of pyarrow (extra `arrow`).
-
-        Returns:
-            Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
-
-        Raises:
-            ImportError: pyarrow is not installed.
-            DataAccessError: Any failure of `collect`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_arrow().schema.types
-            [DataType(int64)]
-        """
-        _frames.optional("pyarrow", "arrow")
-        return self.collect().to_arrow()
-
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
-        """The whole answer as a DataFrame of pandas (extra `pandas`).
+    def to_jsonl(self, path: PathArgument) -> None:
+        """Writes the rows into a file of JSON lines: an object each, with the values as `to_dicts` has them.
 
         Args:
-            dtype_backend: As pandas has it: "numpy_nullable" or "pyarrow". None is pandas' own text type, `Int64`,
-                `boolean`, `float64` and `datetime64[us]`, which all have room for what is missing.
-
-        Returns:
-            A DataFrame.
+            path: As for `to_parquet`.
 
         Raises:
-            ImportError: pandas or pyarrow is not installed.
-            DataAccessError: Any failure of `collect`.
+            FileError: The file cannot be written; also an `OSError`.
+            DataAccessError: Any failure of `batches`.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> codes = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_pandas()
-            >>> str(codes["pool_id"].dtype)
-            'Int64'
+            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
-        _frames.check_pandas(dtype_backend)
-        return self.collect().to_pandas(dtype_backend)
+        warn_of(self._raw.write(path, "jsonl"))
 
-    def to_polars(self) -> pl.DataFrame:
-        """The whole answer as a DataFrame of polars (extra `polars`).
+    def run(
+        self,
+        folder: PathArgument,
+        *,
+        fail_fast: bool = False,
+        suspect_at: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ScanReport:
+        """Writes each task into a Parquet file of its own. Run again, it does only what is not done.
+
+        The folder reads as one dataset: `pl.scan_parquet("folder/*.parquet")`. Beside the files it holds a journal of
+        what is done, and it belongs to this scan alone. However a run ends, what was done is kept: at most the tasks
+        that were under way are asked for again. A task is tried eight times; one that fails for good does not end the
+        others.
+
+        Args:
+            folder: Where the files go; made if need be. One run at a time may use it.
+            fail_fast: Whether the first task that fails for good ends the run.
+            suspect_at: A number of rows at which the service is known to cut its answers.
+            on_progress: Called with a `ScanProgress` before the first task and after each, in the thread that waits.
 
         Returns:
-            A DataFrame, without a copy.
+            A `ScanReport`.
 
         Raises:
-            ImportError: polars is not installed.
-            DataAccessError: Any failure of `collect`.
+            ValidationError: The scan has a limit.
+            ScanIncompleteError: Tasks failed for good; `failed` has their errors and `report` what is done.
+            PermissionDeniedError: The token was refused (section 7): run it again with another one.
+            CheckpointMismatchError: The folder is of another scan.
+            CheckpointLockedError: Another run uses the folder.
+            CheckpointCorruptError: What is in the folder was changed.
+            CheckpointError: The folder cannot be used, as when the disk is full.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> dict(client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
-            {'pool_id': Int64}
+            >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
+            >>> report = scan.run("checkpoints/2024-01")
+            >>> len(report.tasks), report.complete
+            (31, 'unknown')
         """
-        _frames.optional("polars", "polars")
-        return checked_table(self._raw.collect(None, views=True)).to_polars()
-
-    def to_dicts(self) -> list[Row]:
-        """The whole answer as a list of dicts: exactly what the search of the same arguments returns.
-
-        Returns:
-            A list of dicts with the values as they are on the wire; `schema=` is for columns alone.
-
-        Raises:
-            DataAccessError: Any failure of `collect`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> rows = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).to_dicts()
-            >>> rows[0]["allocated_time"][:10]
-            '2024-01-15'
-        """
-        rows, told = self._raw.rows()
-        warn_of(told)
-        return rows
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these.
-
-        This waits for the first batch, and Ctrl-C ends it. Later batches are pulled by the other library, without
-        Python: Ctrl-C is heard when the batch it waits for is there, or its time is over. `batches` hear it at once.
-        """
-        return self._raw.stream_capsule()
-
-    def __arrow_c_schema__(self) -> object:
-        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer.
-
-        What was told binds that stream and no later one: each asks again, and has the types of its own answer.
-        """
-        return self._raw.schema_capsule()
+        told = None if on_progress is None else lambda update: on_progress(progress_of(update))
+        return report_of(*self._raw.run(folder, *run_options(fail_fast, suspect_at), told))

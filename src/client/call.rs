@@ -12,7 +12,7 @@ use super::{Answered, Client};
 use crate::decode::{Decoder, Envelope, Gather, Plan};
 use crate::error::{Context, Error, Kind, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::Course;
+use crate::retry::{Course, Policy};
 use crate::secret::Secret;
 use crate::transport::{Answer, Request};
 
@@ -35,8 +35,20 @@ pub(super) struct Call<'a> {
     pub(super) shape: Shape,
     /// Whether sending twice does no harm.
     pub(super) idempotent: bool,
-    /// For everything, sleeps included; of a stream, for what comes before its first record.
+    pub(super) policy: Policy,
     pub(super) timeout: Duration,
+    pub(super) term: Term,
+}
+
+/// What the time of a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Term {
+    /// Everything, sleeps included.
+    Whole,
+    /// What comes before the first record: from then on whoever takes the records takes their own time.
+    ToFirstRecord,
+    /// Likewise, for each request anew.
+    EachToFirstRecord,
 }
 
 /// What was done so far; it outlives a call that is cut off by its deadline.
@@ -76,7 +88,7 @@ impl Client {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed")),
             outcome = self.attempts(call, outlet, &mut log) => outcome,
-            failure = deadline(call.timeout, outlet) => Err(failure),
+            failure = deadline(call, outlet), if call.term != Term::EachToFirstRecord => Err(failure),
         };
         match outcome {
             Ok(envelope) => Ok(Answered { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
@@ -89,7 +101,7 @@ impl Client {
     }
 
     async fn attempts<G: Gather>(&self, call: &Call<'_>, outlet: &Outlet<'_, G>, log: &mut Log) -> Result<Envelope> {
-        let mut course = Course::new(self.policy, call.idempotent);
+        let mut course = Course::new(call.policy, call.idempotent);
         let mut renewed = false;
         loop {
             let token = self.auth.token().await?;
@@ -98,7 +110,11 @@ impl Client {
             log.attempts += 1;
             let request_id = log.request_id();
             let mut watched = Attempt::begin(call.operation, &request_id, log.attempts);
-            let outcome = self.attempt(call, outlet, &token, &request_id, &mut watched).await;
+            let outcome = tokio::select! {
+                biased;
+                outcome = self.attempt(call, outlet, &token, &request_id, &mut watched) => outcome,
+                failure = deadline(call, outlet), if call.term == Term::EachToFirstRecord => Err(failure),
+            };
             watched.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => {
@@ -117,7 +133,10 @@ impl Client {
                 self.traffic.retried();
                 observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
-                let left = call.timeout.saturating_sub(log.started.elapsed());
+                let left = match call.term {
+                    Term::EachToFirstRecord => Duration::MAX,
+                    Term::Whole | Term::ToFirstRecord => call.timeout.saturating_sub(log.started.elapsed()),
+                };
                 let reason = failure.clone();
                 let delay = self.traffic.again(&mut course, failure, left)?;
                 observe::again(call.operation, &request_id, log.attempts, &reason, delay);
@@ -141,7 +160,7 @@ impl Client {
         let sent = Instant::now();
         let mut answer = self.transport.post(request).await?;
         watched.answered(answer.status);
-        self.traffic.heard(&self.policy, sent, &answer);
+        self.traffic.heard(&call.policy, sent, &answer);
         if answer.status != 200 {
             let body = answer.error_body().await;
             watched.received(answer.received());
@@ -155,6 +174,7 @@ impl Client {
         while let Some(batch) = sink.take()? {
             outlet.hand_on(batch).await?;
         }
+        outlet.release().await?;
         Ok(envelope)
     }
 }
@@ -184,13 +204,13 @@ async fn receive<G: Gather>(
     decoder.finish()
 }
 
-/// The end of a call's time. A stream that has begun has no such end: whoever takes it takes their own time.
-async fn deadline<G: Gather>(timeout: Duration, outlet: &Outlet<'_, G>) -> Error {
-    tokio::time::sleep(timeout).await;
-    if outlet.is_flowing() {
+/// The end of a call's time.
+async fn deadline<G: Gather>(call: &Call<'_>, outlet: &Outlet<'_, G>) -> Error {
+    tokio::time::sleep(call.timeout).await;
+    if call.term != Term::Whole && outlet.has_rows() {
         future::pending::<()>().await;
     }
-    let seconds = timeout.as_secs_f64();
+    let seconds = call.timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no complete answer within timeout={seconds} s"))
         .with("phase", "deadline")
         .with_hint("raise timeout=, or ask for less")

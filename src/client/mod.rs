@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
-pub use outlet::Event;
+pub use outlet::{Event, Handing};
 pub use traffic::Stats;
 pub use wait::Waited;
 
@@ -36,7 +36,7 @@ use crate::retry::Policy;
 use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
-use call::Call;
+use call::{Call, Term};
 use outlet::Outlet;
 use pace::Pace;
 use traffic::Traffic;
@@ -54,6 +54,18 @@ pub struct Answered {
     pub attempts: u32,
     /// Since the call began.
     pub elapsed: Duration,
+}
+
+/// How a search is carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Public name, for whoever watches.
+    pub operation: &'static str,
+    /// When its records count.
+    pub handing: Handing,
+    /// Whether it is one of many requests, which is tried for longer rather than lose the others: there is time
+    /// for each attempt up to its first record, and a service that asks for quiet or for fewer retries gets it.
+    pub is_part: bool,
 }
 
 /// A client of one service in one process.
@@ -90,41 +102,37 @@ impl Client {
         })
     }
 
-    /// Searches items (sections 4.1 and 4.2). The batches of a sink of `make` go to `events`, and count once this
-    /// ended well.
+    /// Searches items (sections 4.1 and 4.2). The batches of a sink of `make` go to `events`.
     pub async fn search<G: Gather>(
         &self,
-        operation: &'static str,
+        manner: Manner,
         search: &Search,
         make: impl Fn() -> G + Sync,
         events: mpsc::Sender<Event<G::Batch>>,
     ) -> Result<Answered> {
-        self.run(&self.searching(operation, search)?, &Outlet::collecting(&make, events)).await
-    }
-
-    /// As [`Client::search`], with batches that count as they come: nothing is sent again once the first was handed
-    /// on, and from the first record on the time of the call has no end.
-    pub async fn stream<G: Gather>(
-        &self,
-        operation: &'static str,
-        search: &Search,
-        make: impl Fn() -> G + Sync,
-        events: mpsc::Sender<Event<G::Batch>>,
-    ) -> Result<Answered> {
-        self.run(&self.searching(operation, search)?, &Outlet::streaming(&make, events)).await
-    }
-
-    fn searching(&self, operation: &'static str, search: &Search) -> Result<Call<'static>> {
         let plan = Plan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
-        Ok(Call {
-            operation,
+        let call = Call {
+            operation: manner.operation,
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
             shape: Shape::Records,
             idempotent: true,
+            policy: if manner.is_part { self.policy.of_part() } else { self.policy },
             timeout: self.settings.timeout,
-        })
+            term: match manner {
+                Manner { is_part: true, .. } => Term::EachToFirstRecord,
+                Manner { handing: Handing::ForGood { .. }, .. } => Term::ToFirstRecord,
+                Manner { handing: Handing::InDoubt, .. } => Term::Whole,
+            },
+        };
+        self.run(&call, &Outlet::new(&make, events, manner.handing)).await
+    }
+
+    /// Requests of one scan that may be under way at a time.
+    #[must_use]
+    pub fn concurrency(&self) -> u32 {
+        self.settings.concurrency
     }
 
     /// Downloads the status entries of an export (section 4.3).
@@ -145,7 +153,9 @@ impl Client {
             plan: self.whole(),
             shape: Shape::Entries,
             idempotent: true,
+            policy: self.policy,
             timeout,
+            term: Term::Whole,
         };
         Ok(self.run(&call, &Outlet::none()).await?.envelope)
     }
@@ -160,7 +170,9 @@ impl Client {
             plan: self.whole(),
             shape: Shape::Any,
             idempotent,
+            policy: self.policy,
             timeout: self.settings.timeout,
+            term: Term::Whole,
         };
         Ok(self.run(&call, &Outlet::none()).await?.envelope)
     }

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use crate::cells::Cells;
 use crate::decode::Gather;
@@ -15,29 +15,41 @@ use crate::error::{Error, Kind, Result};
 pub enum Event<B> {
     /// The next records.
     Batch(B),
-    /// The request is sent again: all records so far are void. A stream never tells it.
+    /// The request is sent again: all records so far are void. What is handed on for good never tells it.
     Restart,
+}
+
+/// When the records of an answer count, which decides until when its request may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handing {
+    /// Once it has ended well. They are told as they come, and may be void.
+    InDoubt,
+    /// As soon as they are told, which is for good. The first `held` batches are held back until there are more or
+    /// the answer has ended well, so that one no longer than that may be asked for again.
+    ForGood {
+        /// How many; with `usize::MAX` an answer is told when it has ended well, or not at all.
+        held: usize,
+    },
 }
 
 /// The way of the records from a sink, made anew for each attempt, to whoever asked for them.
 pub(super) struct Outlet<'a, G: Gather> {
     make: &'a (dyn Fn() -> G + Sync),
     events: mpsc::Sender<Event<G::Batch>>,
-    /// Whoever takes a stream has used a batch as soon as it was handed on: it cannot be void.
-    is_stream: bool,
+    handing: Handing,
+    held: Mutex<Vec<G::Batch>>,
     has_begun: AtomicBool,
     has_rows: AtomicBool,
 }
 
 impl<'a, G: Gather> Outlet<'a, G> {
-    /// Batches count once the call ended well.
-    pub(super) fn collecting(make: &'a (dyn Fn() -> G + Sync), events: mpsc::Sender<Event<G::Batch>>) -> Self {
-        Self { make, events, is_stream: false, has_begun: AtomicBool::new(false), has_rows: AtomicBool::new(false) }
-    }
-
-    /// Batches count as they come.
-    pub(super) fn streaming(make: &'a (dyn Fn() -> G + Sync), events: mpsc::Sender<Event<G::Batch>>) -> Self {
-        Self { is_stream: true, ..Self::collecting(make, events) }
+    pub(super) fn new(
+        make: &'a (dyn Fn() -> G + Sync),
+        events: mpsc::Sender<Event<G::Batch>>,
+        handing: Handing,
+    ) -> Self {
+        let (has_begun, has_rows) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { make, events, handing, held: Mutex::default(), has_begun, has_rows }
     }
 
     /// A sink for one attempt.
@@ -47,7 +59,7 @@ impl<'a, G: Gather> Outlet<'a, G> {
 
     /// Whether a batch was handed on that cannot be taken back.
     pub(super) fn is_committed(&self) -> bool {
-        self.is_stream && self.has_begun.load(Ordering::Relaxed)
+        self.handing != Handing::InDoubt && self.has_begun.load(Ordering::Relaxed)
     }
 
     /// The first record of an attempt is there.
@@ -55,35 +67,54 @@ impl<'a, G: Gather> Outlet<'a, G> {
         self.has_rows.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the attempt under way is a stream that has come to its first record: its time has no end.
-    pub(super) fn is_flowing(&self) -> bool {
-        self.is_stream && self.has_rows.load(Ordering::Relaxed)
+    /// Whether the attempt under way has come to its first record.
+    pub(super) fn has_rows(&self) -> bool {
+        self.has_rows.load(Ordering::Relaxed)
     }
 
     /// Hands on a batch, and waits until there is room for it.
     pub(super) async fn hand_on(&self, batch: G::Batch) -> Result<()> {
+        if let Handing::ForGood { held: most } = self.handing
+            && !self.has_begun.load(Ordering::Relaxed)
+        {
+            let mut held = self.held.lock().await;
+            if held.len() < most {
+                held.push(batch);
+                return Ok(());
+            }
+        }
+        self.release().await?;
+        self.tell(Event::Batch(batch)).await
+    }
+
+    /// The answer has ended well: nothing is held back any more.
+    pub(super) async fn release(&self) -> Result<()> {
         self.has_begun.store(true, Ordering::Relaxed);
-        self.events.send(Event::Batch(batch)).await.map_err(|_| abandoned())
+        for batch in std::mem::take(&mut *self.held.lock().await) {
+            self.tell(Event::Batch(batch)).await?;
+        }
+        Ok(())
     }
 
     /// Takes back whatever was handed on: it belongs to an answer that did not end well.
     pub(super) async fn restart(&self) -> Result<()> {
         self.has_rows.store(false, Ordering::Relaxed);
-        if self.is_stream {
-            return Ok(());
+        self.held.lock().await.clear();
+        match self.handing {
+            Handing::InDoubt => self.tell(Event::Restart).await,
+            Handing::ForGood { .. } => Ok(()),
         }
-        self.events.send(Event::Restart).await.map_err(|_| abandoned())
+    }
+
+    async fn tell(&self, event: Event<G::Batch>) -> Result<()> {
+        // Nobody is there to take the records: whoever asked has gone.
+        self.events.send(event).await.map_err(|_| Error::new(Kind::Internal, "the rows of a search were abandoned"))
     }
 }
 
 impl Outlet<'static, Cells> {
     /// For an answer that is kept whole: it has no records to hand on.
     pub(super) fn none() -> Self {
-        Self::streaming(&|| Cells::new(0), mpsc::channel(1).0)
+        Self::new(&|| Cells::new(0), mpsc::channel(1).0, Handing::ForGood { held: 0 })
     }
-}
-
-/// Nobody is there to take the records: whoever asked has gone.
-fn abandoned() -> Error {
-    Error::new(Kind::Internal, "the rows of a search were abandoned")
 }

@@ -15,7 +15,7 @@ mod unify;
 mod values;
 
 pub use gather::{Columns, Options};
-pub use types::{Column, Kind, Type, codes, items, schema, settled};
+pub use types::{Column, Kind, Type, codes, items, names, schema, settled, settled_by_name};
 pub use unify::unify;
 
 #[cfg(test)]

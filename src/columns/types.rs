@@ -158,6 +158,26 @@ pub fn settled(columns: &[Column], schema: &Schema) -> Vec<Column> {
     columns.iter().zip(schema.fields()).map(settle).collect()
 }
 
+/// The names of the types of a schema's columns.
+#[must_use]
+pub fn names(schema: &Schema) -> Vec<(String, String)> {
+    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name().to_owned())).collect()
+}
+
+/// The same columns, with the types of these names for those that were inferred.
+#[must_use]
+pub fn settled_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {
+    let settle = |column: &Column| {
+        let found = types.iter().find(|(name, _)| *name == column.name);
+        let found = found.and_then(|(_, name)| Type::from_name(name));
+        match (column.kind, found) {
+            (Kind::Inferred, Some(found)) => Column { name: column.name.clone(), kind: Kind::Settled(found) },
+            _ => column.clone(),
+        }
+    };
+    columns.iter().map(settle).collect()
+}
+
 /// The schema, when it is known before any record came.
 #[must_use]
 pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {

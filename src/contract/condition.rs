@@ -79,3 +79,50 @@ pub enum Condition {
     /// Section 4.1.
     Item(ItemCondition),
 }
+
+impl Condition {
+    /// Attribute to filter on.
+    #[must_use]
+    pub fn column(&self) -> &str {
+        match self {
+            Self::Code(condition) => &condition.column,
+            Self::Item(condition) => &condition.column,
+        }
+    }
+
+    /// What is compared.
+    #[must_use]
+    pub fn operator(&self) -> &str {
+        match self {
+            Self::Code(condition) => &condition.operator,
+            Self::Item(condition) => &condition.operator,
+        }
+    }
+
+    /// What it is compared with.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        match self {
+            Self::Code(condition) => &condition.value,
+            Self::Item(condition) => &condition.value,
+        }
+    }
+
+    /// What it is compared with, to be changed.
+    pub fn value_mut(&mut self) -> &mut Value {
+        match self {
+            Self::Code(condition) => &mut condition.value,
+            Self::Item(condition) => &mut condition.value,
+        }
+    }
+
+    /// Whether it stands for several requests, one for each of its times: the document knows no list of times.
+    #[must_use]
+    pub fn is_range(&self) -> bool {
+        let data_type = match self {
+            Self::Code(condition) => &condition.data_type,
+            Self::Item(condition) => &condition.data_type,
+        };
+        data_type == DATETIME && self.value().is_array()
+    }
+}

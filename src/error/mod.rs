@@ -161,6 +161,13 @@ impl Error {
         error
     }
 
+    /// Says where it happened, before what happened.
+    #[must_use]
+    pub fn within(mut self, place: &str) -> Self {
+        self.0.message = one_line(&format!("{place}: {}", self.0.message));
+        self
+    }
+
     /// Adds what the reader should do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

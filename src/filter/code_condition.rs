@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::given::{Comparison, Given, Method};
 use super::nearest::did_you_mean;
 use super::problems::{Place, Problems};
+use super::times::Times;
 use super::values::{self, is_not};
 use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, CodeCondition, DATETIME, NUMBER, STRING};
-use crate::time::Zone;
 
 /// A column that a promotion code search filters on; the order is that of the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ pub(super) fn check(
     column: Column,
     comparison: &Comparison,
     place: &Place,
-    zone: &Zone,
+    times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<CodeCondition> {
     let data_type = column.data_type();
@@ -77,7 +77,7 @@ pub(super) fn check(
     let unit = &comparison.unit;
     let time_unit = problems.keep(&place.field("time_unit"), unit, values::time_unit(data_type, unit));
     let value = match column {
-        Column::AllocatedTime => time(comparison, &place.field("value"), zone, problems),
+        Column::AllocatedTime => time(comparison, &place.field("value"), times, problems),
         column => list(column, comparison, &place.field("value"), problems),
     };
     if !same_type {
@@ -104,21 +104,21 @@ fn is_of_type(column: Column, data_type: &Given, place: &Place, problems: &mut P
     same
 }
 
-fn time(comparison: &Comparison, place: &Place, zone: &Zone, problems: &mut Problems) -> Option<Value> {
+fn time(comparison: &Comparison, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
     let given = &comparison.value;
     let read = match (&comparison.method, given) {
         (_, Given::List(_)) => {
             Err("takes one time, not a list: write after(t), before(t) or on(day); a range of days \
-                                    is one on(day) each, as client.scan_codes(allocated_time=days(start, stop)) will send"
+                                    is one on(day) each, as client.scan_codes(allocated_time=days(start, stop)) sends"
                 .to_owned())
         }
         (Method::Matches, given) => {
             let shown = given.shown();
             Err(format!("{shown} says neither after nor before: write after({shown}), before({shown}) or on({shown})"))
         }
-        _ => values::compared_moment(comparison, zone),
+        _ => values::compared_time(comparison, times),
     };
-    problems.keep(place, given, read).map(|moment| Value::from(moment.milliseconds()))
+    problems.keep(place, given, read)
 }
 
 fn list(column: Column, comparison: &Comparison, place: &Place, problems: &mut Problems) -> Option<Value> {

@@ -68,7 +68,7 @@ pub(super) fn is_one_group(groups: usize, clause: &Given, problems: &mut Problem
 const fn instead(column: Column) -> &'static str {
     match column {
         Column::AllocatedTime => {
-            "a range of days is one on(day) a request, as client.scan_codes(allocated_time=days(start, stop)) will send"
+            "a range of days is one on(day) a request, as client.scan_codes(allocated_time=days(start, stop)) sends"
         }
         _ => "give the values that remain in one .matches([...])",
     }

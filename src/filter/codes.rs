@@ -1,10 +1,10 @@
 //! The promotion code search whose columns are arguments (section 4.2).
 
-use super::Search;
 use super::code_condition::{self, Column};
-use super::given::{Comparison, Days, Given, Method};
+use super::given::{Comparison, Given, Method};
 use super::problems::{Place, Problems};
-use super::{attributes, code_filters, limit};
+use super::times::Times;
+use super::{Plan, Search, attributes, code_filters, limit};
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::condition::CodeCondition;
 use crate::contract::search::{Attributes, SearchBody};
@@ -16,7 +16,7 @@ use crate::time::Zone;
 pub struct CodesArguments {
     /// Attributes to return; null is all but `channel_id`.
     pub attrs: Given,
-    /// Required: `after(t)`, `before(t)`, `on(day)` or `op(name, t)`.
+    /// Required: `after(t)`, `before(t)`, `on(day)` or `op(name, t)`; in a scan also `days(start, stop)`.
     pub allocated_time: Given,
     /// Numbers or names of audience types.
     pub audience_type: Given,
@@ -33,12 +33,28 @@ pub struct CodesArguments {
 /// # Errors
 /// `Validation`, with every problem of every argument.
 pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
-    let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit } = arguments;
     let mut problems = Problems::default();
-    let attributes = attributes::code_names(&attrs, &mut problems);
-    let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], zone, &mut problems);
-    let limit = limit::check(&limit, &mut problems);
-    let search = attributes.zip(conditions).map(|(attributes, conditions)| Search {
+    let search = read(arguments, &Times { zone, takes_ranges: false }, &mut problems);
+    problems.settle(search)
+}
+
+/// Checks a scan of promotion codes, whose lists of values are cut after `chunk`.
+///
+/// # Errors
+/// As [`check`].
+pub fn plan(arguments: CodesArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
+    let mut problems = Problems::default();
+    let search = read(arguments, &Times { zone, takes_ranges: true }, &mut problems);
+    let plan = Plan::checked(search, chunk, &mut problems);
+    problems.settle(plan)
+}
+
+fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
+    let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit } = arguments;
+    let attributes = attributes::code_names(&attrs, problems);
+    let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], times, problems);
+    let limit = limit::check(&limit, problems);
+    attributes.zip(conditions).map(|(attributes, conditions)| Search {
         body: SearchBody {
             item_type_id: PROMOTION_CODE_ID,
             item_type_name: PROMOTION_CODE_NAME.to_owned(),
@@ -47,12 +63,11 @@ pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
         },
         attributes,
         limit,
-    });
-    problems.settle(search)
+    })
 }
 
 /// The conditions that were given, in the order of their positions.
-fn conditions(given: [Given; 4], zone: &Zone, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
+fn conditions(given: [Given; 4], times: &Times<'_>, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
     let present: Vec<(Column, Given)> = Column::ALL
         .into_iter()
         .zip(given)
@@ -65,7 +80,7 @@ fn conditions(given: [Given; 4], zone: &Zone, problems: &mut Problems) -> Option
         if column == Column::AudienceType {
             code_filters::audience_trap(&columns, &place, &given, problems);
         }
-        good.extend(condition(column, given, &place, zone, problems));
+        good.extend(condition(column, given, &place, times, problems));
     }
     (good.len() == columns.len()).then_some(good)
 }
@@ -74,7 +89,7 @@ fn condition(
     column: Column,
     given: Given,
     place: &Place,
-    zone: &Zone,
+    times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<CodeCondition> {
     let comparison = match given {
@@ -87,24 +102,16 @@ fn condition(
             );
             return None;
         }
-        Given::Days(days) => {
-            problems.add(&place.field("value"), &Given::Days(days.clone()), needs_a_scan(column, &days));
+        Given::Days(days) if column != Column::AllocatedTime => {
+            let message =
+                format!("days(…) is a range of times, and {} is none: give one value or several", column.name());
+            problems.add(&place.field("value"), &Given::Days(days), message);
             return None;
         }
+        days @ Given::Days(_) => Comparison::new(Method::On, days),
         value => Comparison::new(Method::Matches, value),
     };
-    code_condition::check(column, &comparison, place, zone, problems)
-}
-
-fn needs_a_scan(column: Column, days: &Days) -> String {
-    if column == Column::AllocatedTime {
-        let (start, stop) = (days.start.shown(), days.stop.shown());
-        format!(
-            "a range takes one request a day, as client.scan_codes(allocated_time=days({start}, {stop})) will send them; in this version search each day with on(day)"
-        )
-    } else {
-        format!("days(…) is a range of times, and {} is none: give one value or several", column.name())
-    }
+    code_condition::check(column, &comparison, place, times, problems)
 }
 
 #[cfg(test)]

@@ -4,22 +4,22 @@ use serde_json::Value;
 
 use super::given::{ColumnCondition, Comparison, Given, Method};
 use super::problems::{Place, Problems};
+use super::times::Times;
 use super::values;
 use crate::contract::condition::{CONDITION_TYPE, DATETIME, ItemCondition, NUMBER, STRING, VALUE_TYPE};
-use crate::time::Zone;
 
 /// Checks a condition; `types` are its `value_type` and `condition_type` where the caller gave them.
 pub(super) fn check(
     condition: &ColumnCondition,
     types: Option<(String, String)>,
     place: &Place,
-    zone: &Zone,
+    times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<ItemCondition> {
     let ColumnCondition { column, comparison } = condition;
     let column = problems.keep(&place.field("column"), column, values::name(column, "a column"));
     let operator = values::operator(&comparison.method, place, problems);
-    let (data_type, value) = typed_value(comparison, place, zone, problems)?;
+    let (data_type, value) = typed_value(comparison, place, times, problems)?;
     let unit = &comparison.unit;
     let time_unit = problems.keep(&place.field("time_unit"), unit, values::time_unit(&data_type, unit));
     let (value_type, condition_type) = types.unwrap_or_else(|| (VALUE_TYPE.to_owned(), CONDITION_TYPE.to_owned()));
@@ -37,7 +37,7 @@ pub(super) fn check(
 fn typed_value(
     comparison: &Comparison,
     place: &Place,
-    zone: &Zone,
+    times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<(String, Value)> {
     let named = match &comparison.data_type {
@@ -49,12 +49,12 @@ fn typed_value(
     let is_time = matches!(comparison.method, Method::After | Method::Before | Method::On);
     match named {
         None if is_time || matches!(given, Given::Moment(_)) => {
-            time(comparison, &place, zone, problems).map(|value| (DATETIME.to_owned(), value))
+            time(comparison, &place, times, problems).map(|value| (DATETIME.to_owned(), value))
         }
         None => followed(comparison, &place, problems),
         Some(data_type) => {
             let value = match data_type.as_str() {
-                DATETIME => time(comparison, &place, zone, problems),
+                DATETIME => time(comparison, &place, times, problems),
                 STRING => list(comparison, &place, problems, values::text),
                 NUMBER => list(comparison, &place, problems, values::number),
                 _ => list(comparison, &place, problems, values::json),
@@ -78,13 +78,13 @@ fn followed(comparison: &Comparison, place: &Place, problems: &mut Problems) -> 
     Some((data_type, values.into_iter().map(|(_, value)| value).collect()))
 }
 
-fn time(comparison: &Comparison, place: &Place, zone: &Zone, problems: &mut Problems) -> Option<Value> {
+fn time(comparison: &Comparison, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
     let given = &comparison.value;
     let read = match given {
         Given::List(_) => Err("takes one time, not a list: join one condition a time with |".to_owned()),
-        _ => values::compared_moment(comparison, zone),
+        _ => values::compared_time(comparison, times),
     };
-    problems.keep(place, given, read).map(|moment| Value::from(moment.milliseconds()))
+    problems.keep(place, given, read)
 }
 
 fn list(

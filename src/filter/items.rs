@@ -1,12 +1,12 @@
 //! The item search of any business object (section 4.1). Promotion codes get section 4.2 here too: the rules
 //! belong to the object, not to the call.
 
-use super::Search;
 use super::clause::Clause;
 use super::given::Given;
 use super::item_type::ItemType;
 use super::problems::Problems;
-use super::{attributes, item_filters, limit};
+use super::times::Times;
+use super::{Plan, Search, attributes, item_filters, limit};
 use crate::contract::codes;
 use crate::contract::search::SearchBody;
 use crate::error::Result;
@@ -34,28 +34,43 @@ pub struct ItemsArguments {
 /// # Errors
 /// `Validation`, with every problem of every argument.
 pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
-    let ItemsArguments { item_type_name, attrs, clause, item_type_id, limit, attrs_as } = arguments;
     let mut problems = Problems::default();
-    let item_type = ItemType::read(&item_type_name, &item_type_id, &mut problems);
+    let search = read(arguments, &Times { zone, takes_ranges: false }, &mut problems);
+    problems.settle(search)
+}
+
+/// Checks a scan of items, whose lists of values are cut after `chunk`.
+///
+/// # Errors
+/// As [`check`].
+pub fn plan(arguments: ItemsArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
+    let mut problems = Problems::default();
+    let search = read(arguments, &Times { zone, takes_ranges: true }, &mut problems);
+    let plan = Plan::checked(search, chunk, &mut problems);
+    problems.settle(plan)
+}
+
+fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
+    let ItemsArguments { item_type_name, attrs, clause, item_type_id, limit, attrs_as } = arguments;
+    let item_type = ItemType::read(&item_type_name, &item_type_id, problems);
     let known: Option<&[&str]> = item_type.is_promotion_code().then_some(&codes::ATTRIBUTES);
-    let attributes = attributes::names(&attrs, known, &mut problems);
-    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, &mut problems);
-    let filters = Clause::read(clause, &mut problems).and_then(|clause| {
+    let attributes = attributes::names(&attrs, known, problems);
+    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, problems);
+    let filters = Clause::read(clause, problems).and_then(|clause| {
         if item_type.is_promotion_code() {
-            item_filters::of_codes(clause, zone, &mut problems)
+            item_filters::of_codes(clause, times, problems)
         } else {
-            item_filters::of_items(&clause, zone, &mut problems)
+            item_filters::of_items(&clause, times, problems)
         }
     });
-    let limit = limit::check(&limit, &mut problems);
+    let limit = limit::check(&limit, problems);
     let ItemType { name, id } = item_type;
-    let search = match (name, id, attributes, attrs, filters) {
+    match (name, id, attributes, attrs, filters) {
         (Some(item_type_name), Some(item_type_id), Some(attributes), Some(attrs), Some(filters)) => {
             Some(Search { body: SearchBody { item_type_id, item_type_name, attrs, filters }, attributes, limit })
         }
         _ => None,
-    };
-    problems.settle(search)
+    }
 }
 
 #[cfg(test)]

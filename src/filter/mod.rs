@@ -17,10 +17,12 @@ pub mod items;
 mod limit;
 mod nearest;
 mod normal_form;
+mod plan;
 mod problems;
 mod raw_condition;
 #[cfg(test)]
 mod sample;
+mod times;
 mod values;
 
 use crate::contract::search::SearchBody;
@@ -28,6 +30,7 @@ use crate::contract::search::SearchBody;
 pub use given::{ColumnCondition, Comparison, Days, Given, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
+pub use plan::Plan;
 
 /// A search that was checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,6 +40,11 @@ pub(super) fn days(start: &str, stop: &str) -> Given {
     Given::Days(Box::new(Days { start: Given::text(start), stop: Given::text(stop) }))
 }
 
+/// `on(days(start, stop))`.
+pub(super) fn compared_days(start: &str, stop: &str) -> Given {
+    Given::Comparison(Box::new(Comparison::new(Method::On, days(start, stop))))
+}
+
 fn compared(method: Method, value: Value) -> Given {
     Given::Comparison(Box::new(Comparison::new(method, given(value))))
 }

@@ -6,6 +6,7 @@ use serde_json::{Number, Value};
 
 use super::given::{Comparison, Given, Method};
 use super::problems::{Place, Problems};
+use super::times::Times;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT};
 use crate::time::{Moment, Zone};
 
@@ -90,10 +91,18 @@ pub(super) fn moment(value: &Given, zone: &Zone) -> Result<Moment, String> {
     }
 }
 
-/// The time of a comparison; `on(day)` means the first instant of its day.
-pub(super) fn compared_moment(comparison: &Comparison, zone: &Zone) -> Result<Moment, String> {
-    let moment = moment(&comparison.value, zone)?;
-    if comparison.method == Method::On { zone.start_of_day(moment) } else { Ok(moment) }
+/// The time of a comparison; `on(day)` means the first instant of its day, and `on(days(…))` those of all of them.
+pub(super) fn compared_time(comparison: &Comparison, times: &Times<'_>) -> Result<Value, String> {
+    match (&comparison.method, &comparison.value) {
+        (Method::On, Given::Days(days)) => times.starts_of_days(days),
+        (Method::On, day) => times.zone.start_of_day(moment(day, times.zone)?).map(wire),
+        (_, time) => moment(time, times.zone).map(wire),
+    }
+}
+
+/// A time as it is sent.
+pub(super) fn wire(moment: Moment) -> Value {
+    Value::from(moment.milliseconds())
 }
 
 /// The operator of a method, or the name the caller chose.

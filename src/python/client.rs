@@ -53,7 +53,7 @@ impl RawClient {
     /// The address of the service, as it is used.
     #[getter]
     fn base_url(&self) -> &str {
-        self.settings.base_url.as_str().trim_end_matches('/')
+        self.address()
     }
 
     /// A promotion code search: rows and their figures.
@@ -77,17 +77,40 @@ impl RawClient {
     }
 
     /// A scan of promotion codes. Nothing is sent.
-    fn scan_codes(slf: Bound<'_, Self>, arguments: &Bound<'_, PyDict>, schema: &Bound<'_, PyAny>) -> PyResult<RawScan> {
+    fn scan_codes(
+        slf: Bound<'_, Self>,
+        arguments: &Bound<'_, PyDict>,
+        schema: &Bound<'_, PyAny>,
+        ordered: bool,
+    ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
-        let scan = request::scan("scan_codes", request::check_codes(arguments, zone)?, schema, zone)?;
-        Ok(RawScan::new(slf.unbind(), scan))
+        let scan = request::scan("scan_codes", request::plan_of_codes(arguments, zone)?, schema, zone)?;
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
     }
 
     /// A scan of any business object. Nothing is sent.
-    fn scan_items(slf: Bound<'_, Self>, arguments: &Bound<'_, PyDict>, schema: &Bound<'_, PyAny>) -> PyResult<RawScan> {
+    fn scan_items(
+        slf: Bound<'_, Self>,
+        arguments: &Bound<'_, PyDict>,
+        schema: &Bound<'_, PyAny>,
+        ordered: bool,
+    ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
-        let scan = request::scan("scan_items", request::check_items(arguments, zone)?, schema, zone)?;
-        Ok(RawScan::new(slf.unbind(), scan))
+        let scan = request::scan("scan_items", request::plan_of_items(arguments, zone)?, schema, zone)?;
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
+    }
+
+    /// A task of a scan, of the body that it sends.
+    fn scan_task(
+        slf: Bound<'_, Self>,
+        call: &str,
+        arguments: &Bound<'_, PyDict>,
+        schema: &Bound<'_, PyAny>,
+    ) -> PyResult<RawScan> {
+        let zone = &slf.get().settings.zone;
+        let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
+        let scan = request::scan(call, request::plan_of_items(arguments, zone)?, schema, zone)?;
+        Ok(RawScan::new(slf.unbind(), scan.as_task()))
     }
 
     /// The status entries of an export: the whole answer.
@@ -187,6 +210,11 @@ impl RawClient {
 }
 
 impl RawClient {
+    /// The address of the service, as it is used.
+    pub(super) fn address(&self) -> &str {
+        self.settings.base_url.as_str().trim_end_matches('/')
+    }
+
     /// This process's client. After a fork a new one is made, with connections of its own.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {

@@ -9,7 +9,7 @@ use super::raise::raise;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
-use crate::filter::{Given, Search};
+use crate::filter::{Given, Plan, Search};
 use crate::scan::Scan;
 use crate::time::Zone;
 
@@ -19,48 +19,54 @@ fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<Given> {
 
 /// A promotion code search.
 pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
-    check_codes(arguments, zone)?.map_err(|error| raise(arguments.py(), error))
+    codes::check(codes_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
 }
 
 /// A search of any business object.
 pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
-    check_items(arguments, zone)?.map_err(|error| raise(arguments.py(), error))
+    items::check(items_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
 }
 
-/// A promotion code search, or what is wrong with it.
-pub(super) fn check_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Search>> {
-    let given = CodesArguments {
+/// The requests of a scan of promotion codes, or what is wrong with them.
+pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
+    Ok(codes::plan(codes_arguments(arguments)?, &argument(arguments, "chunk")?, zone))
+}
+
+/// The requests of a scan of any business object, or what is wrong with them.
+pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
+    Ok(items::plan(items_arguments(arguments)?, &argument(arguments, "chunk")?, zone))
+}
+
+fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {
+    Ok(CodesArguments {
         attrs: argument(arguments, "attrs")?,
         allocated_time: argument(arguments, "allocated_time")?,
         audience_type: argument(arguments, "audience_type")?,
         allocated_audience: argument(arguments, "allocated_audience")?,
         code_status: argument(arguments, "code_status")?,
         limit: argument(arguments, "limit")?,
-    };
-    Ok(codes::check(given, zone))
+    })
 }
 
-/// A search of any business object, or what is wrong with it.
-pub(super) fn check_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Search>> {
-    let given = ItemsArguments {
+fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
+    Ok(ItemsArguments {
         item_type_name: argument(arguments, "item_type_name")?,
         attrs: argument(arguments, "attrs")?,
         clause: argument(arguments, "where")?,
         item_type_id: argument(arguments, "item_type_id")?,
         attrs_as: argument(arguments, "attrs_as")?,
         limit: argument(arguments, "limit")?,
-    };
-    Ok(items::check(given, zone))
+    })
 }
 
-/// A scan of a search, or all that is wrong with both.
+/// A scan of a plan, or all that is wrong with both.
 pub(super) fn scan(
     operation: &'static str,
-    search: Result<Search>,
+    plan: Result<Plan>,
     schema: &Bound<'_, PyAny>,
     zone: &Zone,
 ) -> PyResult<Scan> {
-    Scan::try_new(operation, search, &given(schema)?, zone).map_err(|error| raise(schema.py(), error))
+    Scan::try_new(operation, plan, &given(schema)?, zone).map_err(|error| raise(schema.py(), error))
 }
 
 /// The checked body of a promotion code search, as a dict.

@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 
 use super::{doors, json};
 use crate::cells::{Block, Tag};
-use crate::client::{Answered, Client, Event};
-use crate::scan::{LastStats, Scan, Seen, Stats, Taken};
+use crate::client::{Client, Event};
+use crate::scan::{LastStats, Scan, Stats};
 
 /// Blocks of rows that may wait to become dicts; then the socket waits.
 const BLOCKS_AHEAD: usize = 4;
@@ -24,12 +24,9 @@ pub(super) type Found = (Py<PyList>, Py<PyAny>);
 pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<Found> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-    let asking = async move {
-        let answered = scan.rows(&client, sender).await?;
-        Ok((scan, answered))
-    };
-    let (scan, answered) = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
-    rows.found(py, &scan, &answered, last_stats)
+    let asking = async move { scan.rows(&client, sender).await };
+    let stats = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
+    rows.found(py, stats, last_stats)
 }
 
 /// The rows of a scan, awaited.
@@ -49,8 +46,8 @@ pub(super) fn spawn(
             }
             Ok(rows)
         };
-        let (answered, rows) = tokio::try_join!(asking, taking)?;
-        doors::attached(move |py| rows.found(py, &scan, &answered, &last_stats)).await
+        let (stats, rows) = tokio::try_join!(asking, taking)?;
+        doors::attached(move |py| rows.found(py, stats, &last_stats)).await
     })
 }
 
@@ -59,7 +56,6 @@ struct Rows {
     names: Vec<Py<PyString>>,
     template: Py<PyDict>,
     list: Py<PyList>,
-    seen: Seen,
 }
 
 impl Rows {
@@ -70,28 +66,23 @@ impl Rows {
         for name in &names {
             template.set_item(name, py.None())?;
         }
-        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind(), seen: Seen::default() })
+        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
     }
 
     /// The rows with their figures, now that the answer has ended well.
-    fn found(self, py: Python<'_>, scan: &Scan, answered: &Answered, last_stats: &LastStats) -> PyResult<Found> {
-        let rows = self.list.bind(py).len() as u64;
-        let stats = Arc::new(Stats::new(scan, answered, rows, self.seen));
+    fn found(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<Found> {
+        let stats = Arc::new(stats);
         let told = pythonize(py, stats.as_ref())?.unbind();
         last_stats.store(Some(stats));
         Ok((self.list, told))
     }
 
     /// Takes what a search tells.
-    fn take(&mut self, py: Python<'_>, event: Event<Taken<Block>>) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {
         match event {
-            Event::Batch(Taken { batch, seen }) => {
-                self.seen.add(seen);
-                self.append(py, &batch)
-            }
+            Event::Batch(block) => self.append(py, &block),
             Event::Restart => {
                 self.list = PyList::empty(py).unbind();
-                self.seen = Seen::default();
                 Ok(())
             }
         }

@@ -3,6 +3,7 @@
 //! A schema that is not known beforehand is that of the first batch. So asking for it opens the stream, which then
 //! waits for whoever asks for the rows: one request for both. What was told binds this one answer and no later one.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use arrow::datatypes::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
+use tokio::sync::mpsc;
 
 use super::client::RawClient;
 use super::doors::Work;
@@ -19,10 +21,11 @@ use super::raise::raise;
 use super::rows::{self, Found};
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
+use super::updates::Updates;
 use super::{capsule, doors};
 use crate::columns::Options;
 use crate::error::Result;
-use crate::scan::{Collected, LastStats, Scan};
+use crate::scan::{Collected, Format, LastStats, Order, Progress, Report, Scan, Stats};
 
 /// Rows of a batch for whoever does not say how many.
 const BATCH_ROWS: usize = 65_536;
@@ -95,12 +98,26 @@ impl RawScan {
     }
 }
 
+/// What is told of a run, as a dict, and of its tasks that failed: name and exception.
+type Told = (Py<PyAny>, Vec<(String, Py<PyAny>)>);
+
 #[pymethods]
 impl RawScan {
-    /// The body it sends.
+    /// How many requests it sends.
     #[getter]
-    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, self.scan.body())?)
+    fn requests(&self) -> usize {
+        self.scan.requests()
+    }
+
+    /// The body of one of them.
+    fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.scan.body(index))?)
+    }
+
+    /// One of them on its own, and its name.
+    fn task(&self, py: Python<'_>, index: usize) -> PyResult<(Self, String)> {
+        let id = self.scan.task_id(index).map_err(|error| raise(py, error))?;
+        Ok((Self::new(self.client.clone_ref(py), self.scan.task(index)), id))
     }
 
     #[getter]
@@ -141,6 +158,57 @@ impl RawScan {
         rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), Arc::clone(&self.last_stats))
     }
 
+    /// The rows into one file, and their figures.
+    fn write(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<Py<PyAny>> {
+        let stats = doors::block(py, self.writing(py, path, format)?, doors::no_events(), |_, ()| Ok(()))?;
+        self.used(py, stats)
+    }
+
+    /// As `write`, awaited.
+    fn write_async<'py>(slf: Bound<'py, Self>, path: PathBuf, format: &str) -> PyResult<Bound<'py, PyAny>> {
+        let (py, writing) = (slf.py(), slf.get().writing(slf.py(), path, format)?);
+        let scan = slf.unbind();
+        doors::spawn(py, async move {
+            let stats = doors::raised(writing.await).await?;
+            doors::attached(move |py| scan.get().used(py, stats)).await
+        })
+    }
+
+    /// The tasks that are not done into their files of a folder.
+    fn run(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        fail_fast: bool,
+        suspect_at: Option<u64>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Told> {
+        let (sender, events) = mpsc::channel(1);
+        let run = self.running(py, folder, fail_fast, suspect_at, sender)?;
+        let mut updates = Updates::new(on_progress);
+        let report = doors::block(py, run, events, |py, progress| updates.take(py, &progress))?;
+        told(py, report)
+    }
+
+    /// As `run`, awaited; `on_progress` is called in the loop's own thread.
+    fn run_async<'py>(
+        &self,
+        py: Python<'py>,
+        folder: PathBuf,
+        fail_fast: bool,
+        suspect_at: Option<u64>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (sender, events) = mpsc::channel(1);
+        let run = self.running(py, folder, fail_fast, suspect_at, sender)?;
+        let updates = Updates::in_running_loop(py, on_progress)?;
+        doors::spawn(py, async move {
+            let run = async { doors::raised(run.await).await };
+            let (report, _) = tokio::try_join!(run, updates.relay(events))?;
+            doors::attached(move |py| told(py, report)).await
+        })
+    }
+
     /// The capsule of the schema. Where only an answer tells it, the request is sent, and the stream parked.
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         if let Some(schema) = self.scan.schema(false) {
@@ -173,6 +241,41 @@ impl RawScan {
 }
 
 impl RawScan {
+    fn writing(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: &str,
+    ) -> PyResult<impl Future<Output = Result<Stats>> + Send + use<>> {
+        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
+        let format = match format {
+            "parquet" => Format::Parquet,
+            "csv" => Format::Csv,
+            _ => Format::JsonLines,
+        };
+        Ok(async move { scan.write(&core, &path, format).await })
+    }
+
+    /// Keeps the figures of a use that has ended well, and tells them.
+    fn used(&self, py: Python<'_>, stats: Stats) -> PyResult<Py<PyAny>> {
+        let told = pythonize(py, &stats)?.unbind();
+        self.last_stats.store(Some(Arc::new(stats)));
+        Ok(told)
+    }
+
+    fn running(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        fail_fast: bool,
+        suspect_at: Option<u64>,
+        progress: mpsc::Sender<Progress>,
+    ) -> PyResult<impl Future<Output = Result<Report>> + Send + use<>> {
+        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
+        let order = Order { folder, service: self.client.get().address().to_owned(), fail_fast, suspect_at };
+        Ok(async move { scan.run(&core, &order, progress).await })
+    }
+
     fn collecting(
         &self,
         py: Python<'_>,
@@ -187,6 +290,12 @@ impl RawScan {
             Ok(collected)
         })
     }
+}
+
+fn told(py: Python<'_>, mut report: Report) -> PyResult<Told> {
+    let failed = std::mem::take(&mut report.failed);
+    let failed = failed.into_iter().map(|(task, error)| (task, raise(py, error).into_value(py).into_any())).collect();
+    Ok((pythonize(py, &report)?.unbind(), failed))
 }
 
 fn options(max_rows: usize, max_bytes: usize, views: bool, widen: bool) -> Options {

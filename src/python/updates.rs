@@ -1,10 +1,11 @@
-//! `on_update` of a wait: called with each answer, in the thread that may call it.
+//! `on_update` of a wait and `on_progress` of a run: called with what comes, in the thread that may call it.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pythonize::pythonize;
 use tokio::sync::{mpsc, oneshot};
 
 use super::raise::raise;
@@ -12,6 +13,32 @@ use super::{doors, json};
 use crate::client::Waited;
 use crate::decode::Envelope;
 use crate::error::Error;
+use crate::scan::Progress;
+
+/// What a callback can be called with.
+pub(super) trait Update: Send + 'static {
+    /// The argument that is the callback.
+    const ARGUMENT: &'static str;
+
+    /// As a dict.
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>>;
+}
+
+impl Update for Envelope {
+    const ARGUMENT: &'static str = "on_update";
+
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        json::envelope(py, self)
+    }
+}
+
+impl Update for Progress {
+    const ARGUMENT: &'static str = "on_progress";
+
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Ok(pythonize(py, self)?.cast_into()?)
+    }
+}
 
 /// The callback, and the last answer for whoever waits in vain.
 pub(super) struct Updates {
@@ -21,34 +48,35 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    /// For a synchronous wait: called by the waiting thread itself.
+    /// For a synchronous call: called by the waiting thread itself.
     pub(super) fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { callback, event_loop: None, last: None }
     }
 
-    /// For an asynchronous wait: called by the running loop, and awaited if it is a coroutine.
+    /// For an asynchronous call: called by the running loop, and awaited if it is a coroutine.
     pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
         let event_loop = py.import("asyncio")?.call_method0("get_running_loop")?.unbind();
         Ok(Self { callback, event_loop: Some(event_loop), last: None })
     }
 
-    /// Takes an answer and calls back.
-    pub(super) fn take(&mut self, py: Python<'_>, envelope: &Envelope) -> PyResult<()> {
-        let answer = json::envelope(py, envelope)?;
+    /// Takes what comes and calls back.
+    pub(super) fn take<U: Update>(&mut self, py: Python<'_>, update: &U) -> PyResult<()> {
+        let answer = update.told(py)?;
         self.last = Some(answer.clone().unbind());
         let Some(callback) = &self.callback else { return Ok(()) };
         let given = callback.bind(py).call1((answer,))?;
         if given.hasattr("__await__")? {
             given.call_method0("close")?;
-            return Err(PyTypeError::new_err("on_update is a coroutine function, which only AsyncClient can await"));
+            let message = format!("{} is a coroutine function, which only AsyncClient can await", U::ARGUMENT);
+            return Err(PyTypeError::new_err(message));
         }
         Ok(())
     }
 
-    /// Takes the answers of an asynchronous wait until there are no more.
-    pub(super) async fn relay(mut self, mut events: mpsc::Receiver<Envelope>) -> PyResult<Self> {
-        while let Some(envelope) = events.recv().await {
-            let (this, done) = doors::attached(move |py| self.schedule(py, &envelope)).await?;
+    /// Takes what comes of an asynchronous call until there is no more.
+    pub(super) async fn relay<U: Update>(mut self, mut events: mpsc::Receiver<U>) -> PyResult<Self> {
+        while let Some(update) = events.recv().await {
+            let (this, done) = doors::attached(move |py| self.schedule(py, &update)).await?;
             self = this;
             if let Some(done) = done {
                 // A loop that has stopped calls nobody: then nobody waits either.
@@ -58,8 +86,8 @@ impl Updates {
         Ok(self)
     }
 
-    fn schedule(mut self, py: Python<'_>, envelope: &Envelope) -> PyResult<(Self, Option<Done>)> {
-        let answer = json::envelope(py, envelope)?.unbind();
+    fn schedule<U: Update>(mut self, py: Python<'_>, update: &U) -> PyResult<(Self, Option<Done>)> {
+        let answer = update.told(py)?.unbind();
         self.last = Some(answer.clone_ref(py));
         let (Some(callback), Some(event_loop)) = (&self.callback, &self.event_loop) else { return Ok((self, None)) };
         let (sender, receiver) = oneshot::channel();

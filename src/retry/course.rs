@@ -68,6 +68,10 @@ impl Course {
         }
         let cost = if Policy::is_throttle(&failure) { Quota::THROTTLED } else { Quota::TRANSIENT };
         if !quota.take(cost) {
+            if self.policy.is_patient {
+                self.cost = None;
+                return Ok(Again::After(delay.max(self.policy.cap)));
+            }
             return Err(failure
                 .with("quota_exhausted", true)
                 .with_reason("not sent again, as too much failed of late to burden the service further"));
@@ -164,6 +168,22 @@ mod tests {
         assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
         assert_eq!(error.field("quota_exhausted"), Some(&Field::Flag(true)));
         assert!(error.hint().expect("a hint").starts_with("look at it; not sent again"));
+    }
+
+    #[test]
+    fn a_part_of_many_waits_where_the_quota_is_empty() {
+        let mut quota = Quota::new(8);
+        while quota.take(Quota::THROTTLED) {}
+        let policy = Policy::new(3).of_part();
+        let mut course = Course::new(policy, true);
+        for _ in 0..7 {
+            let again = course.after(failure(Kind::Server), LONG, 0.0, &mut quota).expect("patience");
+            assert_eq!((again, course.cost()), (Again::After(policy.cap), None));
+        }
+        assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err(), "eight attempts and no more");
+        assert!(
+            Course::new(Policy::new(0).of_part(), true).after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err()
+        );
     }
 
     #[test]

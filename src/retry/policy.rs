@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::error::{Error, Field, Kind};
 
+/// Requests sent after the first for one part of a scan.
+const PART_RETRIES: u32 = 7;
+
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
@@ -17,6 +20,8 @@ pub struct Policy {
     pub cap: Duration,
     /// Longest wait the service may ask for; above it the error is told at once.
     pub max_retry_after: Duration,
+    /// Whether a call whose retry the quota refuses waits for the longest back-off instead of failing.
+    pub is_patient: bool,
 }
 
 impl Policy {
@@ -29,7 +34,20 @@ impl Policy {
             throttled_base: Duration::from_secs(1),
             cap: Duration::from_secs(20),
             max_retry_after: Duration::from_secs(120),
+            is_patient: false,
         }
+    }
+
+    /// The policy of one request of many, whose failure would cost the work of all: eight attempts at least, unless
+    /// none is to be sent again, and time to wait.
+    #[must_use]
+    pub const fn of_part(self) -> Self {
+        let retries = match self.retries {
+            0 => 0,
+            retries if retries < PART_RETRIES => PART_RETRIES,
+            retries => retries,
+        };
+        Self { retries, max_retry_after: Duration::from_secs(15 * 60), is_patient: true, ..self }
     }
 
     /// Whether the service asked to slow down. Without a word on when, a 503 is what an outage looks like.

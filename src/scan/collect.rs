@@ -1,4 +1,4 @@
-//! All batches of an answer, kept until it has ended well, with one schema that fits them all.
+//! All batches of the answers, kept until they have ended well, with one schema that fits them all.
 
 use std::sync::Arc;
 
@@ -6,17 +6,15 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use tokio::sync::mpsc;
 
+use super::answers::both;
 use super::watch::Watched;
-use super::{Scan, Seen, Stats, Taken};
+use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
-use crate::client::{Answered, Client, Event};
+use crate::client::{Client, Event};
 use crate::columns::{self, Columns, Options};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
-/// Batches that may wait to be kept.
-const BATCHES_AHEAD: usize = 2;
-
-/// A whole answer in columns.
+/// Whole answers in columns.
 #[derive(Debug)]
 pub struct Collected {
     /// The types of the columns, which fit all rows.
@@ -28,48 +26,38 @@ pub struct Collected {
 }
 
 impl Scan {
-    /// Collects an answer in columns.
+    /// Collects the answers in columns.
     pub async fn collect(&self, client: &Client, options: Options) -> Result<Collected> {
         let sink = || Watched::new(Columns::new(&self.columns, options), self.time_column());
-        let (events, mut received) = mpsc::channel(BATCHES_AHEAD);
+        let (mut answers, asking) = self.answers(client.concurrency(), false);
+        let mut batches = Vec::new();
         let keeping = async {
-            let mut kept = Kept::default();
-            while let Some(event) = received.recv().await {
-                kept.take(event);
+            while let Some(event) = answers.next().await? {
+                match event {
+                    Event::Batch(batch) => batches.push(batch),
+                    Event::Restart => batches.clear(),
+                }
             }
-            kept
+            Ok(())
         };
-        let asking = client.search(self.operation, &self.search, sink, events);
-        let (answered, Kept { batches, seen }) = tokio::join!(asking, keeping);
-        let answered = answered?;
-        let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-        let stats = Arc::new(Stats::new(self, &answered, rows, seen));
+        both(asking.ask(client, self, self.collected(), sink), keeping).await?;
+        let stats = Arc::new(answers.stats());
         let (schema, batches) = columns::unify(&self.columns, options.views, batches)?;
         Ok(Collected { schema, batches, stats })
     }
 
-    /// Collects an answer as rows, in blocks that go to `events`; their figures are for [`Stats::new`].
-    pub async fn rows(&self, client: &Client, events: mpsc::Sender<Event<Taken<Block>>>) -> Result<Answered> {
+    /// Collects the answers as rows, in blocks that go to `events`.
+    pub async fn rows(&self, client: &Client, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
         let sink = || Watched::new(Cells::new(self.attributes().len()), self.time_column());
-        client.search(self.operation, &self.search, sink, events).await
-    }
-}
-
-/// What has come so far.
-#[derive(Debug, Default)]
-struct Kept {
-    batches: Vec<RecordBatch>,
-    seen: Seen,
-}
-
-impl Kept {
-    fn take(&mut self, event: Event<Taken<RecordBatch>>) {
-        match event {
-            Event::Batch(Taken { batch, seen }) => {
-                self.batches.push(batch);
-                self.seen.add(seen);
+        let (mut answers, asking) = self.answers(client.concurrency(), false);
+        let passing_on = async {
+            while let Some(event) = answers.next().await? {
+                let sent = events.send(event).await;
+                sent.map_err(|_| Error::new(Kind::Internal, "the rows of a scan were abandoned"))?;
             }
-            Event::Restart => *self = Self::default(),
-        }
+            Ok(())
+        };
+        both(asking.ask(client, self, self.collected(), sink), passing_on).await?;
+        Ok(answers.stats())
     }
 }

@@ -1,9 +1,12 @@
-//! What is told of a scan whose answer ended well.
+//! What is told of a scan whose answers ended well.
+
+use std::time::Instant;
 
 use serde::Serialize;
 
-use super::doubt::{self, Doubt};
-use super::{Scan, Seen};
+use super::doubt::{self, Doubt, Strays};
+use super::watch::Seen;
+use super::{Part, Scan};
 use crate::client::Answered;
 use crate::decode::RecordShape;
 
@@ -12,12 +15,14 @@ use crate::decode::RecordShape;
 pub struct Stats {
     /// Rows handed on.
     pub rows: u64,
-    /// Bytes of the answer.
+    /// Bytes of the answers.
     pub bytes: u64,
-    /// From the start to the answer's end; of a stream with the time its consumer took.
+    /// From the start to the end of the last answer; of a stream with the time its consumer took.
     pub seconds: f64,
-    /// Requests sent.
-    pub attempts: u32,
+    /// Answers that were read.
+    pub requests: u64,
+    /// Requests sent, those that were sent again among them.
+    pub attempts: u64,
     /// What stood in place of the records, when there were none.
     pub empty_shape: Option<&'static str>,
     /// Keys nobody asked for, and how many records had each.
@@ -28,33 +33,83 @@ pub struct Stats {
     pub doubts: Vec<Doubt>,
 }
 
-impl Stats {
-    /// The figures of an answer that ended well.
-    #[must_use]
-    pub fn new(scan: &Scan, answered: &Answered, rows: u64, seen: Seen) -> Self {
-        let envelope = &answered.envelope;
-        // As many rows as the limit: there may have been more.
-        let is_whole = scan.search.limit.is_none_or(|limit| rows < limit);
-        let present = scan.attributes().iter().zip(&envelope.present);
-        let absent = present.filter(|(_, count)| is_whole && rows > 0 && **count == 0).map(|(name, _)| name.clone());
-        let absent: Vec<String> = absent.collect();
-        let doubts = [
-            doubt::absent(&absent),
-            is_whole.then(|| doubt::incomplete(answered)).flatten(),
-            doubt::stray(scan.day, seen.times.as_ref()),
-        ];
+/// What is known of the answers so far.
+#[derive(Debug)]
+pub(super) struct Figures {
+    begun: Instant,
+    requests: u64,
+    bytes: u64,
+    attempts: u64,
+    empty_shape: Option<&'static str>,
+    seen: Seen,
+    /// For each attribute, how many records had it.
+    present: Vec<u64>,
+    incomplete: Option<Doubt>,
+    strays: Strays,
+}
+
+impl Figures {
+    pub(super) fn new(scan: &Scan) -> Self {
         Self {
+            begun: Instant::now(),
+            requests: 0,
+            bytes: 0,
+            attempts: 0,
+            empty_shape: None,
+            seen: Seen::default(),
+            present: vec![0; scan.attributes().len()],
+            incomplete: None,
+            strays: Strays::default(),
+        }
+    }
+
+    /// Adds an answer that ended well, and what was seen in its records.
+    pub(super) fn add(&mut self, scan: &Scan, part: &Part, answered: &Answered, seen: Seen) {
+        let envelope = &answered.envelope;
+        self.requests += 1;
+        self.bytes += envelope.bytes;
+        self.attempts += u64::from(answered.attempts);
+        for (count, more) in self.present.iter_mut().zip(&envelope.present) {
+            *count += more;
+        }
+        if let RecordShape::Empty(shape) = envelope.record_shape() {
+            self.empty_shape.get_or_insert(shape);
+        }
+        self.strays.add(part.day, seen.times.as_ref());
+        self.seen.add(seen);
+        if self.is_whole(scan) {
+            self.incomplete = self.incomplete.take().or_else(|| doubt::incomplete(answered));
+        }
+    }
+
+    /// Answers so far.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The figures of a scan whose answers are all there.
+    pub(super) fn stats(&self, scan: &Scan) -> Stats {
+        let rows = self.seen.rows;
+        let is_told = self.is_whole(scan) && rows > 0;
+        let present = scan.attributes().iter().zip(&self.present);
+        let absent = present.filter(|(_, count)| is_told && **count == 0).map(|(name, _)| name.clone());
+        let absent: Vec<String> = absent.collect();
+        let doubts = [doubt::absent(&absent), self.incomplete.clone(), self.strays.doubt()];
+        Stats {
             rows,
-            bytes: envelope.bytes,
-            seconds: answered.elapsed.as_secs_f64(),
-            attempts: answered.attempts,
-            empty_shape: match envelope.record_shape() {
-                RecordShape::Empty(shape) => Some(shape),
-                _ => None,
-            },
-            extra_keys: seen.extras,
+            bytes: self.bytes,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            requests: self.requests,
+            attempts: self.attempts,
+            empty_shape: self.empty_shape.filter(|_| rows == 0),
+            extra_keys: self.seen.extras.clone(),
             absent,
             doubts: doubts.into_iter().flatten().collect(),
         }
+    }
+
+    /// As many rows as the limit: there may have been more.
+    fn is_whole(&self, scan: &Scan) -> bool {
+        scan.limit.is_none_or(|limit| self.seen.rows < limit)
     }
 }

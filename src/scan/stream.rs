@@ -1,41 +1,34 @@
-//! An answer on its way, batch by batch, to any number of takers, each batch to one of them.
+//! Answers on their way, batch by batch, to any number of takers, each batch to one of them.
 //!
 //! Waiting and taking are two steps: whoever is cancelled while it waits has taken nothing, so nothing is lost.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use tokio::sync::{mpsc, oneshot};
 
+use super::answers::{Answers, Asking};
 use super::watch::Watched;
-use super::{Scan, Seen, Stats, Taken};
-use crate::client::{Answered, Client, Event};
-use crate::columns::{self, Columns, Options};
+use super::{Scan, Stats};
+use crate::client::{Client, Event};
+use crate::columns::{self, Column, Columns, Options};
 use crate::error::{Error, Kind, Result};
-
-/// Batches that wait besides the one being made and the one being used: with them memory is bounded.
-const BATCHES_AHEAD: usize = 1;
 
 /// Where the figures of the last use of a scan are kept.
 pub type LastStats = Arc<ArcSwapOption<Stats>>;
 
-/// The receiving end of an answer.
+/// The receiving end of the answers.
 #[derive(Debug)]
 pub struct Stream {
     scan: Scan,
     options: Options,
-    arrivals: tokio::sync::Mutex<Arrivals>,
+    answers: tokio::sync::Mutex<Answers<RecordBatch>>,
+    /// The types that the columns came to with the first batch, for the answers that follow.
+    settled: Arc<OnceLock<Vec<Column>>>,
     state: Mutex<State>,
     last_stats: LastStats,
-}
-
-#[derive(Debug)]
-struct Arrivals {
-    events: mpsc::Receiver<Event<Taken<RecordBatch>>>,
-    outcome: oneshot::Receiver<Result<Answered>>,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +37,6 @@ struct State {
     /// Of the first batch.
     schema: Option<SchemaRef>,
     rows: u64,
-    seen: Seen,
     end: Option<Result<()>>,
     stats: Option<Arc<Stats>>,
 }
@@ -60,13 +52,6 @@ pub enum Next {
     End,
 }
 
-/// The end that an answer comes from.
-#[derive(Debug)]
-struct Source {
-    events: mpsc::Sender<Event<Taken<RecordBatch>>>,
-    outcome: oneshot::Sender<Result<Answered>>,
-}
-
 impl Scan {
     /// Begins a stream: its receiving end, and the work of the other, which ends when it is dropped.
     pub fn stream(
@@ -75,24 +60,26 @@ impl Scan {
         options: Options,
         last_stats: LastStats,
     ) -> (Stream, impl Future<Output = ()> + Send + use<>) {
-        let (stream, Source { events, outcome }) = Stream::new(self.clone(), options, last_stats);
+        let (stream, asking) = Stream::new(self.clone(), client.concurrency(), options, last_stats);
+        let settled = Arc::clone(&stream.settled);
         let work = async move {
-            let sink = || Watched::new(Columns::new(&self.columns, options), self.time_column());
-            let answered = client.stream(self.operation, &self.search, sink, events).await;
-            // Nobody listens any more when the stream was closed.
-            drop(outcome.send(answered));
+            let sink = || {
+                let columns = settled.get().unwrap_or(&self.columns);
+                Watched::new(Columns::new(columns, options), self.time_column())
+            };
+            asking.ask(&client, &self, self.streamed(), sink).await;
         };
         (stream, work)
     }
 }
 
 impl Stream {
-    fn new(scan: Scan, options: Options, last_stats: LastStats) -> (Self, Source) {
-        let (events, received) = mpsc::channel(BATCHES_AHEAD);
-        let (outcome, told) = oneshot::channel();
-        let arrivals = tokio::sync::Mutex::new(Arrivals { events: received, outcome: told });
-        let stream = Self { scan, options, arrivals, state: Mutex::default(), last_stats };
-        (stream, Source { events, outcome })
+    fn new(scan: Scan, concurrency: u32, options: Options, last_stats: LastStats) -> (Self, Asking<RecordBatch>) {
+        // Where only the rows tell a type, those of the first request that has any decide for all.
+        let (answers, asking) = scan.answers(concurrency, scan.schema(options.views).is_none());
+        let answers = tokio::sync::Mutex::new(answers);
+        let (settled, state) = (Arc::default(), Mutex::default());
+        (Self { scan, options, answers, settled, state, last_stats }, asking)
     }
 
     /// Takes what is there, without waiting.
@@ -135,17 +122,19 @@ impl Stream {
 
     /// Waits until there is something to take. May be dropped at any time.
     pub async fn wait(&self) {
-        let mut arrivals = self.arrivals.lock().await;
+        let mut answers = self.answers.lock().await;
         if self.has_something() {
             return;
         }
-        match arrivals.events.recv().await {
-            Some(Event::Batch(taken)) => self.arrived(taken),
-            Some(Event::Restart) => {}
-            None => {
-                let outcome = (&mut arrivals.outcome).await.unwrap_or_else(|_| Err(lost()));
-                self.ended(outcome);
+        match answers.next().await {
+            Ok(Some(Event::Batch(batch))) => {
+                self.settled.get_or_init(|| columns::settled(&self.scan.columns, batch.schema_ref()));
+                answers.go_ahead();
+                self.arrived(batch);
             }
+            Ok(Some(Event::Restart)) => {}
+            Ok(None) => self.ended(Ok(answers.stats())),
+            Err(error) => self.ended(Err(error)),
         }
     }
 
@@ -171,28 +160,25 @@ impl Stream {
         state.ready.is_some() || state.end.is_some()
     }
 
-    fn arrived(&self, taken: Taken<RecordBatch>) {
-        let Taken { batch, seen } = taken;
+    fn arrived(&self, batch: RecordBatch) {
         let mut state = self.state();
         if state.end.is_some() {
             return;
         }
         state.schema.get_or_insert_with(|| batch.schema());
         state.rows += batch.num_rows() as u64;
-        state.seen.add(seen);
         state.ready = Some(batch);
     }
 
-    fn ended(&self, outcome: Result<Answered>) {
+    fn ended(&self, outcome: Result<Stats>) {
         let mut state = self.state();
         if state.end.is_some() {
             return;
         }
         let rows = state.rows;
-        let seen = std::mem::take(&mut state.seen);
         state.end = Some(match outcome {
-            Ok(answered) => {
-                let figures = Arc::new(Stats::new(&self.scan, &answered, rows, seen));
+            Ok(figures) => {
+                let figures = Arc::new(figures);
                 self.last_stats.store(Some(Arc::clone(&figures)));
                 state.stats = Some(figures);
                 Ok(())
@@ -224,19 +210,13 @@ fn closed(rows: u64) -> Error {
         .with_hint("they are not all there is; ask again")
 }
 
-/// The work was ended by a defect, which has told its story on standard error.
-fn lost() -> Error {
-    Error::new(Kind::Internal, "a defect of dataaccess ended the stream")
-        .with_hint("please report it with the steps that led here; the client stays usable")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contract::search::{Attributes, Filters, SearchBody};
     use crate::filter::Search;
 
-    fn stream() -> (Stream, Source) {
+    fn stream() -> (Stream, Asking<RecordBatch>) {
         let body = SearchBody {
             item_type_id: 7,
             item_type_name: "store".to_owned(),
@@ -245,7 +225,7 @@ mod tests {
         };
         let scan = Scan::of_rows("scan_items", Search { body, attributes: Vec::new(), limit: None });
         let options = Options { views: false, max_rows: 1, max_bytes: 1, widen: false };
-        Stream::new(scan, options, LastStats::default())
+        Stream::new(scan, 1, options, LastStats::default())
     }
 
     #[tokio::test]

@@ -15,6 +15,8 @@ const TIME: usize = "2024-01-31 12:34:56".len();
 /// What was seen in some records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
+    /// Records.
+    pub rows: u64,
     /// Keys nobody asked for, and how many records had each.
     pub extras: Vec<(String, u64)>,
     /// The least and the greatest time of the watched column, as the document writes times.
@@ -24,6 +26,7 @@ pub struct Seen {
 impl Seen {
     /// Adds what was seen in later records.
     pub fn add(&mut self, later: Self) {
+        self.rows += later.rows;
         for (name, count) in later.extras {
             match self.extras.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => *known += count,
@@ -53,6 +56,7 @@ pub struct Taken<B> {
 pub(super) struct Watched<G> {
     sink: G,
     time_column: Option<usize>,
+    rows: u64,
     names: Vec<String>,
     /// For each name, how many complete records had it.
     counts: Vec<u64>,
@@ -68,6 +72,7 @@ impl<G> Watched<G> {
         Self {
             sink,
             time_column,
+            rows: 0,
             names: Vec::new(),
             counts: Vec::new(),
             times: None,
@@ -96,7 +101,7 @@ impl<G> Watched<G> {
     fn seen(&mut self) -> Seen {
         let counts = self.counts.iter_mut().map(std::mem::take);
         let extras = self.names.iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
-        Seen { extras, times: self.times.take() }
+        Seen { rows: std::mem::take(&mut self.rows), extras, times: self.times.take() }
     }
 }
 
@@ -153,6 +158,7 @@ impl<G: Sink> Sink for Watched<G> {
 
     #[inline]
     fn end_record(&mut self) {
+        self.rows += 1;
         for place in self.current_names.drain(..) {
             if let Some(count) = self.counts.get_mut(place) {
                 *count += 1;
@@ -200,6 +206,7 @@ mod tests {
         record(&["b"], "2024-01-14 23:59:59", true);
         record(&[], "some other text", true);
         let seen = sink.take().expect("a batch").expect("records").seen;
+        assert_eq!(seen.rows, 3);
         assert_eq!(seen.extras, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
         assert_eq!(seen.times, Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned())));
         assert!(sink.take().expect("no error").is_none());
@@ -208,6 +215,7 @@ mod tests {
     #[test]
     fn what_batches_saw_adds_up() {
         let seen = |name: &str, times: Option<(&str, &str)>| Seen {
+            rows: 3,
             extras: vec![(name.to_owned(), 2)],
             times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
         };
@@ -215,6 +223,7 @@ mod tests {
         all.add(seen("b", Some(("2", "3"))));
         all.add(seen("a", Some(("1", "2"))));
         all.add(seen("a", None));
+        assert_eq!(all.rows, 12);
         assert_eq!(all.extras, [("a".to_owned(), 6), ("b".to_owned(), 2)]);
         assert_eq!(all.times, Some(("1".to_owned(), "3".to_owned())));
     }

@@ -1,0 +1,42 @@
+//! How times are read: in which zone, and whether one condition may stand for a range of days.
+
+use serde_json::Value;
+
+use super::given::{Days, Given};
+use super::plan::MOST_REQUESTS;
+use super::values::{moment, wire};
+use crate::time::Zone;
+
+/// What reading a time depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times<'a> {
+    /// The zone of times that tell none.
+    pub(super) zone: &'a Zone,
+    /// Whether there may be a request for each day of a range.
+    pub(super) takes_ranges: bool,
+}
+
+impl Times<'_> {
+    /// The first instants of the days of a range, as a list: the mark of a condition that is one request each, since
+    /// on the wire a time is never a list.
+    pub(super) fn starts_of_days(&self, days: &Days) -> Result<Value, String> {
+        let (start, stop) = (moment(&days.start, self.zone)?, moment(&days.stop, self.zone)?);
+        if !self.takes_ranges {
+            let shown = Given::Days(Box::new(days.clone())).shown();
+            return Err(format!("a range is one request a day, and this is one request: write {}", scanned(&shown)));
+        }
+        let starts: Vec<Value> = self.zone.days(start, stop).take(MOST_REQUESTS + 1).map(wire).collect();
+        match starts.len() {
+            0 => Err("holds no day: stop is the day after the last".to_owned()),
+            many if many > MOST_REQUESTS => {
+                Err(format!("holds more than {MOST_REQUESTS} days, and each is a request: ask for fewer"))
+            }
+            _ => Ok(Value::Array(starts)),
+        }
+    }
+}
+
+/// The call that takes a range of days.
+pub(super) fn scanned(days: &str) -> String {
+    format!("client.scan_codes(allocated_time={days})")
+}

@@ -1,0 +1,219 @@
+//! What is told of a run: its tasks, their figures, and what makes one doubt that this is all there is.
+//!
+//! Nobody can know that an answer is complete, as the service tells no total. So a report says `unknown` or `capped`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::doubt::{Doubt, DoubtKind};
+use super::run::{Kept, Order};
+use crate::checkpoint::Done;
+use crate::error::Error;
+
+/// Tasks with the same, greatest number of rows that look like a cap.
+const ALIKE: usize = 3;
+/// From how many rows on that is no accident.
+const MANY: u64 = 100;
+/// A number of rows of which a multiple looks like a cap.
+const ROUND: u64 = 1_000;
+
+/// A task that is done.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskReport {
+    /// Its name.
+    pub id: String,
+    /// Its place in the plan.
+    pub index: usize,
+    /// Rows.
+    pub rows: u64,
+    /// Size of the answer.
+    pub bytes: u64,
+    /// Requests sent.
+    pub attempts: u32,
+    /// What it took.
+    pub seconds: f64,
+    /// Size of its file.
+    pub file_bytes: u64,
+    /// Whether it was done before this run.
+    pub was_done: bool,
+    /// What may not be what it seems.
+    #[serde(skip)]
+    doubts: Vec<Doubt>,
+    #[serde(skip)]
+    absent: Vec<String>,
+}
+
+/// A run that went through all its tasks.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Where the files are.
+    pub folder: String,
+    /// The tasks that are done, in the order of the plan.
+    pub tasks: Vec<TaskReport>,
+    /// Rows of all of them.
+    pub rows: u64,
+    /// Size of their answers.
+    pub bytes: u64,
+    /// Size of their files.
+    pub file_bytes: u64,
+    /// Requests that were sent again.
+    pub retries: u64,
+    /// What this run took.
+    pub seconds: f64,
+    /// `unknown` or `capped`.
+    pub complete: &'static str,
+    /// Why it is `capped`.
+    pub reasons: Vec<String>,
+    /// The tasks that have rows of another day than theirs.
+    pub stray_days: Vec<String>,
+    /// What may not be what it seems.
+    pub doubts: Vec<Doubt>,
+    /// The tasks that failed for good in this run, and why.
+    #[serde(skip)]
+    pub failed: Vec<(String, Error)>,
+}
+
+impl TaskReport {
+    pub(super) fn new(ids: &[String], done: &Done, is_new: bool) -> Self {
+        // A journal of another version may keep other things: what it says of doubts is no reason to do it again.
+        let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
+        Self {
+            id: ids.get(done.task).cloned().unwrap_or_default(),
+            index: done.task,
+            rows: done.entry.rows,
+            bytes: done.entry.bytes,
+            attempts: done.entry.attempts,
+            seconds: done.entry.seconds,
+            file_bytes: done.file.as_ref().map_or(0, |file| file.bytes),
+            was_done: !is_new,
+            doubts: kept.doubts,
+            absent: kept.absent,
+        }
+    }
+}
+
+impl Report {
+    pub(super) fn new(order: &Order, mut tasks: Vec<TaskReport>, failed: Vec<(String, Error)>, took: Duration) -> Self {
+        tasks.sort_by_key(|task| task.index);
+        let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
+        let reasons = capped(&tasks, order.suspect_at);
+        let of_kind = |kind| tasks.iter().filter(move |task| task.doubts.iter().any(|doubt| doubt.kind == kind));
+        let mut doubts = Vec::new();
+        if !reasons.is_empty() {
+            doubts.push(Doubt { kind: DoubtKind::Incomplete, message: reasons.join("; ") });
+        }
+        doubts.extend(first(&tasks, DoubtKind::StrayDay));
+        doubts.extend(super::doubt::absent(&absent(&tasks)));
+        Self {
+            folder: order.folder.display().to_string(),
+            rows: sum(|task| task.rows),
+            bytes: sum(|task| task.bytes),
+            file_bytes: sum(|task| task.file_bytes),
+            retries: sum(|task| u64::from(task.attempts.saturating_sub(1))),
+            seconds: took.as_secs_f64(),
+            complete: if reasons.is_empty() { "unknown" } else { "capped" },
+            reasons,
+            stray_days: of_kind(DoubtKind::StrayDay).map(|task| task.id.clone()).collect(),
+            doubts,
+            failed,
+            tasks,
+        }
+    }
+}
+
+/// What one of the tasks says of a doubt, and how many say so.
+fn first(tasks: &[TaskReport], kind: DoubtKind) -> Option<Doubt> {
+    let mut told = tasks.iter().flat_map(|task| &task.doubts).filter(|doubt| doubt.kind == kind);
+    let first = told.next()?.clone();
+    let message = format!("{} (likewise {} of {} tasks)", first.message, told.count() + 1, tasks.len());
+    Some(Doubt { message, ..first })
+}
+
+/// The attributes that no record of any task had.
+fn absent(tasks: &[TaskReport]) -> Vec<String> {
+    let mut with_rows = tasks.iter().filter(|task| task.rows > 0);
+    let Some(first) = with_rows.next() else { return Vec::new() };
+    let mut absent = first.absent.clone();
+    for task in with_rows {
+        absent.retain(|name| task.absent.contains(name));
+    }
+    absent
+}
+
+/// Why answers look as if the service had cut them.
+fn capped(tasks: &[TaskReport], suspect_at: Option<u64>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for task in tasks {
+        *counts.entry(task.rows).or_default() += 1;
+    }
+    if let Some(count) = suspect_at.and_then(|rows| counts.get(&rows)) {
+        let rows = suspect_at.unwrap_or_default();
+        reasons.push(format!("{count} of {} tasks have exactly the {rows} rows of suspect_at", tasks.len()));
+    } else if let Some((rows, count)) = counts.last_key_value() {
+        if *count >= ALIKE && *rows >= MANY {
+            reasons.push(format!("{count} of {} tasks have exactly {rows} rows, and none has more", tasks.len()));
+        } else if *rows > 0 && rows % ROUND == 0 {
+            reasons.push(format!("the longest answer has exactly {rows} rows"));
+        }
+    }
+    let told = tasks.iter().flat_map(|task| {
+        let incomplete = task.doubts.iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
+        incomplete.map(|doubt| format!("task {}: {}", task.id, doubt.message))
+    });
+    reasons.extend(told.take(ALIKE));
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tasks(rows: &[u64]) -> Vec<TaskReport> {
+        let task = |(index, rows): (usize, &u64)| TaskReport {
+            id: format!("{index:05}"),
+            index,
+            rows: *rows,
+            bytes: 0,
+            attempts: 1,
+            seconds: 0.0,
+            file_bytes: 0,
+            was_done: false,
+            doubts: Vec::new(),
+            absent: Vec::new(),
+        };
+        rows.iter().enumerate().map(task).collect()
+    }
+
+    #[test]
+    fn equal_greatest_counts_and_round_ones_look_like_a_cap() {
+        for (rows, suspect_at, told) in [
+            (&[][..], None, None),
+            (&[0, 0, 0, 0], None, None),
+            (&[73, 73, 73], None, None),
+            (&[4_711, 4_711, 12], None, None),
+            (&[4_711, 4_711, 4_711, 12], None, Some("3 of 4 tasks have exactly 4711 rows, and none has more")),
+            (&[4_711, 4_711, 4_711, 4_712], None, None),
+            (&[10_000, 17], None, Some("the longest answer has exactly 10000 rows")),
+            (&[10_000, 10_001], None, None),
+            (&[10_000, 10_001], Some(10_000), Some("1 of 2 tasks have exactly the 10000 rows of suspect_at")),
+            (&[10_001], Some(10_000), None),
+        ] {
+            let reasons = capped(&tasks(rows), suspect_at);
+            assert_eq!(reasons.first().map(String::as_str), told, "{rows:?}");
+            assert!(reasons.len() < 2);
+        }
+    }
+
+    #[test]
+    fn an_attribute_is_absent_only_if_no_task_had_it() {
+        let mut some = tasks(&[3, 0, 5]);
+        for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
+            task.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+        }
+        assert_eq!(absent(&some), ["b"]);
+        assert!(absent(&tasks(&[0])).is_empty());
+    }
+}

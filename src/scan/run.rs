@@ -1,0 +1,237 @@
+//! A scan into a folder: a file for each task, and a journal of those that are done, so that a second run has only the
+//! others to do.
+//!
+//! A task that fails for good does not end the others. What would fail all of them does: a refused token, a disk that
+//! is full.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio::task::block_in_place;
+
+use super::report::{Report, TaskReport};
+use super::{Doubt, Scan, no_tasks};
+use crate::checkpoint::{Checkpoint, Entry, Fingerprint};
+use crate::client::Client;
+use crate::columns;
+use crate::error::{Error, Kind, Result};
+use crate::files::Parquet;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Where the files go.
+    pub folder: PathBuf,
+    /// The address of the service, which belongs to the query.
+    pub service: String,
+    /// Whether the first task that fails ends the run.
+    pub fail_fast: bool,
+    /// A number of rows at which the service is known to cut its answers.
+    pub suspect_at: Option<u64>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Progress {
+    /// Tasks of the scan.
+    pub tasks: usize,
+    /// Those that are done, in this run or before.
+    pub done: usize,
+    /// Those that failed for good in this run.
+    pub failed: usize,
+    /// Rows of those that are done.
+    pub rows: u64,
+    /// Size of their answers.
+    pub bytes: u64,
+    /// Since this run began.
+    pub seconds: f64,
+}
+
+/// What is kept of a task beside its figures.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// What may not be what it seems.
+    pub(super) doubts: Vec<Doubt>,
+    /// Attributes that no record had.
+    pub(super) absent: Vec<String>,
+}
+
+impl Scan {
+    /// Does the tasks that are not done, and tells what there is. To be run where blocking for a while is allowed.
+    ///
+    /// # Errors
+    /// `Validation` for a limited scan; `Checkpoint` and its kinds for the folder; `PermissionDenied` and whatever else
+    /// would fail every task. What was done is kept.
+    pub async fn run(&self, client: &Client, order: &Order, progress: mpsc::Sender<Progress>) -> Result<Report> {
+        if self.limit.is_some() {
+            return Err(no_tasks());
+        }
+        let begun = Instant::now();
+        let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
+        let checkpoint = block_in_place(|| Checkpoint::open(&order.folder, &self.fingerprint(order, &ids), &ids))?;
+        let open: Vec<usize> = checkpoint.open_tasks().collect();
+        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), begun, progress, ids: &ids };
+        let (tried, failed) = run.all(&open, order.fail_fast).await?;
+        let checkpoint = run.checkpoint();
+        let done = checkpoint.done().iter().map(|done| TaskReport::new(&ids, done, tried.contains(&done.task)));
+        Ok(Report::new(order, done.collect(), failed, begun.elapsed()))
+    }
+
+    /// What a folder is of; the token is no part of it.
+    fn fingerprint(&self, order: &Order, ids: &[String]) -> Fingerprint {
+        let template = self.plan.template();
+        let types: Vec<String> =
+            self.columns.iter().map(|column| format!("{}: {:?}", column.name, column.kind)).collect();
+        let filters = serde_json::to_string(&template.body.filters).unwrap_or_default();
+        Fingerprint::default()
+            .with("service", &order.service)
+            .with("item type", &format!("{} ({})", template.body.item_type_name, template.body.item_type_id))
+            .with("attrs", &template.attributes.join(", "))
+            .with("schema", &types.join(", "))
+            .with("tasks", &ids.len().to_string())
+            .with_hidden("filters", &format!("{filters} {}", ids.join(" ")))
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    scan: &'a Scan,
+    client: &'a Client,
+    checkpoint: Mutex<Checkpoint>,
+    begun: Instant,
+    progress: mpsc::Sender<Progress>,
+    ids: &'a [String],
+}
+
+/// Tasks that were done in this run, and those that failed with their errors.
+type Outcome = (Vec<usize>, Vec<(String, Error)>);
+
+impl Run<'_> {
+    async fn all(&self, open: &[usize], fail_fast: bool) -> Result<Outcome> {
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        self.tell(0).await?;
+        let mut open = open.iter().copied();
+        // Where only rows tell the types of columns, those of the first task that has any hold for all.
+        while !self.has_types() {
+            let Some(task) = open.next() else { break };
+            let outcome = self.one(task).await;
+            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+        }
+        let mut under_way = stream::iter(open)
+            .map(|task| async move { (task, self.one(task).await) })
+            .buffer_unordered(self.client.concurrency().max(1) as usize);
+        while let Some((task, outcome)) = under_way.next().await {
+            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+        }
+        Ok((done, failed))
+    }
+
+    async fn ended(
+        &self,
+        task: usize,
+        outcome: Result<()>,
+        fail_fast: bool,
+        done: &mut Vec<usize>,
+        failed: &mut Vec<(String, Error)>,
+    ) -> Result<()> {
+        match outcome {
+            Ok(()) => done.push(task),
+            Err(error) if fail_fast || fails_all(&error) => {
+                let kept = self.checkpoint().done().len();
+                let (all, folder) = (self.ids.len(), self.checkpoint().folder().display().to_string());
+                return Err(
+                    error.with_reason(format!("{kept} of {all} tasks are kept in {folder}: run it again to go on"))
+                );
+            }
+            Err(error) => failed.push((self.ids.get(task).cloned().unwrap_or_default(), error)),
+        }
+        self.tell(failed.len()).await
+    }
+
+    /// One task into its file. The file is there before the journal says so.
+    async fn one(&self, task: usize) -> Result<()> {
+        let mut scan = self.scan.task(task);
+        if let Some(types) = self.checkpoint().settled() {
+            scan.columns = columns::settled_by_name(&scan.columns, types);
+        }
+        let draft = block_in_place(|| self.checkpoint().part(task))?;
+        let mut types = None;
+        // Without rows and types there is no file: its columns would not be those of the others.
+        let known = scan.schema(false);
+        let (stats, written) = scan
+            .columns_into(self.client, known, |schema| {
+                types = Some(columns::names(schema));
+                Parquet::new(draft, schema, &[])
+            })
+            .await?;
+        let kept = Kept { doubts: stats.doubts, absent: stats.absent };
+        let entry = Entry {
+            rows: stats.rows,
+            bytes: stats.bytes,
+            attempts: u32::try_from(stats.attempts).unwrap_or(u32::MAX),
+            seconds: stats.seconds,
+            extra: serde_json::to_value(kept).unwrap_or_default(),
+        };
+        block_in_place(|| {
+            let mut checkpoint = self.checkpoint();
+            if let Some(types) = types.filter(|_| stats.rows > 0 && !self.knows_types()) {
+                checkpoint.settle(&types)?;
+            }
+            checkpoint.commit(task, entry, written)
+        })
+    }
+
+    /// Whether the scan itself tells the types of its columns.
+    fn knows_types(&self) -> bool {
+        self.scan.schema(false).is_some()
+    }
+
+    fn has_types(&self) -> bool {
+        self.knows_types() || self.checkpoint().settled().is_some()
+    }
+
+    async fn tell(&self, failed: usize) -> Result<()> {
+        let progress = {
+            let checkpoint = self.checkpoint();
+            let done = checkpoint.done();
+            Progress {
+                tasks: self.ids.len(),
+                done: done.len(),
+                failed,
+                rows: done.iter().map(|done| done.entry.rows).sum(),
+                bytes: done.iter().map(|done| done.entry.bytes).sum(),
+                seconds: self.begun.elapsed().as_secs_f64(),
+            }
+        };
+        let told = self.progress.send(progress).await;
+        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
+    }
+
+    fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
+        self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether what failed one task would fail every other.
+fn fails_all(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::PermissionDenied
+            | Kind::Config
+            | Kind::Tls
+            | Kind::RedirectRefused
+            | Kind::ClientClosed
+            | Kind::ForkedHandle
+            | Kind::Internal
+            | Kind::File
+            | Kind::Checkpoint
+            | Kind::CheckpointMismatch
+            | Kind::CheckpointCorrupt
+            | Kind::CheckpointLocked
+    )
+}
