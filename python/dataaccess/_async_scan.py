@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._async_reading import AsyncReading
-from dataaccess._report import ScanReport, progress_of, report_of, run_options
+from dataaccess._report import ScanReport, progress_of, report_of
 from dataaccess._scanning import Planned, Single
 from dataaccess._stats import warn_of
 
@@ -162,4 +162,4 @@ class AsyncScan(Planned, AsyncReading):
             (31, 'unknown')
         """
         told = None if on_progress is None else lambda update: on_progress(progress_of(update))
-        return report_of(*await self._raw.run_async(folder, *run_options(fail_fast, suspect_at), told))
+        return report_of(*await self._raw.run_async(folder, *self._run_options(fail_fast, suspect_at), told))

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Address, IPv6Address
+from os import PathLike
 from typing import Any, final
 
 __all__ = [
@@ -90,6 +91,7 @@ class RawScan:
     def run(
         self,
         folder: str | PathLike[str],
+        service: str,
         fail_fast: bool,
         suspect_at: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
@@ -97,6 +99,7 @@ class RawScan:
     def run_async(
         self,
         folder: str | PathLike[str],
+        service: str,
         fail_fast: bool,
         suspect_at: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,

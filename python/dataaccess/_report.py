@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dataaccess import errors
-from dataaccess._arguments import amount, truth
 from dataaccess._warn import warn_caller
 
 
@@ -90,11 +89,6 @@ class ScanReport:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         tasks = f"{len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}"
         return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}; complete: {self.complete})"
-
-
-def run_options(fail_fast: bool, suspect_at: int | None) -> tuple[bool, int | None]:  # noqa: FBT001 - as it was given
-    """What a run is asked for, checked."""
-    return truth("fail_fast", fail_fast), None if suspect_at is None else amount("suspect_at", suspect_at)
 
 
 def progress_of(told: dict[str, Any]) -> ScanProgress:

@@ -82,6 +82,11 @@ class Planned(BaseScan):
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its other half
         self._raw = make(self._arguments, self._schema, self._ordered)
 
+    def _run_options(self, fail_fast: object, suspect_at: object) -> tuple[str, bool, int | None]:
+        """What a run is asked for: the service, as the embedded one has another port each time, and the options."""
+        most = None if suspect_at is None else amount("suspect_at", suspect_at)
+        return self._client._address or self._client.base_url, truth("fail_fast", fail_fast), most  # noqa: SLF001 - its other half
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles what was asked for and the client, which never takes its token along."""
         return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered)

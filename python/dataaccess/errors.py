@@ -26,11 +26,12 @@ DataAccessError                         operation attempts elapsed request_id hi
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last
 ├─ ScanError
-│  ├─ ScanIncompleteError
-│  └─ CheckpointError
-│     ├─ CheckpointMismatchError
-│     ├─ CheckpointCorruptError
-│     └─ CheckpointLockedError
+│  ├─ ScanIncompleteError              failed report
+│  └─ CheckpointError                   errno path
+│     ├─ CheckpointMismatchError        field
+│     ├─ CheckpointCorruptError         line
+│     └─ CheckpointLockedError          pid
+├─ FileError (OSError)                  errno path
 ├─ SandboxError
 ├─ ClientClosedError (RuntimeError)
 ├─ ForkedHandleError (RuntimeError)
@@ -47,7 +48,10 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from dataaccess._report import ScanReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,7 @@ class DataAccessError(Exception):
             "attempts": 0,
             "elapsed": 0.0,
             "history": [],
+            "failed": {},
             "retryable": False,
             "quota_exhausted": False,
         }
@@ -369,23 +374,73 @@ class ScanError(DataAccessError):
 
 
 class ScanIncompleteError(ScanError):
-    """Some tasks of a scan failed for good; the others are done and kept."""
+    """Some tasks of a scan failed for good; the others are done and kept.
+
+    Attributes:
+        failed: The error of each task that failed, by its id.
+        report: The `ScanReport` of those that are done.
+    """
+
+    failed: dict[str, DataAccessError]
+    report: ScanReport | None
 
 
 class CheckpointError(ScanError):
-    """A checkpoint cannot be written or read."""
+    """A checkpoint cannot be written or read. The tasks that are finished are kept.
+
+    Attributes:
+        errno: What the operating system says, as `errno.ENOSPC`, if it is a failure of its own.
+        path: Which file or folder.
+    """
+
+    errno: int | None
+    path: str | None
 
 
 class CheckpointMismatchError(CheckpointError):
-    """A checkpoint belongs to another query."""
+    """A checkpoint belongs to another query.
+
+    Attributes:
+        field: The first thing that is not the same.
+    """
+
+    field: str | None
 
 
 class CheckpointCorruptError(CheckpointError):
-    """A checkpoint is damaged."""
+    """A checkpoint is damaged: a part or the journal is not as it was written.
+
+    Attributes:
+        line: Which line of the journal, from 1.
+    """
+
+    line: int | None
 
 
 class CheckpointLockedError(CheckpointError):
-    """Another process works on the checkpoint."""
+    """Another run works on the checkpoint.
+
+    Attributes:
+        pid: Its process, if that is known.
+    """
+
+    pid: int | None
+
+
+class FileError(DataAccessError, OSError):
+    """A file could not be written. Its place is as before.
+
+    Attributes:
+        errno: What the operating system says, as `errno.ENOSPC`, if it is a failure of its own.
+        path: Which file.
+    """
+
+    errno: int | None
+    path: str | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles `errno` too, which an OSError keeps apart from its other fields."""
+        return type(self), self.args, {**self.__dict__, "errno": self.errno}
 
 
 class SandboxError(DataAccessError):

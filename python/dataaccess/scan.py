@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dataaccess._async_scan import AsyncScan, AsyncTask
 from dataaccess._batches import AsyncBatches, Batches
 from dataaccess._reading import Reading
-from dataaccess._report import ScanProgress, ScanReport, TaskReport, progress_of, report_of, run_options
+from dataaccess._report import ScanProgress, ScanReport, TaskReport, progress_of, report_of
 from dataaccess._scanning import Planned, Single
 from dataaccess._stats import ScanStats, warn_of
 from dataaccess._table import Batch, Table
@@ -187,4 +187,4 @@ class Scan(Planned, Reading):
             (31, 'unknown')
         """
         told = None if on_progress is None else lambda update: on_progress(progress_of(update))
-        return report_of(*self._raw.run(folder, *run_options(fail_fast, suspect_at), told))
+        return report_of(*self._raw.run(folder, *self._run_options(fail_fast, suspect_at), told))

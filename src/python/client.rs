@@ -53,7 +53,7 @@ impl RawClient {
     /// The address of the service, as it is used.
     #[getter]
     fn base_url(&self) -> &str {
-        self.address()
+        self.settings.base_url.as_str().trim_end_matches('/')
     }
 
     /// A promotion code search: rows and their figures.
@@ -210,11 +210,6 @@ impl RawClient {
 }
 
 impl RawClient {
-    /// The address of the service, as it is used.
-    pub(super) fn address(&self) -> &str {
-        self.settings.base_url.as_str().trim_end_matches('/')
-    }
-
     /// This process's client. After a fork a new one is made, with connections of its own.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {

@@ -179,12 +179,13 @@ impl RawScan {
         &self,
         py: Python<'_>,
         folder: PathBuf,
+        service: String,
         fail_fast: bool,
         suspect_at: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Told> {
         let (sender, events) = mpsc::channel(1);
-        let run = self.running(py, folder, fail_fast, suspect_at, sender)?;
+        let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
         let mut updates = Updates::new(on_progress);
         let report = doors::block(py, run, events, |py, progress| updates.take(py, &progress))?;
         told(py, report)
@@ -195,12 +196,13 @@ impl RawScan {
         &self,
         py: Python<'py>,
         folder: PathBuf,
+        service: String,
         fail_fast: bool,
         suspect_at: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (sender, events) = mpsc::channel(1);
-        let run = self.running(py, folder, fail_fast, suspect_at, sender)?;
+        let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         doors::spawn(py, async move {
             let run = async { doors::raised(run.await).await };
@@ -266,13 +268,10 @@ impl RawScan {
     fn running(
         &self,
         py: Python<'_>,
-        folder: PathBuf,
-        fail_fast: bool,
-        suspect_at: Option<u64>,
+        order: Order,
         progress: mpsc::Sender<Progress>,
     ) -> PyResult<impl Future<Output = Result<Report>> + Send + use<>> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
-        let order = Order { folder, service: self.client.get().address().to_owned(), fail_fast, suspect_at };
         Ok(async move { scan.run(&core, &order, progress).await })
     }
 
