@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dataaccess._arguments import MOST, amount, flag
@@ -19,6 +20,8 @@ MAX_ROWS = 65_536
 MAX_BYTES = 8 * 2**20
 
 _SEARCH = "/access/api/item/search"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _Task = TypeVar("_Task", bound="Single")
 
@@ -127,7 +130,7 @@ class Single(BaseScan):
             "item_type_id": body["itemTypeId"],
             "attrs": attrs.split(",") if isinstance(attrs, str) else attrs,
             "attrs_as": "text" if isinstance(attrs, str) else "array",
-            "where": body["filters"],
+            "where": _with_times(body["filters"]),
             "chunk": MOST,
         }
         return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its other half
@@ -144,3 +147,12 @@ def checked_table(raw: RawTable) -> Table:
     """A table; warns of what is doubtful."""
     warn_of(raw.stats)
     return Table(raw)
+
+
+def _with_times(filters: dict[str, Any]) -> dict[str, Any]:
+    """Filters as sent, with times for what would be refused as a number that a caller hardly means as one."""
+    filters = deepcopy(filters)
+    for condition in (condition for group in filters["OR"] for condition in group["AND"]):
+        if condition["data_type"] == "datetime":
+            condition["value"] = _EPOCH + timedelta(milliseconds=condition["value"])
+    return filters
