@@ -53,7 +53,7 @@ pub(super) struct Strays {
     /// What is odd about the first of them.
     first: Option<String>,
     answers: u64,
-    with_strays: u64,
+    odd: u64,
 }
 
 impl Strays {
@@ -62,14 +62,14 @@ impl Strays {
         let Some((least, greatest)) = times else { return };
         self.answers += 1;
         if let Some(told) = day.and_then(|day| day.strays(least, greatest)) {
-            self.with_strays += 1;
+            self.odd += 1;
             self.first.get_or_insert(told);
         }
     }
 
     /// What is told of all of them, once.
     pub(super) fn doubt(&self) -> Option<Doubt> {
-        let message = match (self.first.clone()?, self.with_strays, self.answers) {
+        let message = match (self.first.clone()?, self.odd, self.answers) {
             (first, _, 1) => first,
             (first, count, all) => format!("{first} (likewise {count} of the {all} days that have rows)"),
         };

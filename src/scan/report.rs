@@ -76,7 +76,7 @@ pub struct Report {
 }
 
 impl TaskReport {
-    pub(super) fn new(ids: &[String], done: &Done, is_new: bool) -> Self {
+    pub(super) fn new(ids: &[String], done: &Done, was_done: bool) -> Self {
         // A journal of another version may keep other things: what it says of doubts is no reason to do it again.
         let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
         Self {
@@ -87,7 +87,7 @@ impl TaskReport {
             attempts: done.entry.attempts,
             seconds: done.entry.seconds,
             file_bytes: done.file.as_ref().map_or(0, |file| file.bytes),
-            was_done: !is_new,
+            was_done,
             doubts: kept.doubts,
             absent: kept.absent,
         }

@@ -75,11 +75,14 @@ impl Scan {
         let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
         let checkpoint = block_in_place(|| Checkpoint::open(&order.folder, &self.fingerprint(order, &ids), &ids))?;
         let open: Vec<usize> = checkpoint.open_tasks().collect();
-        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), begun, progress, ids: &ids };
-        let (tried, failed) = run.all(&open, order.fail_fast).await?;
+        let before = checkpoint.done().len();
+        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), ids: &ids };
+        let mut course = Course::new(&run, begun, order.fail_fast, progress);
+        run.all(&open, &mut course).await?;
         let checkpoint = run.checkpoint();
-        let done = checkpoint.done().iter().map(|done| TaskReport::new(&ids, done, tried.contains(&done.task)));
-        Ok(Report::new(order, done.collect(), failed, begun.elapsed()))
+        let done = checkpoint.done().iter().enumerate();
+        let done = done.map(|(place, done)| TaskReport::new(&ids, done, place < before)).collect();
+        Ok(Report::new(order, done, course.failed, begun.elapsed()))
     }
 
     /// What a folder is of; the token is no part of it.
@@ -98,63 +101,89 @@ impl Scan {
     }
 }
 
-/// A run under way.
+/// What the tasks of a run have in common.
 struct Run<'a> {
     scan: &'a Scan,
     client: &'a Client,
     checkpoint: Mutex<Checkpoint>,
-    begun: Instant,
-    progress: mpsc::Sender<Progress>,
     ids: &'a [String],
 }
 
-/// Tasks that were done in this run, and those that failed with their errors.
-type Outcome = (Vec<usize>, Vec<(String, Error)>);
+/// How a run goes.
+struct Course {
+    begun: Instant,
+    fail_fast: bool,
+    so_far: Progress,
+    failed: Vec<(String, Error)>,
+    progress: mpsc::Sender<Progress>,
+}
+
+impl Course {
+    fn new(run: &Run<'_>, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
+        let checkpoint = run.checkpoint();
+        let done = checkpoint.done();
+        let so_far = Progress {
+            tasks: run.ids.len(),
+            done: done.len(),
+            failed: 0,
+            rows: done.iter().map(|done| done.entry.rows).sum(),
+            bytes: done.iter().map(|done| done.entry.bytes).sum(),
+            seconds: 0.0,
+        };
+        Self { begun, fail_fast, so_far, failed: Vec::new(), progress }
+    }
+
+    /// Takes the outcome of a task: its rows and bytes, or why it failed, which may end the run.
+    async fn take(&mut self, run: &Run<'_>, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
+        match outcome {
+            Ok((rows, bytes)) => {
+                self.so_far.done += 1;
+                self.so_far.rows += rows;
+                self.so_far.bytes += bytes;
+            }
+            Err(error) if self.fail_fast || fails_all(&error) => {
+                let Progress { done, tasks, .. } = self.so_far;
+                let folder = run.checkpoint().folder().display().to_string();
+                return Err(
+                    error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run it again to go on"))
+                );
+            }
+            Err(error) => {
+                self.so_far.failed += 1;
+                self.failed.push((run.ids.get(task).cloned().unwrap_or_default(), error));
+            }
+        }
+        self.tell().await
+    }
+
+    async fn tell(&mut self) -> Result<()> {
+        self.so_far.seconds = self.begun.elapsed().as_secs_f64();
+        let told = self.progress.send(self.so_far).await;
+        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
+    }
+}
 
 impl Run<'_> {
-    async fn all(&self, open: &[usize], fail_fast: bool) -> Result<Outcome> {
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
-        self.tell(0).await?;
+    async fn all(&self, open: &[usize], course: &mut Course) -> Result<()> {
+        course.tell().await?;
         let mut open = open.iter().copied();
         // Where only rows tell the types of columns, those of the first task that has any hold for all.
         while !self.has_types() {
             let Some(task) = open.next() else { break };
             let outcome = self.one(task).await;
-            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+            course.take(self, task, outcome).await?;
         }
         let mut under_way = stream::iter(open)
             .map(|task| async move { (task, self.one(task).await) })
             .buffer_unordered(self.client.concurrency().max(1) as usize);
         while let Some((task, outcome)) = under_way.next().await {
-            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+            course.take(self, task, outcome).await?;
         }
-        Ok((done, failed))
+        Ok(())
     }
 
-    async fn ended(
-        &self,
-        task: usize,
-        outcome: Result<()>,
-        fail_fast: bool,
-        done: &mut Vec<usize>,
-        failed: &mut Vec<(String, Error)>,
-    ) -> Result<()> {
-        match outcome {
-            Ok(()) => done.push(task),
-            Err(error) if fail_fast || fails_all(&error) => {
-                let kept = self.checkpoint().done().len();
-                let (all, folder) = (self.ids.len(), self.checkpoint().folder().display().to_string());
-                return Err(
-                    error.with_reason(format!("{kept} of {all} tasks are kept in {folder}: run it again to go on"))
-                );
-            }
-            Err(error) => failed.push((self.ids.get(task).cloned().unwrap_or_default(), error)),
-        }
-        self.tell(failed.len()).await
-    }
-
-    /// One task into its file. The file is there before the journal says so.
-    async fn one(&self, task: usize) -> Result<()> {
+    /// One task into its file, which is there before the journal says so. Answers its rows and bytes.
+    async fn one(&self, task: usize) -> Result<(u64, u64)> {
         let mut scan = self.scan.task(task);
         if let Some(types) = self.checkpoint().settled() {
             scan.columns = columns::settled_by_name(&scan.columns, types);
@@ -183,7 +212,8 @@ impl Run<'_> {
                 checkpoint.settle(&types)?;
             }
             checkpoint.commit(task, entry, written)
-        })
+        })?;
+        Ok((stats.rows, stats.bytes))
     }
 
     /// Whether the scan itself tells the types of its columns.
@@ -193,23 +223,6 @@ impl Run<'_> {
 
     fn has_types(&self) -> bool {
         self.knows_types() || self.checkpoint().settled().is_some()
-    }
-
-    async fn tell(&self, failed: usize) -> Result<()> {
-        let progress = {
-            let checkpoint = self.checkpoint();
-            let done = checkpoint.done();
-            Progress {
-                tasks: self.ids.len(),
-                done: done.len(),
-                failed,
-                rows: done.iter().map(|done| done.entry.rows).sum(),
-                bytes: done.iter().map(|done| done.entry.bytes).sum(),
-                seconds: self.begun.elapsed().as_secs_f64(),
-            }
-        };
-        let told = self.progress.send(progress).await;
-        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
     }
 
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
