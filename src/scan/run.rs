@@ -4,9 +4,10 @@
 //! A task that fails for good does not end the others. What would fail all of them does: a refused token, a disk that
 //! is full.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -21,6 +22,9 @@ use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
+
+/// How long a run that was given up may take to let go of its folder.
+const GIVING_UP: Duration = Duration::from_secs(2);
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -73,7 +77,7 @@ impl Scan {
         }
         let begun = Instant::now();
         let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
-        let checkpoint = block_in_place(|| Checkpoint::open(&order.folder, &self.fingerprint(order, &ids), &ids))?;
+        let checkpoint = open(&order.folder, &self.fingerprint(order, &ids), &ids).await?;
         let open: Vec<usize> = checkpoint.open_tasks().collect();
         let before = checkpoint.done().len();
         let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), ids: &ids };
@@ -228,6 +232,21 @@ impl Run<'_> {
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
         self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Opens the checkpoint. A run that was given up in this process a moment ago may still have it.
+async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Result<Checkpoint> {
+    let deadline = Instant::now() + GIVING_UP;
+    loop {
+        match block_in_place(|| Checkpoint::open(folder, fingerprint, ids)) {
+            Err(error) if is_ours(&error) && Instant::now() < deadline => tokio::time::sleep(GIVING_UP / 40).await,
+            opened => return opened,
+        }
+    }
+}
+
+fn is_ours(error: &Error) -> bool {
+    error.kind() == Kind::CheckpointLocked && error.field("pid") == Some(&i64::from(process::id()).into())
 }
 
 /// Whether what failed one task would fail every other.
