@@ -27,10 +27,11 @@ DataAccessError                         operation attempts elapsed request_id hi
 ├─ WaitTimeoutError (TimeoutError)      last
 ├─ ScanError
 │  ├─ ScanIncompleteError
-│  └─ CheckpointError
-│     ├─ CheckpointMismatchError
-│     ├─ CheckpointCorruptError
-│     └─ CheckpointLockedError
+│  └─ CheckpointError                   errno path
+│     ├─ CheckpointMismatchError        field
+│     ├─ CheckpointCorruptError         line
+│     └─ CheckpointLockedError          pid
+├─ FileError (OSError)                  errno path
 ├─ SandboxError
 ├─ ClientClosedError (RuntimeError)
 ├─ ForkedHandleError (RuntimeError)
@@ -373,19 +374,61 @@ class ScanIncompleteError(ScanError):
 
 
 class CheckpointError(ScanError):
-    """A checkpoint cannot be written or read."""
+    """A checkpoint cannot be written or read. The tasks that are finished are kept.
+
+    Attributes:
+        errno: What the operating system says, as `errno.ENOSPC`, if it is a failure of its own.
+        path: Which file or folder.
+    """
+
+    errno: int | None
+    path: str | None
 
 
 class CheckpointMismatchError(CheckpointError):
-    """A checkpoint belongs to another query."""
+    """A checkpoint belongs to another query.
+
+    Attributes:
+        field: The first thing that is not the same.
+    """
+
+    field: str | None
 
 
 class CheckpointCorruptError(CheckpointError):
-    """A checkpoint is damaged."""
+    """A checkpoint is damaged: a part or the journal is not as it was written.
+
+    Attributes:
+        line: Which line of the journal, from 1.
+    """
+
+    line: int | None
 
 
 class CheckpointLockedError(CheckpointError):
-    """Another process works on the checkpoint."""
+    """Another run works on the checkpoint.
+
+    Attributes:
+        pid: Its process, if that is known.
+    """
+
+    pid: int | None
+
+
+class FileError(DataAccessError, OSError):
+    """A file could not be written. Its place is as before.
+
+    Attributes:
+        errno: What the operating system says, as `errno.ENOSPC`, if it is a failure of its own.
+        path: Which file.
+    """
+
+    errno: int | None
+    path: str | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles `errno` too, which an OSError keeps apart from its other fields."""
+        return type(self), self.args, {**self.__dict__, "errno": self.errno}
 
 
 class SandboxError(DataAccessError):

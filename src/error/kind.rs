@@ -47,6 +47,18 @@ pub enum Kind {
     StreamInterrupted,
     /// The time to wait for an export was over.
     WaitTimeout,
+    /// Some tasks of a scan failed for good.
+    ScanIncomplete,
+    /// A checkpoint cannot be written or read.
+    Checkpoint,
+    /// A checkpoint belongs to another query.
+    CheckpointMismatch,
+    /// A checkpoint is damaged.
+    CheckpointCorrupt,
+    /// Another process works on the checkpoint.
+    CheckpointLocked,
+    /// A file could not be written.
+    File,
     /// The embedded service could not do it.
     Sandbox,
     /// The client was closed.
@@ -59,7 +71,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, for the tests that hold the exception tree and this list equal.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 32] = [
         Self::Config,
         Self::Validation,
         Self::Connect,
@@ -82,6 +94,12 @@ impl Kind {
         Self::ResponseTooLarge,
         Self::StreamInterrupted,
         Self::WaitTimeout,
+        Self::ScanIncomplete,
+        Self::Checkpoint,
+        Self::CheckpointMismatch,
+        Self::CheckpointCorrupt,
+        Self::CheckpointLocked,
+        Self::File,
         Self::Sandbox,
         Self::ClientClosed,
         Self::ForkedHandle,
@@ -114,6 +132,12 @@ impl Kind {
             Self::ResponseTooLarge => "ResponseTooLargeError",
             Self::StreamInterrupted => "StreamInterruptedError",
             Self::WaitTimeout => "WaitTimeoutError",
+            Self::ScanIncomplete => "ScanIncompleteError",
+            Self::Checkpoint => "CheckpointError",
+            Self::CheckpointMismatch => "CheckpointMismatchError",
+            Self::CheckpointCorrupt => "CheckpointCorruptError",
+            Self::CheckpointLocked => "CheckpointLockedError",
+            Self::File => "FileError",
             Self::Sandbox => "SandboxError",
             Self::ClientClosed => "ClientClosedError",
             Self::ForkedHandle => "ForkedHandleError",

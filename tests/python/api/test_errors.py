@@ -101,6 +101,7 @@ def test_an_unknown_field_is_refused(kind: type[da.DataAccessError]) -> None:
         (da.TruncatedResponseError, ConnectionError),
         (da.PermissionDeniedError, PermissionError),
         (da.WaitTimeoutError, TimeoutError),
+        (da.FileError, OSError),
         (da.ClientClosedError, RuntimeError),
         (da.ForkedHandleError, RuntimeError),
     ],
