@@ -53,10 +53,10 @@ test: lint types test-rust test-python ## everything that must hold
 
 .PHONY: test-rust
 test-rust: ## the pure core compiles alone; all Rust tests
-	$(call say,'Compiling the core without Python and without the embedded service')
+	$(call say,'Compiling the core without Python, files and the embedded service')
 	cargo check --locked --no-default-features
 	$(call say,'Running the Rust tests')
-	cargo test --locked --features sandbox
+	cargo test --locked --features files,sandbox
 
 .PHONY: test-python
 test-python: setup ## all Python tests, the README and the examples
@@ -73,8 +73,8 @@ lint: setup ## format and lints of Rust, Python and the workflows
 	$(call say,'Checking the Rust code: its format and clippy with each set of features')
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --all-targets --features sandbox -- -D warnings
-	$(AS_MATURIN) cargo clippy --locked --lib --features sandbox,python -- -D warnings
+	cargo clippy --locked --all-targets --features files,sandbox -- -D warnings
+	$(AS_MATURIN) cargo clippy --locked --lib --features files,sandbox,python -- -D warnings
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

@@ -1,16 +1,20 @@
 //! The core of `dataaccess`: requests of the Data Access API checked before they are sent, sent with care,
 //! and their answers decoded as they arrive.
 //!
-//! Without features this crate is a plain Rust library. `sandbox` adds the embedded service, `python` the
-//! extension module. `ARCHITECTURE.md` shows the rooms and which may call which.
+//! Without features this crate is a plain Rust library. `files` adds files of rows and checkpoints, `sandbox` the embedded
+//! service, `python` the extension module. `ARCHITECTURE.md` shows the rooms and which may call which.
 
 pub mod cells;
+#[cfg(feature = "files")]
+pub mod checkpoint;
 pub mod client;
 pub mod columns;
 pub mod config;
 pub mod contract;
 pub mod decode;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod filter;
 pub mod observe;
 pub mod retry;

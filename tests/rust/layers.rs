@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 /// Each room with the rooms it may name, lower floors first. The bindings (`python`) may name every room.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("observe", &["error"]),
     ("secret", &["error"]),
@@ -21,6 +21,8 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("retry", &["error"]),
     ("config", &["error", "secret", "time"]),
     ("transport", &["error", "secret", "config", "retry"]),
+    ("files", &["error", "cells"]),
+    ("checkpoint", &["error", "files"]),
     (
         "client",
         &[
@@ -37,7 +39,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "transport",
         ],
     ),
-    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "client"]),
+    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "files", "checkpoint", "client"]),
     // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
     ("sandbox", &["error", "contract"]),
     (
@@ -54,6 +56,8 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "cells",
             "retry",
             "config",
+            "files",
+            "checkpoint",
             "transport",
             "client",
             "scan",
@@ -63,16 +67,17 @@ const ROOMS: [(&str, &[&str]); 16] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 24] = [
+const ALONE: [(&str, &[&str]); 25] = [
     // The bindings read what other libraries stream into the embedded service.
-    ("arrow", &["columns", "scan", "python"]),
+    ("arrow", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
-    ("flate2", &["transport", "sandbox"]),
+    ("flate2", &["checkpoint", "transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
     ("hyper", &["transport", "sandbox"]),
     ("hyper_util", &["sandbox"]),
     ("jiff", &["time", "sandbox"]),
-    ("parquet", &["scan"]),
+    ("libc", &["files"]),
+    ("parquet", &["files"]),
     ("pyo3", &["python"]),
     ("pyo3_async_runtimes", &["python"]),
     ("pythonize", &["python"]),
@@ -80,7 +85,7 @@ const ALONE: [(&str, &[&str]); 24] = [
     ("rusqlite", &["sandbox"]),
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
-    ("sha2", &["sandbox"]),
+    ("sha2", &["files", "sandbox"]),
     ("subtle", &["sandbox"]),
     ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),

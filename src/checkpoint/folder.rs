@@ -1,0 +1,65 @@
+//! The folder of a checkpoint: its parts, and nobody else's files.
+//!
+//! Readers of datasets skip names that begin with `_` or `.`, and take every other file for rows. So does this room.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::fault::{failure, refused};
+use crate::error::Result;
+
+/// What the name of a part ends with.
+const ENDING: &str = ".parquet";
+
+/// The part of a task.
+pub(super) fn part(folder: &Path, task: &str) -> PathBuf {
+    folder.join(format!("{task}{ENDING}"))
+}
+
+/// The task of a part.
+pub(super) fn task(part: &str) -> Option<&str> {
+    part.strip_suffix(ENDING)
+}
+
+/// Makes the folder, for its owner alone, unless it is there.
+pub(super) fn make(folder: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|cause| failure(folder, "made", cause))
+}
+
+/// The names of all that a reader would take for rows.
+pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
+    let names = fs::read_dir(folder).and_then(|entries| {
+        let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+        entries.map(name).collect::<io::Result<Vec<_>>>()
+    });
+    let mut names = names.map_err(|cause| failure(folder, "read", cause))?;
+    names.retain(|name| !name.starts_with(['_', '.']));
+    names.sort();
+    Ok(names)
+}
+
+/// What is known of a file of ours, if it is there: never a link to one.
+pub(super) fn file(path: &Path) -> Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some(found)),
+        Ok(found) if found.is_symlink() => {
+            Err(refused(path, "is a symbolic link, which is not followed").with_hint("remove it and run again"))
+        }
+        Ok(_) => Err(refused(path, "is no file").with_hint("remove it and run again")),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(failure(path, "looked at", cause)),
+    }
+}
+
+/// Removes a part, if it is there.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(failure(path, "removed", cause)),
+        _ => Ok(()),
+    }
+}

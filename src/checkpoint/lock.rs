@@ -1,0 +1,65 @@
+//! One process at a time: a file that is locked while a checkpoint is open, and says by whom.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process;
+
+use super::fault::{at, failure};
+use super::folder;
+use crate::error::{Error, Kind, Result};
+use crate::files::private;
+
+/// Its name, which readers of datasets skip.
+const NAME: &str = "_dataaccess.lock";
+/// A process id has fewer digits.
+const DIGITS: u64 = 20;
+
+/// A lock that is held. The file stays: to remove it would let a third process in beside a second.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    /// A forked child inherits the lock and must not open it for others.
+    owner: u32,
+}
+
+impl Lock {
+    pub(super) fn take(folder: &Path) -> Result<Self> {
+        let path = folder.join(NAME);
+        folder::file(&path)?;
+        let opened = private().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(|cause| failure(&path, "opened", cause))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(locked(folder, file)),
+            Err(TryLockError::Error(cause)) => return Err(failure(&path, "locked", cause)),
+        }
+        let owner = process::id();
+        let written = file.set_len(0).and_then(|()| file.write_all(format!("{owner}\n").as_bytes()));
+        written.map_err(|cause| failure(&path, "written", cause))?;
+        Ok(Self { file, owner })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.owner == process::id() {
+            // Closing alone would leave it to a child that was forked meanwhile.
+            _ = self.file.set_len(0);
+            _ = self.file.unlock();
+        }
+    }
+}
+
+fn locked(folder: &Path, file: File) -> Error {
+    let mut digits = String::new();
+    let read = file.take(DIGITS).read_to_string(&mut digits);
+    let owner = read.ok().and_then(|_| digits.trim().parse::<u32>().ok());
+    let by = owner.map_or_else(|| "another process".to_owned(), |owner| format!("process {owner}"));
+    let error = at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
+        .with_hint("wait until that run has ended, or name another folder");
+    match owner {
+        Some(owner) => error.with("pid", i64::from(owner)),
+        None => error,
+    }
+}

@@ -1,0 +1,144 @@
+//! What a journal comes to, held against the plan and the folder.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::fault::{corrupt, failure, refused};
+use super::fingerprint::Fingerprint;
+use super::folder;
+use super::journal::{self, Journal, damaged};
+use super::line::{Done, Line};
+use crate::error::{Error, Result};
+use crate::files::Written;
+
+/// Version of what stands in the folder.
+const VERSION: u32 = 1;
+
+/// What a journal comes to.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) settled: Option<Vec<(String, String)>>,
+    pub(super) done: Vec<Done>,
+}
+
+impl State {
+    /// The state of a folder, which matches it from then on. A folder without a journal gets one.
+    pub(super) fn restore(
+        folder: &Path,
+        fingerprint: &Fingerprint,
+        tasks: &[String],
+        numbers: &HashMap<&str, usize>,
+    ) -> Result<Self> {
+        let begin = Line::Begin { version: VERSION, fingerprint: fingerprint.clone() };
+        let Some(told) = journal::read(folder)? else {
+            Journal::write(folder, &[begin])?;
+            return Ok(Self::default());
+        };
+        let mut state = Self::read(folder, told.lines, fingerprint, numbers)?;
+        let is_whole = state.confirm(folder, numbers)?;
+        if !(told.is_all && is_whole) {
+            Journal::write(folder, &state.lines(begin, tasks))?;
+        }
+        Ok(state)
+    }
+
+    /// What the lines of a journal come to.
+    fn read(
+        folder: &Path,
+        lines: Vec<Line>,
+        fingerprint: &Fingerprint,
+        numbers: &HashMap<&str, usize>,
+    ) -> Result<Self> {
+        let path = journal::place(folder);
+        let mut state = Self::default();
+        for (number, line) in lines.into_iter().enumerate() {
+            match line {
+                Line::Begin { version, .. } if version != VERSION => return Err(unknown(&path, version)),
+                Line::Begin { fingerprint: begun, .. } if number == 0 => {
+                    if let Some(error) = fingerprint.mismatch(&begun, folder) {
+                        return Err(error);
+                    }
+                }
+                _ if number == 0 => return Err(damaged(&path, number, "has no beginning")),
+                Line::Begin { .. } => return Err(damaged(&path, number, "begins a second time")),
+                Line::Settled(types) => match &state.settled {
+                    Some(before) if *before != types => return Err(damaged(&path, number, "has other columns")),
+                    _ => state.settled = Some(types),
+                },
+                Line::Done { task, entry, file } => {
+                    let task = numbers.get(task.as_str()).copied();
+                    let task = task.ok_or_else(|| damaged(&path, number, "names an unknown task"))?;
+                    let done = Done { task, entry, file };
+                    match state.done.iter().find(|before| before.task == task) {
+                        Some(before) if *before != done => {
+                            return Err(damaged(&path, number, "tells otherwise of a task that is done"));
+                        }
+                        Some(_) => {}
+                        None => state.done.push(done),
+                    }
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    /// Holds the tasks against the folder: one whose part is gone is open again, and no part is without its task.
+    /// Tells whether all parts were there.
+    fn confirm(&mut self, folder: &Path, numbers: &HashMap<&str, usize>) -> Result<bool> {
+        let mut has_part = vec![false; numbers.len()];
+        for name in folder::visible(folder)? {
+            let path = folder.join(&name);
+            let task = folder::task(&name).and_then(|task| numbers.get(task)).ok_or_else(|| {
+                refused(&path, "is no part of this checkpoint, and would be read as one").with_hint("move it elsewhere")
+            })?;
+            folder::file(&path)?;
+            match self.done.iter().find(|done| done.task == *task).and_then(|done| done.file.as_ref()) {
+                Some(written) => verify(&path, written)?,
+                // A crash came before the line of the journal.
+                None => folder::remove(&path)?,
+            }
+            if let Some(has_part) = has_part.get_mut(*task) {
+                *has_part = true;
+            }
+        }
+        let before = self.done.len();
+        self.done.retain(|done| done.file.is_none() || has_part.get(done.task).is_some_and(|has_part| *has_part));
+        Ok(self.done.len() == before)
+    }
+
+    /// The lines of a journal that comes to this.
+    fn lines(&self, begin: Line, tasks: &[String]) -> Vec<Line> {
+        let settled = self.settled.clone().map(Line::Settled);
+        [begin].into_iter().chain(settled).chain(self.done.iter().map(|done| done.line(tasks))).collect()
+    }
+}
+
+impl Done {
+    /// Its line in the journal.
+    pub(super) fn line(&self, tasks: &[String]) -> Line {
+        let task = tasks.get(self.task).cloned().unwrap_or_default();
+        Line::Done { task, entry: self.entry.clone(), file: self.file.clone() }
+    }
+}
+
+/// Holds a part against what was written.
+fn verify(path: &Path, written: &Written) -> Result<()> {
+    let found = Written::of(path).map_err(|cause| failure(path, "read", cause))?;
+    if found == *written {
+        return Ok(());
+    }
+    let problem = if found.bytes == written.bytes {
+        "its checksum is another".to_owned()
+    } else {
+        format!("it has {} bytes instead of {}", found.bytes, written.bytes)
+    };
+    Err(corrupt(path, &format!("is not as it was written: {problem}"))
+        .with_hint("delete this file and run again: what is missing is asked for again"))
+}
+
+/// A journal that another version of this package has written.
+fn unknown(path: &Path, version: u32) -> Error {
+    corrupt(path, &format!("is of format {version}, and this package reads format {VERSION}"))
+        .with("line", 1_usize)
+        .with_hint("run the version of dataaccess that began it, or name another folder")
+}

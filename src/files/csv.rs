@@ -1,0 +1,60 @@
+//! Batches as CSV: a line of names, a null as nothing, a time as `2024-01-15 10:00:00`.
+
+use arrow::array::RecordBatch;
+use arrow::csv::WriterBuilder;
+use arrow::datatypes::SchemaRef;
+
+use super::Writer;
+use super::draft::Draft;
+use super::written::Written;
+use crate::error::Result;
+
+/// As the service writes times; a fraction only where there is one.
+const TIME: &str = "%Y-%m-%d %H:%M:%S%.f";
+
+/// Writes batches of one schema.
+#[derive(Debug)]
+pub struct Csv {
+    draft: Draft,
+    schema: SchemaRef,
+}
+
+impl Csv {
+    /// A file whose first line has the names of this schema, whatever rows follow.
+    ///
+    /// # Errors
+    /// The draft cannot be written.
+    pub fn new(draft: Draft, schema: &SchemaRef) -> Result<Self> {
+        let mut csv = Self { draft, schema: SchemaRef::clone(schema) };
+        csv.begin()?;
+        Ok(csv)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let nothing = RecordBatch::new_empty(SchemaRef::clone(&self.schema));
+        self.put(&nothing, true)
+    }
+
+    fn put(&mut self, batch: &RecordBatch, header: bool) -> Result<()> {
+        let builder = WriterBuilder::new().with_header(header).with_timestamp_format(TIME.to_owned());
+        let put = builder.build(&mut self.draft).write(batch);
+        put.map_err(|cause| self.draft.told(cause))
+    }
+}
+
+impl Writer for Csv {
+    type Batch = RecordBatch;
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.put(batch, false)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.draft.restart()?;
+        self.begin()
+    }
+
+    fn finish(self) -> Result<Written> {
+        self.draft.finish()
+    }
+}

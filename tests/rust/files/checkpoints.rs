@@ -1,0 +1,258 @@
+//! Checkpoints: begun, gone on with, refused, and made good after a crash at any step.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use dataaccess::checkpoint::{Checkpoint, Fingerprint};
+use dataaccess::error::{Error, Field, Kind};
+
+use crate::folder::{Folder, JOURNAL, LOCK, content, done, entry, fingerprint, names, open, put, tasks, work};
+
+fn types() -> Vec<(String, String)> {
+    vec![("code".to_owned(), "string".to_owned()), ("pool_id".to_owned(), "int64".to_owned())]
+}
+
+fn refusal(folder: &Path) -> Error {
+    open(folder, 3).unwrap_err()
+}
+
+#[test]
+fn a_run_goes_on_where_it_ended() {
+    let folder = Folder::new();
+    let path = folder.file("runs").join("2024q1");
+    let mut checkpoint = open(&path, 4).unwrap();
+    assert_eq!((checkpoint.settled(), done(&checkpoint)), (None, vec![]));
+    assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    checkpoint.settle(&types()).unwrap();
+    checkpoint.settle(&types()).unwrap();
+    work(&mut checkpoint, 2);
+    checkpoint.commit(0, entry(0), None).unwrap();
+    drop(checkpoint);
+    let mut checkpoint = open(&path, 4).unwrap();
+    assert_eq!((checkpoint.settled(), done(&checkpoint)), (Some(&types()[..]), vec![2, 0]));
+    assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), [1, 3]);
+    work(&mut checkpoint, 3);
+    work(&mut checkpoint, 1);
+    drop(checkpoint);
+    let checkpoint = open(&path, 4).unwrap();
+    assert_eq!(done(&checkpoint), [2, 0, 3, 1]);
+    assert_eq!(checkpoint.open_tasks().count(), 0);
+    let visible = ["00001-00c0ffee.parquet", "00002-00c0ffee.parquet", "00003-00c0ffee.parquet"];
+    assert_eq!(names(&path), [&visible[..], &[JOURNAL, LOCK]].concat());
+}
+
+#[test]
+fn mistakes_of_its_user_are_told_as_defects() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 2).unwrap();
+    work(&mut checkpoint, 0);
+    checkpoint.settle(&types()).unwrap();
+    let defects = [
+        checkpoint.commit(0, entry(0), None).unwrap_err(),
+        checkpoint.commit(2, entry(2), None).unwrap_err(),
+        checkpoint.part(2).unwrap_err(),
+        checkpoint.settle(&types()[..1]).unwrap_err(),
+    ];
+    assert!(defects.iter().all(|error| error.kind() == Kind::Internal), "{defects:?}");
+    assert_eq!(done(&checkpoint), [0]);
+    for tasks in [&["a", "a"][..], &["../a"], &["a/b"], &[""], &[".a"], &["_a"]] {
+        let tasks: Vec<_> = tasks.iter().map(|task| (*task).to_owned()).collect();
+        let error = Checkpoint::open(&folder.file("other"), &fingerprint(), &tasks).unwrap_err();
+        assert_eq!(error.kind(), Kind::Internal, "{tasks:?}");
+    }
+}
+
+/// The fields of a scan, and one of them changed.
+fn fields(changed: Option<&str>) -> Fingerprint {
+    let long = "a,".repeat(100);
+    let mut fields = Fingerprint::default();
+    for (field, text) in [("host", "a"), ("item type", "b"), ("attrs", &long), ("schema", "{}"), ("tasks", "90")] {
+        let text = if changed == Some(field) { format!("{text}!") } else { text.to_owned() };
+        fields = fields.with(field, &text);
+    }
+    fields.with_hidden("filters", if changed == Some("filters") { "customer 18" } else { "customer 17" })
+}
+
+#[test]
+fn another_scan_is_told_by_what_differs_and_never_by_what_names_customers() {
+    let folder = Folder::new();
+    let begin = |fields: &Fingerprint| Checkpoint::open(folder.path(), fields, &tasks(1));
+    begin(&fields(None)).unwrap();
+    let before = names(folder.path());
+    for field in ["host", "item type", "attrs", "schema", "tasks", "filters"] {
+        let error = begin(&fields(Some(field))).unwrap_err();
+        assert_eq!(error.kind(), Kind::CheckpointMismatch);
+        assert_eq!(error.field("field"), Some(&Field::from(field)));
+        assert_eq!(error.field("path"), Some(&Field::from(folder.path().to_str().unwrap())));
+        assert!(!error.line().contains("customer") && error.line().len() < 400, "{}", error.line());
+    }
+    let line = begin(&fields(Some("host"))).unwrap_err().line();
+    let expected = "holds another scan: its host was `a` and is now `a!`; name another folder, or delete this one";
+    assert!(line.ends_with(expected), "{line}");
+    let error = begin(&fields(None).with("limit", "5")).unwrap_err();
+    assert_eq!(error.field("field"), Some(&Field::from("limit")));
+    let error = begin(&Fingerprint::default().with("host", "a")).unwrap_err();
+    assert_eq!(error.field("field"), Some(&Field::from("item type")));
+    assert_eq!(names(folder.path()), before);
+    assert!(!fs::read_to_string(folder.file(JOURNAL)).unwrap().contains("customer"));
+    begin(&fields(None)).unwrap();
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_left_as_it_is() {
+    let folder = Folder::new();
+    fs::write(folder.file("notes.txt"), "mine").unwrap();
+    let error = refusal(folder.path());
+    assert_eq!(error.kind(), Kind::Checkpoint);
+    assert!(error.message().ends_with("holds `notes.txt` and is no checkpoint"), "{}", error.message());
+    assert_eq!(names(folder.path()), ["notes.txt"]);
+    fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
+    open(folder.path(), 3).unwrap();
+    let error = refusal(&folder.file(".notes.txt"));
+    assert!(error.kind() == Kind::Checkpoint && error.field("errno").is_some(), "{error:?}");
+}
+
+#[test]
+fn what_would_be_read_as_a_part_is_refused_by_name() {
+    let folder = Folder::new();
+    work(&mut open(folder.path(), 3).unwrap(), 1);
+    for name in ["foreign.parquet", "00001-00c0ffee.csv", "00003-00c0ffee.parquet", "folder"] {
+        let path = folder.file(name);
+        if name == "folder" { fs::create_dir(&path) } else { fs::write(&path, "mine") }.unwrap();
+        let error = refusal(folder.path());
+        assert_eq!(error.kind(), Kind::Checkpoint);
+        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        fs::rename(&path, folder.file(&format!("_{name}"))).unwrap();
+    }
+    assert_eq!(done(&open(folder.path(), 3).unwrap()), [1]);
+}
+
+#[test]
+fn a_draft_of_a_run_that_died_is_removed() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    work(&mut checkpoint, 1);
+    let mut draft = checkpoint.part(0).unwrap();
+    draft.write_all(b"half").unwrap();
+    std::mem::forget(draft);
+    drop(checkpoint);
+    assert_eq!(names(folder.path()).len(), 4);
+    let checkpoint = open(folder.path(), 3).unwrap();
+    assert_eq!(done(&checkpoint), [1]);
+    assert_eq!(names(folder.path()).len(), 3);
+}
+
+#[test]
+fn a_part_that_the_journal_does_not_know_is_removed() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    work(&mut checkpoint, 1);
+    put(&checkpoint, 0);
+    drop(checkpoint);
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    assert_eq!(done(&checkpoint), [1]);
+    assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), [0, 2]);
+    // And so is one whose task turns out to have no rows.
+    put(&checkpoint, 0);
+    checkpoint.commit(0, entry(0), None).unwrap();
+    assert_eq!(done(&checkpoint), [1, 0]);
+}
+
+#[test]
+fn a_task_whose_part_is_gone_is_open_again() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    checkpoint.settle(&types()).unwrap();
+    (0..3).for_each(|task| work(&mut checkpoint, task));
+    fs::remove_file(checkpoint.place(1).unwrap()).unwrap();
+    drop(checkpoint);
+    for _ in 0..2 {
+        let checkpoint = open(folder.path(), 3).unwrap();
+        assert_eq!((checkpoint.settled(), done(&checkpoint)), (Some(&types()[..]), vec![0, 2]));
+    }
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    work(&mut checkpoint, 1);
+    drop(checkpoint);
+    assert_eq!(done(&open(folder.path(), 3).unwrap()), [0, 2, 1]);
+}
+
+#[test]
+fn a_part_that_changed_is_told_with_the_way_out() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    (0..3).for_each(|task| work(&mut checkpoint, task));
+    let path = checkpoint.place(1).unwrap();
+    drop(checkpoint);
+    let shorter = content(1).len() - 1;
+    for changed in [content(2), content(1)[..shorter].to_owned(), String::new()] {
+        fs::write(&path, changed).unwrap();
+        let error = refusal(folder.path());
+        assert_eq!(error.kind(), Kind::CheckpointCorrupt);
+        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        assert!(error.hint().unwrap().starts_with("delete this file and run again"), "{error:?}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(done(&open(folder.path(), 3).unwrap()), [0, 2]);
+}
+
+#[test]
+fn a_journal_of_a_later_format_is_not_guessed_at() {
+    let folder = Folder::new();
+    open(folder.path(), 3).unwrap();
+    let line = fs::read_to_string(folder.file(JOURNAL)).unwrap();
+    let json = line[9..].trim_end().replace("\"version\":1", "\"version\":2");
+    let mut crc = flate2::Crc::new();
+    crc.update(json.as_bytes());
+    fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
+    let error = refusal(folder.path());
+    assert_eq!((error.kind(), error.field("line")), (Kind::CheckpointCorrupt, Some(&Field::Integer(1))));
+    assert!(error.message().ends_with("is of format 2, and this package reads format 1"), "{}", error.message());
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_refused() {
+    let folder = Folder::new();
+    let path = folder.file("run");
+    let mut checkpoint = open(&path, 3).unwrap();
+    work(&mut checkpoint, 0);
+    let part = checkpoint.place(0).unwrap();
+    let next = checkpoint.place(1).unwrap();
+    drop(checkpoint);
+    for ours in [path.join(JOURNAL), path.join(LOCK), part, next.clone()] {
+        let target = folder.file("target");
+        if ours == next {
+            fs::write(&target, "somebody else's").unwrap();
+        } else {
+            fs::rename(&ours, &target).unwrap();
+        }
+        let before = fs::read(&target).unwrap();
+        std::os::unix::fs::symlink(&target, &ours).unwrap();
+        let error = refusal(&path);
+        assert_eq!(error.kind(), Kind::Checkpoint);
+        let told = format!("`{}` is a symbolic link, which is not followed", ours.display());
+        assert_eq!(error.message(), told);
+        assert_eq!(fs::read(&target).unwrap(), before);
+        fs::remove_file(&ours).unwrap();
+        if ours != next {
+            fs::rename(&target, &ours).unwrap();
+        }
+    }
+    assert_eq!(done(&open(&path, 3).unwrap()), [0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn all_of_it_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.file("runs").join("2024q1");
+    let mut checkpoint = open(&path, 3).unwrap();
+    work(&mut checkpoint, 0);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o700, 0o700));
+    for name in names(&path) {
+        assert_eq!(mode(&path.join(&name)), 0o600, "{name}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Drafts: nothing in their place until they are whole, nothing left of them if they never are.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use dataaccess::error::{Error, Field, Kind};
+use dataaccess::files::{Draft, Written, remove_stale};
+
+use crate::folder::{Folder, names};
+
+fn draft(path: &Path) -> Draft {
+    Draft::create(path, Kind::File).unwrap()
+}
+
+fn refusal(path: &Path) -> Error {
+    let error = Draft::create(path, Kind::File).unwrap_err();
+    assert_eq!(error.kind(), Kind::File);
+    assert!(matches!(error.field("path"), Some(Field::Text(told)) if Path::new(told) == path), "{error:?}");
+    error
+}
+
+#[test]
+fn a_file_is_in_its_place_once_it_is_whole() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    fs::write(&path, "before").unwrap();
+    let mut draft = draft(&path);
+    draft.write_all(b"ab").unwrap();
+    draft.write_all(b"c").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+    assert_eq!(names(folder.path()).len(), 2);
+    let written = draft.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"abc");
+    assert_eq!(names(folder.path()), ["a.csv"]);
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
+    assert_eq!(written, Written { bytes: 3, sha256 });
+    assert_eq!(Written::of(&path).unwrap(), written);
+}
+
+#[test]
+fn what_was_written_before_a_restart_does_not_count() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    let mut draft = draft(&path);
+    draft.write_all(b"much more than what follows").unwrap();
+    draft.restart().unwrap();
+    draft.write_all(b"abc").unwrap();
+    let written = draft.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"abc");
+    assert_eq!(written, Written::of(&path).unwrap());
+}
+
+#[test]
+fn a_draft_that_is_given_up_leaves_nothing() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    fs::write(&path, "before").unwrap();
+    let mut given_up = draft(&path);
+    given_up.write_all(b"abc").unwrap();
+    drop(given_up);
+    assert_eq!(names(folder.path()), ["a.csv"]);
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+}
+
+#[test]
+fn two_drafts_of_one_place_do_not_meet() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    let (mut first, mut second) = (draft(&path), draft(&path));
+    first.write_all(b"first").unwrap();
+    second.write_all(b"second").unwrap();
+    first.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"first");
+    second.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"second");
+}
+
+#[test]
+fn a_place_that_is_no_file_is_refused_before_any_work() {
+    let folder = Folder::new();
+    let error = refusal(folder.path());
+    assert_eq!(error.line(), format!("`{}` is a folder; name a file", folder.path().display()));
+    let missing = folder.file("missing").join("a.csv");
+    let error = refusal(&missing);
+    assert_eq!(error.field("errno"), Some(&Field::Integer(2)));
+    assert!(error.line().starts_with(&format!("`{}` cannot be written: ", missing.display())), "{}", error.line());
+    assert!(error.line().ends_with("make its folder and try again: nothing was left behind"), "{}", error.line());
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_that_comes_to_stand_in_its_place_is_left_alone() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    let draft = draft(&path);
+    fs::create_dir(&path).unwrap();
+    let error = draft.finish().unwrap_err();
+    assert!(error.message().contains("cannot be put in its place"), "{}", error.message());
+    assert_eq!(names(folder.path()), ["a.csv"]);
+    assert!(path.is_dir());
+}
+
+#[test]
+fn a_name_may_be_as_long_as_names_may_be() {
+    let folder = Folder::new();
+    let path = folder.file(&"é".repeat(127));
+    draft(&path).finish().unwrap();
+    assert!(path.is_file());
+}
+
+#[test]
+fn only_drafts_are_stale() {
+    let folder = Folder::new();
+    let kept = [".a.csv.tmp", ".a.0123456789abcde.tmp", ".0123456789abcdef.tmp", "a.0123456789abcdef.tmp", ".a.csv"];
+    for name in kept {
+        fs::write(folder.file(name), "").unwrap();
+    }
+    std::mem::forget(draft(&folder.file("a.csv")));
+    assert_eq!(names(folder.path()).len(), kept.len() + 1);
+    remove_stale(folder.path(), Kind::File).unwrap();
+    let mut kept = kept.map(ToOwned::to_owned).to_vec();
+    kept.sort();
+    assert_eq!(names(folder.path()), kept);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_in_its_place_is_replaced_and_not_followed() {
+    let folder = Folder::new();
+    let (link, target) = (folder.file("link"), folder.file("target"));
+    fs::write(&target, "before").unwrap();
+    for target in [&target, &folder.file("missing")] {
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let mut draft = draft(&link);
+        draft.write_all(b"abc").unwrap();
+        draft.finish().unwrap();
+        assert!(link.symlink_metadata().unwrap().is_file());
+        fs::remove_file(&link).unwrap();
+    }
+    assert_eq!(fs::read(&target).unwrap(), b"before");
+    assert_eq!(names(folder.path()), ["target"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_never_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = Folder::new();
+    let link = folder.file("link");
+    symlink("/dev/null", &link).unwrap();
+    for path in [Path::new("/dev/null"), &link] {
+        assert!(refusal(path).message().ends_with("is no regular file"));
+    }
+    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_for_its_owner_alone_from_the_beginning() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    fs::write(&path, "before").unwrap();
+    let draft = draft(&path);
+    let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
+    assert_eq!(folder.file(&name).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    draft.finish().unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}

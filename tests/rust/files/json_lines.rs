@@ -1,0 +1,120 @@
+//! JSON Lines, read back.
+
+use std::fs;
+
+use dataaccess::cells::{Block, Cells};
+use dataaccess::decode::{Gather, Sink};
+use dataaccess::error::Kind;
+use dataaccess::files::{Draft, JsonLines, Writer, Written};
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::folder::Folder;
+
+fn attributes(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// What a block becomes in a file.
+fn lines(attributes: &[String], block: &Block) -> String {
+    let folder = Folder::new();
+    let draft = Draft::create(&folder.file("a.jsonl"), Kind::File).unwrap();
+    let mut writer = JsonLines::new(draft, attributes).unwrap();
+    writer.write(block).unwrap();
+    writer.restart().unwrap();
+    writer.write(block).unwrap();
+    let written = writer.finish().unwrap();
+    assert_eq!(written, Written::of(&folder.file("a.jsonl")).unwrap());
+    fs::read_to_string(folder.file("a.jsonl")).unwrap()
+}
+
+#[test]
+fn values_are_as_on_the_wire_and_each_row_is_one_line() {
+    let mut cells = Cells::new(3);
+    cells.integer(0, "123456789012345678901234567890").unwrap();
+    cells.number(1, "1.50E+2").unwrap();
+    cells.text(2, "a \"b\"\n\u{7f}\u{2028}é😀\\").unwrap();
+    cells.extra("key \"q\"", "[\n 1,\r\n {\"a\\nb\": null} ]");
+    cells.end_record();
+    cells.null(0).unwrap();
+    cells.bool(1, true).unwrap();
+    cells.nested(2, "{\"x\":\n[1e5]}").unwrap();
+    cells.end_record();
+    cells.bool(0, false).unwrap();
+    cells.null(1).unwrap();
+    cells.null(2).unwrap();
+    cells.extra("twice", "1");
+    cells.extra("once", "\"é\"");
+    cells.extra("twice", "2");
+    cells.end_record();
+    let expected = concat!(
+        r#"{"id":123456789012345678901234567890,"näme":1.50E+2,"c":"a \"b\"\n"#,
+        "\u{7f}\u{2028}é😀",
+        r#"\\","key \"q\"":[ 1, {"a\nb": null} ]}"#,
+        "\n",
+        r#"{"id":null,"näme":true,"c":{"x":[1e5]}}"#,
+        "\n",
+        r#"{"id":false,"näme":null,"c":null,"twice":2,"once":"é"}"#,
+        "\n"
+    );
+    assert_eq!(lines(&attributes(&["id", "näme", "c"]), &cells.take().unwrap().unwrap()), expected);
+}
+
+#[test]
+fn rows_may_have_no_attributes() {
+    let mut cells = Cells::new(0);
+    cells.end_record();
+    cells.extra("a", "1");
+    cells.extra("b", "2");
+    cells.end_record();
+    assert_eq!(lines(&[], &cells.take().unwrap().unwrap()), "{}\n{\"a\":1,\"b\":2}\n");
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let text = "(\\PC|[\\x00-\\x20\"\\\\é😀])*";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 20, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(text, inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_rows_read_back(rows in prop::collection::vec(prop::collection::vec(any_value(), 2..5), 1..8)) {
+        let mut cells = Cells::new(2);
+        for row in &rows {
+            for (column, value) in row[..2].iter().enumerate() {
+                let json = serde_json::to_string_pretty(value).unwrap();
+                match value {
+                    Value::Null => cells.null(column),
+                    Value::Bool(value) => cells.bool(column, *value),
+                    Value::Number(number) if number.is_i64() => cells.integer(column, &json),
+                    Value::Number(_) => cells.number(column, &json),
+                    Value::String(text) => cells.text(column, text),
+                    _ => cells.nested(column, &json),
+                }
+                .unwrap();
+            }
+            for (number, value) in row[2..].iter().enumerate() {
+                cells.extra(&format!("extra {number}"), &serde_json::to_string_pretty(value).unwrap());
+            }
+            cells.end_record();
+        }
+        let found = lines(&attributes(&["a", "b"]), &cells.take().unwrap().unwrap());
+        prop_assert_eq!(found.lines().count(), rows.len());
+        for (line, row) in found.lines().zip(rows) {
+            let names = ["a", "b", "extra 0", "extra 1", "extra 2"].map(ToOwned::to_owned);
+            let expected: Map<_, _> = names.into_iter().zip(row).collect();
+            prop_assert_eq!(serde_json::from_str::<Value>(line).unwrap(), Value::Object(expected));
+        }
+    }
+}

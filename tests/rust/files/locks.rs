@@ -1,0 +1,111 @@
+//! One run at a time on one checkpoint, and what a full disk leaves: both need processes of their own.
+#![cfg(unix)]
+
+use std::io::Write;
+use std::process::Command;
+
+use dataaccess::checkpoint::Entry;
+use dataaccess::error::{Error, Field, Kind};
+use dataaccess::files::{Csv, Draft, Writer};
+use serde_json::Value;
+
+use crate::children::{child, folder};
+use crate::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
+
+fn is_locked_by(error: &Error, owner: u32) {
+    assert_eq!(error.kind(), Kind::CheckpointLocked);
+    assert_eq!(error.field("pid"), Some(&Field::Integer(owner.into())));
+    assert!(error.message().ends_with(&format!("is in use by process {owner}")), "{}", error.message());
+}
+
+fn succeeds(mut command: Command) {
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_second_run_is_told_who_is_at_work() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 2).unwrap();
+    let draft = checkpoint.part(0).unwrap();
+    is_locked_by(&open(folder.path(), 2).unwrap_err(), std::process::id());
+    succeeds(child("locks::finds_it_locked", folder.path(), ""));
+    // Nothing of the first was touched.
+    draft.finish().unwrap();
+    checkpoint.commit(0, entry(0), None).unwrap();
+    drop(checkpoint);
+    open(folder.path(), 2).unwrap();
+}
+
+#[test]
+#[ignore = "run by a_second_run_is_told_who_is_at_work"]
+fn finds_it_locked() {
+    is_locked_by(&open(&folder(), 2).unwrap_err(), std::os::unix::process::parent_id());
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    // 64 blocks of 512 bytes; a process that does not ignore the signal would be ended.
+    let folder = Folder::new();
+    succeeds(child("locks::fills_the_disk", folder.path(), "trap '' XFSZ; ulimit -f 64; export FULL=27"));
+    let device = Folder::new();
+    let mount = format!("mount -t tmpfs -o size=64k tmpfs '{}'; export FULL=28", device.path().display());
+    if Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
+        let mut inside = Command::new("unshare");
+        let command = child("locks::fills_the_disk", device.path(), &mount);
+        inside.arg("-rm").arg(command.get_program()).args(command.get_args());
+        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        succeeds(inside);
+    } else {
+        eprintln!("no small disk can be mounted here: only the limit of a process was tried");
+    }
+}
+
+#[test]
+#[ignore = "run by a_full_disk_is_told_and_leaves_nothing"]
+fn fills_the_disk() {
+    let errno: i64 = std::env::var("FULL").unwrap().parse().unwrap();
+    let is_full = |error: &Error, kind: Kind| {
+        assert_eq!((error.kind(), error.field("errno")), (kind, Some(&Field::Integer(errno))), "{error:?}");
+        let remedy = error.hint().unwrap();
+        assert!(remedy.starts_with("free some space and") || remedy.starts_with("allow larger files"), "{remedy}");
+    };
+    let path = folder().join("run");
+    let mut checkpoint = open(&path, 3).unwrap();
+    work(&mut checkpoint, 0);
+    let before = names(&path);
+
+    // A part that does not fit.
+    let mut draft = checkpoint.part(1).unwrap();
+    assert!(draft.write_all(&vec![7; 1 << 20]).is_err());
+    is_full(&draft.finish().unwrap_err(), Kind::Checkpoint);
+    assert_eq!(names(&path), before);
+    // One that is written smaller after a restart.
+    let mut draft = checkpoint.part(1).unwrap();
+    assert!(draft.write_all(&vec![7; 1 << 20]).is_err());
+    draft.restart().unwrap();
+    draft.write_all(b"abc").unwrap();
+    assert_eq!(draft.finish().unwrap().bytes, 3);
+    // A line that does not fit: the task is not done, and the next line stands where it should.
+    let long = Entry { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
+    is_full(&checkpoint.commit(2, long, None).unwrap_err(), Kind::Checkpoint);
+    work(&mut checkpoint, 1);
+    drop(checkpoint);
+    assert_eq!(done(&open(&path, 3).unwrap()), [0, 1]);
+
+    // A library between the rows and the disk does not lose what the system said.
+    let schema = std::sync::Arc::new(arrow::datatypes::Schema::new(vec![arrow::datatypes::Field::new(
+        "x".repeat(1 << 20),
+        arrow::datatypes::DataType::Int64,
+        true,
+    )]));
+    let place = path.join("_a.csv");
+    is_full(&Csv::new(Draft::create(&place, Kind::File).unwrap(), &schema).unwrap_err(), Kind::File);
+    let draft = Draft::create(&place, Kind::File).unwrap();
+    let ended = dataaccess::files::Parquet::new(draft, &schema, &[]).unwrap().finish();
+    is_full(&ended.unwrap_err(), Kind::File);
+    let mut expected = vec!["00000-00c0ffee.parquet", "00001-00c0ffee.parquet", JOURNAL, LOCK];
+    expected.sort_unstable();
+    assert_eq!(names(&path), expected);
+}
