@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::block_in_place;
 
 use super::report::{Report, TaskReport};
-use super::{Doubt, Scan, no_tasks};
+use super::{DoubtKind, Scan, no_tasks};
 use crate::checkpoint::{Checkpoint, Entry, Fingerprint};
 use crate::client::Client;
 use crate::columns;
@@ -57,12 +57,14 @@ pub struct Progress {
 }
 
 /// What is kept of a task beside its figures.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// What may not be what it seems.
-    pub(super) doubts: Vec<Doubt>,
+    /// Why there may be more rows.
+    pub(super) incomplete: Vec<String>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
+    /// Between which times the rows of a day are.
+    pub(super) times: Option<(String, String)>,
 }
 
 impl Scan {
@@ -86,7 +88,8 @@ impl Scan {
         let checkpoint = run.checkpoint();
         let done = checkpoint.done().iter().enumerate();
         let done = done.map(|(place, done)| TaskReport::new(&ids, done, place < before)).collect();
-        Ok(Report::new(order, done, course.failed, begun.elapsed()))
+        let day_of = |task: usize| self.part(task, None).day;
+        Ok(Report::new(order, done, day_of, course.failed, begun.elapsed()))
     }
 
     /// What a folder is of; the token is no part of it.
@@ -202,7 +205,9 @@ impl Run<'_> {
                 Parquet::new(draft, schema, &[])
             })
             .await?;
-        let kept = Kept { doubts: stats.doubts, absent: stats.absent };
+        let incomplete = stats.doubts.into_iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
+        let incomplete = incomplete.map(|doubt| doubt.message).collect();
+        let kept = Kept { incomplete, absent: stats.absent, times: stats.times };
         let entry = Entry {
             rows: stats.rows,
             bytes: stats.bytes,
