@@ -199,6 +199,7 @@ impl Run<'_> {
         let mut types = None;
         // Without rows and types there is no file: its columns would not be those of the others.
         let known = scan.schema(false);
+        let is_known = known.is_some();
         let (stats, written) = scan
             .columns_into(self.client, known, |schema| {
                 types = Some(columns::names(schema));
@@ -220,7 +221,8 @@ impl Run<'_> {
             if let Some(types) = types.filter(|_| stats.rows > 0 && !self.knows_types()) {
                 checkpoint.settle(&types)?;
             }
-            checkpoint.commit(task, entry, written)
+            // Its types may be those of rows that were taken back.
+            checkpoint.commit(task, entry, written.filter(|_| stats.rows > 0 || is_known))
         })?;
         Ok((stats.rows, stats.bytes))
     }
@@ -244,14 +246,18 @@ async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Resul
     let deadline = Instant::now() + GIVING_UP;
     loop {
         match block_in_place(|| Checkpoint::open(folder, fingerprint, ids)) {
-            Err(error) if is_ours(&error) && Instant::now() < deadline => tokio::time::sleep(GIVING_UP / 40).await,
+            Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(GIVING_UP / 40).await;
+            }
             opened => return opened,
         }
     }
 }
 
-fn is_ours(error: &Error) -> bool {
-    error.kind() == Kind::CheckpointLocked && error.field("pid") == Some(&i64::from(process::id()).into())
+/// Whether this process has the lock, or one that has not said so yet.
+fn may_be_ours(error: &Error) -> bool {
+    let ours = i64::from(process::id()).into();
+    error.kind() == Kind::CheckpointLocked && error.field("pid").is_none_or(|pid| *pid == ours)
 }
 
 /// Whether what failed one task would fail every other.
