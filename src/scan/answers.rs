@@ -99,6 +99,7 @@ impl<B> Asking<B> {
         loop {
             tokio::select! {
                 biased;
+                () = started.closed() => return,
                 Some(()) = under_way.next() => {}
                 Ok(slot) = Arc::clone(&slots).acquire_owned(), if !requests.is_empty() => {
                     let wanted = wanted.load(Ordering::SeqCst);

@@ -195,15 +195,13 @@ impl Run<'_> {
         if let Some(types) = self.checkpoint().settled() {
             scan.columns = columns::settled_by_name(&scan.columns, types);
         }
-        let draft = block_in_place(|| self.checkpoint().part(task))?;
         let mut types = None;
         // Without rows and types there is no file: its columns would not be those of the others.
         let known = scan.schema(false);
-        let is_known = known.is_some();
         let (stats, written) = scan
             .columns_into(self.client, known, |schema| {
                 types = Some(columns::names(schema));
-                Parquet::new(draft, schema, &[])
+                Parquet::new(self.checkpoint().part(task)?, schema, &[])
             })
             .await?;
         let incomplete = stats.doubts.into_iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
@@ -221,8 +219,7 @@ impl Run<'_> {
             if let Some(types) = types.filter(|_| stats.rows > 0 && !self.knows_types()) {
                 checkpoint.settle(&types)?;
             }
-            // Its types may be those of rows that were taken back.
-            checkpoint.commit(task, entry, written.filter(|_| stats.rows > 0 || is_known))
+            checkpoint.commit(task, entry, written)
         })?;
         Ok((stats.rows, stats.bytes))
     }
