@@ -30,9 +30,10 @@ class Client(Connection):
             minutes early. `da.token_file(path)` is such a callable. The embedded service brings its
             own token and ignores this one.
         timezone: IANA name of the zone in which times without a zone are read.
-        timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between.
+        timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between. Batches, files and
+            scans of several requests have it for each request up to its first row: then only a stall ends it.
         retries: Requests that may follow the first; 0 sends one. Where that is not 0, one more is free when an idle
-            connection turns out to be closed.
+            connection turns out to be closed, and 7 may follow each of a scan of several, of a task and of a file.
         concurrency: Requests of one scan at a time. Single calls are not bounded by it.
         rate: Requests a second, at most, over all callers of this client.
         max_response_bytes: The largest answer that is read, counted uncompressed.

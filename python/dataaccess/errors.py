@@ -26,7 +26,7 @@ DataAccessError                         operation attempts elapsed request_id hi
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last
 ├─ ScanError
-│  ├─ ScanIncompleteError              failed report
+│  ├─ ScanIncompleteError
 │  └─ CheckpointError                   errno path
 │     ├─ CheckpointMismatchError        field
 │     ├─ CheckpointCorruptError         line

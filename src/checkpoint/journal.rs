@@ -1,6 +1,6 @@
 //! The journal as a file: read whole, begun and mended whole, lengthened line by line.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub(super) struct Journal {
     file: File,
     /// Bytes of its whole lines.
     length: u64,
-    /// Whether something may stand behind them.
+    /// Whether something stands behind them that could not be taken away.
     is_torn: bool,
 }
 
@@ -92,17 +92,20 @@ impl Journal {
     /// Adds a line, durably. When that fails, the next one begins where the last whole line ended.
     pub(super) fn append(&mut self, line: &Line) -> Result<()> {
         let bytes = line.encode()?;
-        self.put(&bytes).map_err(|cause| failure(&self.path, "written", cause))?;
+        if let Err(cause) = self.put(&bytes) {
+            // At once: on a full disk it is in the way of everything else.
+            self.is_torn = self.file.set_len(self.length).is_err();
+            return Err(failure(&self.path, "written", cause));
+        }
         self.length += bytes.len() as u64;
-        self.is_torn = false;
         Ok(())
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.is_torn {
             self.file.set_len(self.length)?;
+            self.is_torn = false;
         }
-        self.is_torn = true;
         self.file.write_all(bytes)?;
         self.file.sync_all()
     }

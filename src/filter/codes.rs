@@ -34,7 +34,7 @@ pub struct CodesArguments {
 /// `Validation`, with every problem of every argument.
 pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
     let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, takes_ranges: false }, &mut problems);
+    let search = read(arguments, &Times { zone, instead_of_range: Some(scanned) }, &mut problems);
     problems.settle(search)
 }
 
@@ -44,9 +44,13 @@ pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
 /// As [`check`].
 pub fn plan(arguments: CodesArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, takes_ranges: true }, &mut problems);
+    let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
     let plan = Plan::checked(search, chunk, &mut problems);
     problems.settle(plan)
+}
+
+fn scanned(days: &str) -> String {
+    format!("client.scan_codes(allocated_time={days})")
 }
 
 fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {

@@ -35,7 +35,7 @@ pub struct ItemsArguments {
 /// `Validation`, with every problem of every argument.
 pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
     let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, takes_ranges: false }, &mut problems);
+    let search = read(arguments, &Times { zone, instead_of_range: Some(scanned) }, &mut problems);
     problems.settle(search)
 }
 
@@ -45,9 +45,13 @@ pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
 /// As [`check`].
 pub fn plan(arguments: ItemsArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, takes_ranges: true }, &mut problems);
+    let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
     let plan = Plan::checked(search, chunk, &mut problems);
     problems.settle(plan)
+}
+
+fn scanned(_days: &str) -> String {
+    "client.scan_items(…) with the same where".to_owned()
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {

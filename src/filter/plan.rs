@@ -124,13 +124,9 @@ fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
 
 /// What a value is to a service: 1 and 1.0 are one number, and no number is a text.
 fn identity(value: &Value) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number that i64 holds, or one that is not equal")]
-    let whole = value.as_f64().filter(|_| value.is_f64()).map(|number| (number, number as i64));
-    match whole {
-        #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "equal only when nothing is lost")]
-        Some((number, whole)) if whole as f64 == number => whole.to_string(),
-        _ => value.to_string(),
-    }
+    // A float shows all its digits, and one that is whole no fraction: then it reads as the whole number it is.
+    let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
+    whole.map_or_else(|| value.to_string(), |number| format!("{number:.0}"))
 }
 
 /// Groups joined by OR may overlap, so they are one request, and none of them can be one a day.

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::given::{Days, Given};
+use super::given::{Comparison, Days, Given};
 use super::plan::MOST_REQUESTS;
 use super::values::{moment, wire};
+use crate::contract::condition::TIME_UNIT;
 use crate::time::Zone;
 
 /// What reading a time depends on.
@@ -12,18 +13,24 @@ use crate::time::Zone;
 pub(super) struct Times<'a> {
     /// The zone of times that tell none.
     pub(super) zone: &'a Zone,
-    /// Whether there may be a request for each day of a range.
-    pub(super) takes_ranges: bool,
+    /// What to write instead of a range of days, where there cannot be a request for each.
+    pub(super) instead_of_range: Option<fn(&str) -> String>,
 }
 
 impl Times<'_> {
     /// The first instants of the days of a range, as a list: the mark of a condition that is one request each, since
     /// on the wire a time is never a list.
-    pub(super) fn starts_of_days(&self, days: &Days) -> Result<Value, String> {
+    pub(super) fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
         let (start, stop) = (moment(&days.start, self.zone)?, moment(&days.stop, self.zone)?);
-        if !self.takes_ranges {
+        if let Some(instead) = self.instead_of_range {
             let shown = Given::Days(Box::new(days.clone())).shown();
-            return Err(format!("a range is one request a day, and this is one request: write {}", scanned(&shown)));
+            return Err(format!("a range is one request a day, and this is one request: write {}", instead(&shown)));
+        }
+        if !matches!(&comparison.unit, Given::Null) && comparison.unit != Given::text(TIME_UNIT) {
+            let unit = comparison.unit.shown();
+            return Err(format!(
+                "a range is one request a day, and each of them would be for a {unit}: leave unit out"
+            ));
         }
         let starts: Vec<Value> = self.zone.days(start, stop).take(MOST_REQUESTS + 1).map(wire).collect();
         match starts.len() {
@@ -34,9 +41,4 @@ impl Times<'_> {
             _ => Ok(Value::Array(starts)),
         }
     }
-}
-
-/// The call that takes a range of days.
-pub(super) fn scanned(days: &str) -> String {
-    format!("client.scan_codes(allocated_time={days})")
 }

@@ -94,7 +94,7 @@ pub(super) fn moment(value: &Given, zone: &Zone) -> Result<Moment, String> {
 /// The time of a comparison; `on(day)` means the first instant of its day, and `on(days(…))` those of all of them.
 pub(super) fn compared_time(comparison: &Comparison, times: &Times<'_>) -> Result<Value, String> {
     match (&comparison.method, &comparison.value) {
-        (Method::On, Given::Days(days)) => times.starts_of_days(days),
+        (Method::On, Given::Days(days)) => times.starts_of_days(days, comparison),
         (Method::On, day) => times.zone.start_of_day(moment(day, times.zone)?).map(wire),
         (_, time) => moment(time, times.zone).map(wire),
     }

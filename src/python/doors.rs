@@ -125,26 +125,20 @@ where
             mem::forget(task);
             return Err(raise(py, forked()));
         }
-        let (events, task) = (&mut events, &mut task.0);
+        let (arrivals, working) = (&mut events, &mut task.0);
         let wake = stay.detach(py, || {
             runtime.block_on(async {
                 tokio::select! {
                     biased;
-                    Some(event) = events.recv() => Wake::Event(event),
-                    done = task => Wake::Done(done),
+                    Some(event) = arrivals.recv() => Wake::Event(event),
+                    done = working => Wake::Done(done),
                     () = tokio::time::sleep(SLICE) => Wake::Slice,
                 }
             })
         });
-        match wake {
-            Wake::Event(event) => {
-                handle(py, event)?;
-                signals.check(py)?;
-            }
-            Wake::Slice => {
-                signals.check(py)?;
-                tell()?;
-            }
+        let heard = match wake {
+            Wake::Event(event) => handle(py, event).and_then(|()| signals.check(py)),
+            Wake::Slice => signals.check(py).and_then(|()| tell()),
             Wake::Done(done) => {
                 while let Ok(event) = events.try_recv() {
                     handle(py, event)?;
@@ -153,6 +147,14 @@ where
                 tell()?;
                 return done.unwrap_or_else(|_| Err(defect())).map_err(|error| raise(py, error));
             }
+        };
+        if let Err(raised) = heard {
+            if process::id() == process {
+                task.0.abort();
+                // Nothing works on for a call that has ended; what blocks at this moment has the time of a slice.
+                stay.detach(py, || drop(runtime.block_on(async { tokio::time::timeout(SLICE, &mut task.0).await })));
+            }
+            return Err(raised);
         }
     }
 }

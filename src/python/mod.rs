@@ -12,6 +12,7 @@ mod json;
 mod load;
 mod log;
 mod process;
+mod promise;
 mod raise;
 mod request;
 mod rows;

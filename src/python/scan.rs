@@ -1,11 +1,7 @@
 //! A scan as Python has it: opened as a stream, collected as a table or as rows, or handed over as a capsule.
-//!
-//! A schema that is not known beforehand is that of the first batch. So asking for it opens the stream, which then
-//! waits for whoever asks for the rows: one request for both. What was told binds this one answer and no later one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use arrow::datatypes::SchemaRef;
@@ -16,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::client::RawClient;
 use super::doors::Work;
-use super::process::PerProcess;
+use super::promise::Promise;
 use super::raise::raise;
 use super::rows::{self, Found};
 use super::stream::{Opened, Pulled, RawStream};
@@ -31,41 +27,6 @@ use crate::scan::{Collected, Format, LastStats, Order, Progress, Report, Scan, S
 const BATCH_ROWS: usize = 65_536;
 /// And bytes.
 const BATCH_BYTES: usize = 8 << 20;
-/// How long a stream waits for whoever asked for its schema: a service would not hold an answer for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A stream that was opened for its schema.
-struct Parked {
-    opened: Opened,
-    since: Instant,
-    _end: Work,
-}
-
-impl Parked {
-    /// Whoever wants it has to come in time; somewhat later its request is ended.
-    fn new(py: Python<'_>, opened: Opened) -> PyResult<Self> {
-        let waiting = opened.clone();
-        let end = Work::start(py, async move {
-            tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
-            waiting.abort();
-        })?;
-        Ok(Self { opened, since: Instant::now(), _end: end })
-    }
-}
-
-/// A schema that was told, and the stream that keeps the promise.
-struct Promise {
-    schema: SchemaRef,
-    parked: PerProcess<Parked>,
-}
-
-impl Promise {
-    /// The stream, unless it waited for too long or belongs to another process.
-    fn stream(&self) -> Option<Opened> {
-        let parked = self.parked.get()?;
-        (parked.since.elapsed() < PATIENCE).then(|| parked.opened.clone())
-    }
-}
 
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -221,7 +182,7 @@ impl RawScan {
             promise
         } else {
             let (opened, schema) = self.begun(py, &self.scan)?;
-            let promise = Arc::new(Promise { schema, parked: PerProcess::holding(Parked::new(py, opened)?) });
+            let promise = Arc::new(Promise::new(py, schema, opened)?);
             self.promise.store(Some(Arc::clone(&promise)));
             promise
         };

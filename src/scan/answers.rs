@@ -96,10 +96,11 @@ impl<B> Asking<B> {
         let Self { started, slots, wanted } = self;
         let mut requests = 0..scan.requests();
         let mut under_way = FuturesUnordered::new();
-        loop {
+        while !requests.is_empty() || !under_way.is_empty() {
             tokio::select! {
                 biased;
-                Some(()) = under_way.next() => {}
+                () = started.closed() => return,
+                Some(()) = under_way.next(), if !under_way.is_empty() => {}
                 Ok(slot) = Arc::clone(&slots).acquire_owned(), if !requests.is_empty() => {
                     let wanted = wanted.load(Ordering::SeqCst);
                     let Some(index) = requests.next().filter(|_| wanted > 0) else { break };
@@ -117,7 +118,6 @@ impl<B> Asking<B> {
                         drop(told.send(client.search(manner, &search, make, sender).await));
                     });
                 }
-                else => break,
             }
         }
     }

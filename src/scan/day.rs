@@ -36,31 +36,68 @@ impl Day {
         Some(Self { sent, start, end })
     }
 
-    /// What is odd about rows between two times as the document writes them, which are UTC.
-    pub(super) fn strays(self, least: &str, greatest: &str) -> Option<String> {
+    /// Whether rows between two instants are all of this day.
+    fn holds(self, (earliest, latest): (i64, i64)) -> bool {
+        self.start <= earliest && latest < self.end
+    }
+
+    /// Whether they are all of the day that holds what was sent, where a service cuts its days at this offset.
+    fn holds_at(self, offset: i64, (earliest, latest): (i64, i64)) -> bool {
+        let start = (self.sent + offset).div_euclid(DAY) * DAY - offset;
+        start <= earliest && latest < start + DAY
+    }
+}
+
+/// The answers of days, and the rows of other days in them.
+#[derive(Debug)]
+pub(super) struct Strays {
+    /// The times of the first answer that has any, as the document writes times, which is in UTC.
+    first: Option<(String, String)>,
+    answers: u64,
+    odd: u64,
+    /// The offsets at which a service may cut its days, given all answers: whole hours come first, then the nearest.
+    offsets: Vec<i64>,
+}
+
+impl Default for Strays {
+    fn default() -> Self {
+        let mut offsets: Vec<i64> =
+            (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP).collect();
+        offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
+        Self { first: None, answers: 0, odd: 0, offsets }
+    }
+}
+
+impl Strays {
+    /// Adds an answer whose rows have their times between these two. Answers whether some are of another day.
+    pub(super) fn add(&mut self, day: Option<Day>, times: Option<&(String, String)>) -> bool {
+        let (Some(day), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
-        let (earliest, latest) = (read(least)?, read(greatest)?);
-        if self.start <= earliest && latest < self.end {
-            return None;
+        let Some(span) = read(least).zip(read(greatest)) else { return false };
+        self.answers += 1;
+        self.offsets.retain(|offset| day.holds_at(*offset, span));
+        let is_odd = !day.holds(span);
+        if is_odd {
+            self.odd += 1;
+            self.first.get_or_insert_with(|| (least.clone(), greatest.clone()));
         }
+        is_odd
+    }
+
+    /// What is odd about all of them, told once.
+    pub(super) fn told(&self) -> Option<String> {
+        let (least, greatest) = self.first.as_ref()?;
         let told = format!("rows of another day than asked for: {REQUIRED_COLUMN} is from {least} to {greatest} (UTC)");
-        Some(match self.explaining(earliest, latest) {
+        let told = match self.answers {
+            1 => told,
+            all => format!("{told}, and {} of {all} days are like that", self.odd),
+        };
+        Some(match self.offsets.first() {
             Some(offset) => {
-                format!("{told}, as if the service cut its days at UTC{}: set timezone= to such a zone", sign(offset))
+                format!("{told}, as if the service cut its days at UTC{}: set timezone= to such a zone", sign(*offset))
             }
             None => format!("{told}, which no zone of the service explains"),
         })
-    }
-
-    /// The offset of a zone in which all rows are of the day that holds what was sent; whole hours come first.
-    fn explaining(self, earliest: i64, latest: i64) -> Option<i64> {
-        let holds = |offset: &i64| {
-            let start = (self.sent + offset).div_euclid(DAY) * DAY - offset;
-            start <= earliest && latest < start + DAY
-        };
-        let offsets = || (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP);
-        let nearest = |offsets: &mut dyn Iterator<Item = i64>| offsets.filter(holds).min_by_key(|offset| offset.abs());
-        nearest(&mut offsets().filter(|offset| offset % HOUR == 0)).or_else(|| nearest(&mut offsets()))
     }
 }
 
@@ -90,10 +127,19 @@ mod tests {
         Day { sent: start, start, end: start + DAY }
     }
 
+    /// What is told of answers of days.
+    fn told(answers: &[(Day, &str, &str)]) -> Option<String> {
+        let mut strays = Strays::default();
+        for (day, least, greatest) in answers {
+            strays.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
+        }
+        strays.told()
+    }
+
     #[test]
     fn rows_of_the_day_are_no_strays() {
-        assert_eq!(day().strays("2024-01-15 00:00:00", "2024-01-15 23:59:59"), None);
-        assert_eq!(day().strays("no time at all", "2024-01-15 23:59:59"), None);
+        assert_eq!(told(&[(day(), "2024-01-15 00:00:00", "2024-01-15 23:59:59")]), None);
+        assert_eq!(told(&[(day(), "no time at all", "2024-01-15 23:59:59")]), None);
     }
 
     #[test]
@@ -103,11 +149,22 @@ mod tests {
             ("2024-01-14 18:15:00", "2024-01-15 18:10:00", "UTC+05:45"),
             ("2024-01-14 05:00:00", "2024-01-15 04:59:59", "UTC-05:00"),
         ] {
-            let told = day().strays(least, greatest).expect("strays");
+            let told = told(&[(day(), least, greatest)]).expect("strays");
             assert!(told.contains(zone), "{told}");
         }
-        let told = day().strays("2024-01-10 00:00:00", "2024-01-15 00:00:00").expect("strays");
+        let told = told(&[(day(), "2024-01-10 00:00:00", "2024-01-15 00:00:00")]).expect("strays");
         assert!(told.contains("no zone"), "{told}");
+    }
+
+    #[test]
+    fn a_zone_is_told_that_explains_all_answers() {
+        let next = Day { sent: day().end, start: day().end, end: day().end + DAY };
+        let answers = [
+            (day(), "2024-01-14 17:30:00", "2024-01-15 06:30:00"),
+            (next, "2024-01-15 17:00:00", "2024-01-16 16:00:00"),
+        ];
+        let told = told(&answers).expect("strays");
+        assert!(told.contains("2 of 2 days") && told.contains("UTC+07:00"), "{told}");
     }
 
     #[test]
@@ -115,8 +172,8 @@ mod tests {
         // Midnight in Berlin is 23:00 UTC of the day before; a service in UTC cuts the day that holds it.
         let start = 1_705_273_200_000;
         let berlin = Day { sent: start, start, end: start + DAY };
-        assert_eq!(berlin.strays("2024-01-14 23:00:00", "2024-01-15 22:59:59"), None);
-        let told = berlin.strays("2024-01-14 00:00:01", "2024-01-14 23:59:59").expect("strays");
+        assert_eq!(told(&[(berlin, "2024-01-14 23:00:00", "2024-01-15 22:59:59")]), None);
+        let told = told(&[(berlin, "2024-01-14 00:00:01", "2024-01-14 23:59:59")]).expect("strays");
         assert!(told.contains("UTC+00:00"), "{told}");
     }
 }

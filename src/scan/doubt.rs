@@ -1,14 +1,14 @@
 //! What may be wrong with an answer that ended well. It is told, and the answer is given all the same.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::day::Day;
+use super::day::Strays;
 use crate::client::Answered;
 use crate::contract::envelope::field;
 use crate::decode::Member;
 
 /// Something that may not be what it seems.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Doubt {
     /// What kind of doubt.
     #[serde(rename = "category")]
@@ -18,7 +18,7 @@ pub struct Doubt {
 }
 
 /// The kinds of doubts, by the names of their warnings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DoubtKind {
     /// No record has an attribute: absent, not null.
     #[serde(rename = "AbsentAttributeWarning")]
@@ -47,32 +47,7 @@ pub(super) fn incomplete(answered: &Answered) -> Option<Doubt> {
     (total != records).then_some(Doubt { kind: DoubtKind::Incomplete, message })
 }
 
-/// The answers with rows of another day than asked for.
-#[derive(Debug, Default)]
-pub(super) struct Strays {
-    /// What is odd about the first of them.
-    first: Option<String>,
-    answers: u64,
-    with_strays: u64,
-}
-
-impl Strays {
-    /// Adds an answer whose rows have their times between these two.
-    pub(super) fn add(&mut self, day: Option<Day>, times: Option<&(String, String)>) {
-        let Some((least, greatest)) = times else { return };
-        self.answers += 1;
-        if let Some(told) = day.and_then(|day| day.strays(least, greatest)) {
-            self.with_strays += 1;
-            self.first.get_or_insert(told);
-        }
-    }
-
-    /// What is told of all of them, once.
-    pub(super) fn doubt(&self) -> Option<Doubt> {
-        let message = match (self.first.clone()?, self.with_strays, self.answers) {
-            (first, _, 1) => first,
-            (first, count, all) => format!("{first} (likewise {count} of the {all} days that have rows)"),
-        };
-        Some(Doubt { kind: DoubtKind::StrayDay, message })
-    }
+/// Rows are of another day than asked for.
+pub(super) fn stray(strays: &Strays) -> Option<Doubt> {
+    Some(Doubt { kind: DoubtKind::StrayDay, message: strays.told()? })
 }

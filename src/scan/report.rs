@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::doubt::{Doubt, DoubtKind};
+use super::day::{Day, Strays};
+use super::doubt::{self, Doubt, DoubtKind};
 use super::run::{Kept, Order};
 use crate::checkpoint::Done;
 use crate::error::Error;
@@ -38,11 +39,8 @@ pub struct TaskReport {
     pub file_bytes: u64,
     /// Whether it was done before this run.
     pub was_done: bool,
-    /// What may not be what it seems.
     #[serde(skip)]
-    doubts: Vec<Doubt>,
-    #[serde(skip)]
-    absent: Vec<String>,
+    kept: Kept,
 }
 
 /// A run that went through all its tasks.
@@ -76,7 +74,7 @@ pub struct Report {
 }
 
 impl TaskReport {
-    pub(super) fn new(ids: &[String], done: &Done, is_new: bool) -> Self {
+    pub(super) fn new(ids: &[String], done: &Done, was_done: bool) -> Self {
         // A journal of another version may keep other things: what it says of doubts is no reason to do it again.
         let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
         Self {
@@ -87,25 +85,29 @@ impl TaskReport {
             attempts: done.entry.attempts,
             seconds: done.entry.seconds,
             file_bytes: done.file.as_ref().map_or(0, |file| file.bytes),
-            was_done: !is_new,
-            doubts: kept.doubts,
-            absent: kept.absent,
+            was_done,
+            kept,
         }
     }
 }
 
 impl Report {
-    pub(super) fn new(order: &Order, mut tasks: Vec<TaskReport>, failed: Vec<(String, Error)>, took: Duration) -> Self {
+    pub(super) fn new(
+        order: &Order,
+        mut tasks: Vec<TaskReport>,
+        day_of: impl Fn(usize) -> Option<Day>,
+        failed: Vec<(String, Error)>,
+        took: Duration,
+    ) -> Self {
         tasks.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let reasons = capped(&tasks, order.suspect_at);
-        let of_kind = |kind| tasks.iter().filter(move |task| task.doubts.iter().any(|doubt| doubt.kind == kind));
-        let mut doubts = Vec::new();
-        if !reasons.is_empty() {
-            doubts.push(Doubt { kind: DoubtKind::Incomplete, message: reasons.join("; ") });
-        }
-        doubts.extend(first(&tasks, DoubtKind::StrayDay));
-        doubts.extend(super::doubt::absent(&absent(&tasks)));
+        let mut strays = Strays::default();
+        let is_stray = |task: &&TaskReport| strays.add(day_of(task.index), task.kept.times.as_ref());
+        let stray_days = tasks.iter().filter(is_stray).map(|task| task.id.clone()).collect();
+        let incomplete =
+            (!reasons.is_empty()).then(|| Doubt { kind: DoubtKind::Incomplete, message: reasons.join("; ") });
+        let doubts = [incomplete, doubt::stray(&strays), doubt::absent(&absent(&tasks))];
         Self {
             folder: order.folder.display().to_string(),
             rows: sum(|task| task.rows),
@@ -115,29 +117,21 @@ impl Report {
             seconds: took.as_secs_f64(),
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
-            stray_days: of_kind(DoubtKind::StrayDay).map(|task| task.id.clone()).collect(),
-            doubts,
+            stray_days,
+            doubts: doubts.into_iter().flatten().collect(),
             failed,
             tasks,
         }
     }
 }
 
-/// What one of the tasks says of a doubt, and how many say so.
-fn first(tasks: &[TaskReport], kind: DoubtKind) -> Option<Doubt> {
-    let mut told = tasks.iter().flat_map(|task| &task.doubts).filter(|doubt| doubt.kind == kind);
-    let first = told.next()?.clone();
-    let message = format!("{} (likewise {} of {} tasks)", first.message, told.count() + 1, tasks.len());
-    Some(Doubt { message, ..first })
-}
-
 /// The attributes that no record of any task had.
 fn absent(tasks: &[TaskReport]) -> Vec<String> {
     let mut with_rows = tasks.iter().filter(|task| task.rows > 0);
     let Some(first) = with_rows.next() else { return Vec::new() };
-    let mut absent = first.absent.clone();
+    let mut absent = first.kept.absent.clone();
     for task in with_rows {
-        absent.retain(|name| task.absent.contains(name));
+        absent.retain(|name| task.kept.absent.contains(name));
     }
     absent
 }
@@ -159,10 +153,8 @@ fn capped(tasks: &[TaskReport], suspect_at: Option<u64>) -> Vec<String> {
             reasons.push(format!("the longest answer has exactly {rows} rows"));
         }
     }
-    let told = tasks.iter().flat_map(|task| {
-        let incomplete = task.doubts.iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
-        incomplete.map(|doubt| format!("task {}: {}", task.id, doubt.message))
-    });
+    let told =
+        tasks.iter().flat_map(|task| task.kept.incomplete.iter().map(move |told| format!("task {}: {told}", task.id)));
     reasons.extend(told.take(ALIKE));
     reasons
 }
@@ -181,8 +173,7 @@ mod tests {
             seconds: 0.0,
             file_bytes: 0,
             was_done: false,
-            doubts: Vec::new(),
-            absent: Vec::new(),
+            kept: Kept::default(),
         };
         rows.iter().enumerate().map(task).collect()
     }
@@ -211,7 +202,7 @@ mod tests {
     fn an_attribute_is_absent_only_if_no_task_had_it() {
         let mut some = tasks(&[3, 0, 5]);
         for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
-            task.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+            task.kept.absent = absent.iter().map(|name| (*name).to_owned()).collect();
         }
         assert_eq!(absent(&some), ["b"]);
         assert!(absent(&tasks(&[0])).is_empty());

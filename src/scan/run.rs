@@ -4,9 +4,10 @@
 //! A task that fails for good does not end the others. What would fail all of them does: a refused token, a disk that
 //! is full.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -15,12 +16,15 @@ use tokio::sync::mpsc;
 use tokio::task::block_in_place;
 
 use super::report::{Report, TaskReport};
-use super::{Doubt, Scan, no_tasks};
+use super::{DoubtKind, Scan, no_tasks};
 use crate::checkpoint::{Checkpoint, Entry, Fingerprint};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
+
+/// How long a run that was given up may take to let go of its folder.
+const GIVING_UP: Duration = Duration::from_secs(2);
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -53,12 +57,14 @@ pub struct Progress {
 }
 
 /// What is kept of a task beside its figures.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// What may not be what it seems.
-    pub(super) doubts: Vec<Doubt>,
+    /// Why there may be more rows.
+    pub(super) incomplete: Vec<String>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
+    /// Between which times the rows of a day are.
+    pub(super) times: Option<(String, String)>,
 }
 
 impl Scan {
@@ -73,13 +79,17 @@ impl Scan {
         }
         let begun = Instant::now();
         let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
-        let checkpoint = block_in_place(|| Checkpoint::open(&order.folder, &self.fingerprint(order, &ids), &ids))?;
+        let checkpoint = open(&order.folder, &self.fingerprint(order, &ids), &ids).await?;
         let open: Vec<usize> = checkpoint.open_tasks().collect();
-        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), begun, progress, ids: &ids };
-        let (tried, failed) = run.all(&open, order.fail_fast).await?;
+        let before = checkpoint.done().len();
+        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), ids: &ids };
+        let mut course = Course::new(&run, begun, order.fail_fast, progress);
+        run.all(&open, &mut course).await?;
         let checkpoint = run.checkpoint();
-        let done = checkpoint.done().iter().map(|done| TaskReport::new(&ids, done, tried.contains(&done.task)));
-        Ok(Report::new(order, done.collect(), failed, begun.elapsed()))
+        let done = checkpoint.done().iter().enumerate();
+        let done = done.map(|(place, done)| TaskReport::new(&ids, done, place < before)).collect();
+        let day_of = |task: usize| self.part(task, None).day;
+        Ok(Report::new(order, done, day_of, course.failed, begun.elapsed()))
     }
 
     /// What a folder is of; the token is no part of it.
@@ -98,78 +108,105 @@ impl Scan {
     }
 }
 
-/// A run under way.
+/// What the tasks of a run have in common.
 struct Run<'a> {
     scan: &'a Scan,
     client: &'a Client,
     checkpoint: Mutex<Checkpoint>,
-    begun: Instant,
-    progress: mpsc::Sender<Progress>,
     ids: &'a [String],
 }
 
-/// Tasks that were done in this run, and those that failed with their errors.
-type Outcome = (Vec<usize>, Vec<(String, Error)>);
+/// How a run goes.
+struct Course {
+    begun: Instant,
+    fail_fast: bool,
+    so_far: Progress,
+    failed: Vec<(String, Error)>,
+    progress: mpsc::Sender<Progress>,
+}
+
+impl Course {
+    fn new(run: &Run<'_>, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
+        let checkpoint = run.checkpoint();
+        let done = checkpoint.done();
+        let so_far = Progress {
+            tasks: run.ids.len(),
+            done: done.len(),
+            failed: 0,
+            rows: done.iter().map(|done| done.entry.rows).sum(),
+            bytes: done.iter().map(|done| done.entry.bytes).sum(),
+            seconds: 0.0,
+        };
+        Self { begun, fail_fast, so_far, failed: Vec::new(), progress }
+    }
+
+    /// Takes the outcome of a task: its rows and bytes, or why it failed, which may end the run.
+    async fn take(&mut self, run: &Run<'_>, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
+        match outcome {
+            Ok((rows, bytes)) => {
+                self.so_far.done += 1;
+                self.so_far.rows += rows;
+                self.so_far.bytes += bytes;
+            }
+            Err(error) if self.fail_fast || fails_all(&error) => {
+                let Progress { done, tasks, .. } = self.so_far;
+                let folder = run.checkpoint().folder().display().to_string();
+                return Err(
+                    error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run it again to go on"))
+                );
+            }
+            Err(error) => {
+                self.so_far.failed += 1;
+                self.failed.push((run.ids.get(task).cloned().unwrap_or_default(), error));
+            }
+        }
+        self.tell().await
+    }
+
+    async fn tell(&mut self) -> Result<()> {
+        self.so_far.seconds = self.begun.elapsed().as_secs_f64();
+        let told = self.progress.send(self.so_far).await;
+        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
+    }
+}
 
 impl Run<'_> {
-    async fn all(&self, open: &[usize], fail_fast: bool) -> Result<Outcome> {
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
-        self.tell(0).await?;
+    async fn all(&self, open: &[usize], course: &mut Course) -> Result<()> {
+        course.tell().await?;
         let mut open = open.iter().copied();
         // Where only rows tell the types of columns, those of the first task that has any hold for all.
         while !self.has_types() {
             let Some(task) = open.next() else { break };
             let outcome = self.one(task).await;
-            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+            course.take(self, task, outcome).await?;
         }
         let mut under_way = stream::iter(open)
             .map(|task| async move { (task, self.one(task).await) })
             .buffer_unordered(self.client.concurrency().max(1) as usize);
         while let Some((task, outcome)) = under_way.next().await {
-            self.ended(task, outcome, fail_fast, &mut done, &mut failed).await?;
+            course.take(self, task, outcome).await?;
         }
-        Ok((done, failed))
+        Ok(())
     }
 
-    async fn ended(
-        &self,
-        task: usize,
-        outcome: Result<()>,
-        fail_fast: bool,
-        done: &mut Vec<usize>,
-        failed: &mut Vec<(String, Error)>,
-    ) -> Result<()> {
-        match outcome {
-            Ok(()) => done.push(task),
-            Err(error) if fail_fast || fails_all(&error) => {
-                let kept = self.checkpoint().done().len();
-                let (all, folder) = (self.ids.len(), self.checkpoint().folder().display().to_string());
-                return Err(
-                    error.with_reason(format!("{kept} of {all} tasks are kept in {folder}: run it again to go on"))
-                );
-            }
-            Err(error) => failed.push((self.ids.get(task).cloned().unwrap_or_default(), error)),
-        }
-        self.tell(failed.len()).await
-    }
-
-    /// One task into its file. The file is there before the journal says so.
-    async fn one(&self, task: usize) -> Result<()> {
+    /// One task into its file, which is there before the journal says so. Answers its rows and bytes.
+    async fn one(&self, task: usize) -> Result<(u64, u64)> {
         let mut scan = self.scan.task(task);
         if let Some(types) = self.checkpoint().settled() {
             scan.columns = columns::settled_by_name(&scan.columns, types);
         }
-        let draft = block_in_place(|| self.checkpoint().part(task))?;
         let mut types = None;
         // Without rows and types there is no file: its columns would not be those of the others.
         let known = scan.schema(false);
         let (stats, written) = scan
             .columns_into(self.client, known, |schema| {
                 types = Some(columns::names(schema));
-                Parquet::new(draft, schema, &[])
+                Parquet::new(self.checkpoint().part(task)?, schema, &[])
             })
             .await?;
-        let kept = Kept { doubts: stats.doubts, absent: stats.absent };
+        let incomplete = stats.doubts.into_iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
+        let incomplete = incomplete.map(|doubt| doubt.message).collect();
+        let kept = Kept { incomplete, absent: stats.absent, times: stats.times };
         let entry = Entry {
             rows: stats.rows,
             bytes: stats.bytes,
@@ -183,7 +220,8 @@ impl Run<'_> {
                 checkpoint.settle(&types)?;
             }
             checkpoint.commit(task, entry, written)
-        })
+        })?;
+        Ok((stats.rows, stats.bytes))
     }
 
     /// Whether the scan itself tells the types of its columns.
@@ -195,26 +233,28 @@ impl Run<'_> {
         self.knows_types() || self.checkpoint().settled().is_some()
     }
 
-    async fn tell(&self, failed: usize) -> Result<()> {
-        let progress = {
-            let checkpoint = self.checkpoint();
-            let done = checkpoint.done();
-            Progress {
-                tasks: self.ids.len(),
-                done: done.len(),
-                failed,
-                rows: done.iter().map(|done| done.entry.rows).sum(),
-                bytes: done.iter().map(|done| done.entry.bytes).sum(),
-                seconds: self.begun.elapsed().as_secs_f64(),
-            }
-        };
-        let told = self.progress.send(progress).await;
-        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
-    }
-
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
         self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Opens the checkpoint. A run that was given up in this process a moment ago may still have it.
+async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Result<Checkpoint> {
+    let deadline = Instant::now() + GIVING_UP;
+    loop {
+        match block_in_place(|| Checkpoint::open(folder, fingerprint, ids)) {
+            Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(GIVING_UP / 40).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// Whether this process has the lock, or one that has not said so yet.
+fn may_be_ours(error: &Error) -> bool {
+    let ours = i64::from(process::id()).into();
+    error.kind() == Kind::CheckpointLocked && error.field("pid").is_none_or(|pid| *pid == ours)
 }
 
 /// Whether what failed one task would fail every other.

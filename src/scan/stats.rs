@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::doubt::{self, Doubt, Strays};
+use super::day::Strays;
+use super::doubt::{self, Doubt};
 use super::watch::Seen;
 use super::{Part, Scan};
 use crate::client::Answered;
@@ -31,6 +32,9 @@ pub struct Stats {
     pub absent: Vec<String>,
     /// What may not be what it seems.
     pub doubts: Vec<Doubt>,
+    /// The least and the greatest time of the rows of a day, as the document writes times.
+    #[serde(skip)]
+    pub times: Option<(String, String)>,
 }
 
 /// What is known of the answers so far.
@@ -94,7 +98,7 @@ impl Figures {
         let present = scan.attributes().iter().zip(&self.present);
         let absent = present.filter(|(_, count)| is_told && **count == 0).map(|(name, _)| name.clone());
         let absent: Vec<String> = absent.collect();
-        let doubts = [doubt::absent(&absent), self.incomplete.clone(), self.strays.doubt()];
+        let doubts = [doubt::absent(&absent), self.incomplete.clone(), doubt::stray(&self.strays)];
         Stats {
             rows,
             bytes: self.bytes,
@@ -105,6 +109,7 @@ impl Figures {
             extra_keys: self.seen.extras.clone(),
             absent,
             doubts: doubts.into_iter().flatten().collect(),
+            times: self.seen.times.clone(),
         }
     }
 

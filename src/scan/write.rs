@@ -1,13 +1,13 @@
 //! A scan into one file, which comes to be whole or not at all.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use tokio::task::block_in_place;
 
-use super::answers::{Answers, both};
+use super::answers::both;
 use super::watch::Watched;
 use super::{Scan, Stats};
 use crate::cells::Cells;
@@ -40,24 +40,32 @@ impl Scan {
     /// # Errors
     /// `File`, if it cannot be written; otherwise any failure of a search. There is no file then, or the one there was.
     pub async fn write(&self, client: &Client, path: &Path, format: Format) -> Result<Stats> {
-        let draft = block_in_place(|| Draft::create(path, Kind::File))?;
+        // What cannot be written is told before anything is asked for.
+        drop(block_in_place(|| Draft::create(path, Kind::File))?);
+        let draft = || Draft::create(path, Kind::File);
         // A file without rows has columns as well.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
-            Format::Parquet => self.columns_into(client, Some(empty), |schema| Parquet::new(draft, schema, &[])).await,
-            Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(draft, schema)).await,
-            Format::JsonLines => self.lines_into(client, draft).await,
+            Format::Parquet => {
+                self.columns_into(client, Some(empty), |schema| Parquet::new(draft()?, schema, &[])).await
+            }
+            Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(draft()?, schema)).await,
+            Format::JsonLines => self.lines_into(client, path).await,
         }
         .map(|(stats, _)| stats)
     }
 
-    async fn lines_into(&self, client: &Client, draft: Draft) -> Result<(Stats, Option<Written>)> {
+    async fn lines_into(&self, client: &Client, path: &Path) -> Result<(Stats, Option<Written>)> {
+        let draft = block_in_place(|| Draft::create(path, Kind::File))?;
         let mut writer = block_in_place(|| JsonLines::new(draft, self.attributes()))?;
         let sink = || Watched::new(Cells::new(self.attributes().len()), self.time_column());
         let (mut answers, asking) = self.answers(client.concurrency(), false);
         let writing = async {
             while let Some(event) = answers.next().await? {
-                take(&mut writer, event)?;
+                block_in_place(|| match event {
+                    Event::Batch(block) => writer.write(&block),
+                    Event::Restart => writer.restart(),
+                })?;
             }
             Ok(())
         };
@@ -71,30 +79,38 @@ impl Scan {
         &self,
         client: &Client,
         empty: Option<SchemaRef>,
-        make: impl FnOnce(&SchemaRef) -> Result<W>,
+        mut make: impl FnMut(&SchemaRef) -> Result<W>,
     ) -> Result<(Stats, Option<Written>)>
     where
         W: Writer<Batch = RecordBatch>,
     {
-        let settled = OnceLock::new();
-        let sink = || {
-            let columns: &Vec<Column> = settled.get().unwrap_or(&self.columns);
-            Watched::new(Columns::new(columns, OPTIONS), self.time_column())
-        };
-        let known = self.schema(false);
-        let (mut answers, asking) = self.answers(client.concurrency(), known.is_none());
+        let settled = Settled::new(&self.columns);
+        let sink = || Watched::new(Columns::new(&settled.columns(), OPTIONS), self.time_column());
+        let alone = self.schema(false).is_none();
+        let (mut answers, asking) = self.answers::<RecordBatch>(client.concurrency(), alone);
         let writing = async {
-            let Some(batch) = first_batch(&mut answers).await? else {
-                return block_in_place(|| empty.as_ref().map(make).transpose());
-            };
-            settled.get_or_init(|| columns::settled(&self.columns, batch.schema_ref()));
-            answers.go_ahead();
-            let mut writer = block_in_place(|| make(batch.schema_ref()))?;
-            take(&mut writer, Event::Batch(batch))?;
+            let mut writer = None;
             while let Some(event) = answers.next().await? {
-                take(&mut writer, event)?;
+                match event {
+                    Event::Batch(batch) => {
+                        if writer.is_none() {
+                            settled.settle(batch.schema_ref());
+                            answers.go_ahead();
+                            writer = Some(block_in_place(|| make(batch.schema_ref()))?);
+                        }
+                        block_in_place(|| writer.as_mut().map_or(Ok(()), |writer| writer.write(&batch)))?;
+                    }
+                    Event::Restart => {
+                        // What is void decides nothing: neither rows nor types.
+                        writer = None;
+                        settled.forget();
+                    }
+                }
             }
-            Ok(Some(writer))
+            match (writer, empty) {
+                (None, Some(schema)) => block_in_place(|| make(&schema)).map(Some),
+                (writer, _) => Ok(writer),
+            }
         };
         let writer = both(asking.ask(client, self, self.written(), sink), writing).await?;
         let written = block_in_place(|| writer.map(Writer::finish).transpose())?;
@@ -110,18 +126,30 @@ impl Scan {
     }
 }
 
-async fn first_batch(answers: &mut Answers<RecordBatch>) -> Result<Option<RecordBatch>> {
-    while let Some(event) = answers.next().await? {
-        if let Event::Batch(batch) = event {
-            return Ok(Some(batch));
-        }
-    }
-    Ok(None)
+/// The types that columns came to with the first batch, for those that follow.
+struct Settled<'a> {
+    columns: &'a [Column],
+    settled: Mutex<Option<Vec<Column>>>,
 }
 
-fn take<W: Writer>(writer: &mut W, event: Event<W::Batch>) -> Result<()> {
-    block_in_place(|| match event {
-        Event::Batch(batch) => writer.write(&batch),
-        Event::Restart => writer.restart(),
-    })
+impl<'a> Settled<'a> {
+    fn new(columns: &'a [Column]) -> Self {
+        Self { columns, settled: Mutex::default() }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        self.state().clone().unwrap_or_else(|| self.columns.to_vec())
+    }
+
+    fn settle(&self, schema: &Schema) {
+        *self.state() = Some(columns::settled(self.columns, schema));
+    }
+
+    fn forget(&self) {
+        *self.state() = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<Vec<Column>>> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -44,6 +44,8 @@ fn a_killed_run_has_done_what_it_told() {
 #[ignore = "run by a_killed_run_has_done_what_it_told"]
 fn works_until_killed() {
     let mut checkpoint = open(&folder(), TASKS).unwrap();
+    // The harness has begun a line.
+    println!();
     for task in checkpoint.open_tasks().collect::<Vec<_>>() {
         work(&mut checkpoint, task);
         println!("done {task}");

@@ -1,7 +1,7 @@
 //! Parquet and CSV, read back.
 
-use std::fs;
-use std::fs::File;
+use std::collections::HashMap;
+use std::fs::{self, File};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
@@ -21,7 +21,7 @@ use crate::folder::Folder;
 type Row = (Option<String>, Option<i64>, Option<f64>, Option<bool>, Option<i64>);
 
 fn schema() -> SchemaRef {
-    let json = [("dataaccess.type".to_owned(), "json".to_owned())].into_iter().collect();
+    let json = HashMap::from([("dataaccess.type".to_owned(), "json".to_owned())]);
     Arc::new(Schema::new(vec![
         Field::new("text", DataType::Utf8, true).with_metadata(json),
         Field::new("integer", DataType::Int64, true),
@@ -123,7 +123,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
         let metadata = read(&folder.file("a.parquet")).1;
         metadata.row_groups().iter().map(|group| (group.num_rows(), group.compressed_size())).collect::<Vec<_>>()
     };
-    let many: Vec<Row> = (0..(1 << 19) + 1).map(|row| (None, Some(row), None, None, None)).collect();
+    let many: Vec<Row> = (0..=1 << 19).map(|row| (None, Some(row), None, None, None)).collect();
     assert_eq!(groups(&many, 2).iter().map(|group| group.0).collect::<Vec<_>>(), [1 << 20, 2]);
     // Texts that do not compress, no two of them the same.
     let mut state = 1_u64;

@@ -1,0 +1,246 @@
+"""Runs into a folder: what lies there afterwards, what a second run asks for, and what is told of both."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow.dataset
+import pytest
+from support.raw_server import http
+from support.runs import (
+    JOURNAL,
+    LOCK,
+    ROWS,
+    ROWS_OF_DAYS,
+    answering,
+    by_day,
+    by_value,
+    parts,
+    rows_in,
+    some_days,
+    tasks_done,
+    values_asked,
+)
+from support.streams import answer
+
+import dataaccess as da
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[da.Sandbox]:
+    with some_days() as service:
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    store.clear_requests()
+    return store
+
+
+def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    first = scan.run(tmp_path / "run")
+    assert len(service.requests) == len(ROWS_OF_DAYS)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    service.clear_requests()
+    second = by_day(connect(service)).run(str(tmp_path / "run"))
+    assert service.requests == []
+    assert (second.rows, second.bytes, second.file_bytes, second.retries) == (
+        (first.rows, first.bytes, first.file_bytes, first.retries)
+    )
+    assert [task.was_done for task in first.tasks + second.tasks] == [False] * 8 + [True] * 8
+    assert {path: path.stat().st_mtime_ns for path in files if path.name != LOCK} == {
+        path: time for path, time in files.items() if path.name != LOCK
+    }
+
+
+def test_the_folder_reads_as_one_dataset(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    scan.run(tmp_path)
+    expected = scan.to_arrow()
+    assert expected.num_rows == ROWS
+    assert pyarrow.dataset.dataset(tmp_path).to_table().equals(expected)
+    assert pl.read_parquet(tmp_path / "*.parquet").equals(scan.to_polars())
+    assert pl.scan_parquet(tmp_path / "*.parquet").select(pl.len()).collect().item() == ROWS
+    found = duckdb.sql(f"select * from read_parquet('{tmp_path}/*.parquet') order by id").fetchall()  # noqa: S608
+    assert found == [tuple(row.values()) for row in expected.to_pylist()]
+
+
+def test_a_folder_that_is_relative_is_the_one_of_the_start(
+    connect: Any, service: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    report = by_day(connect(service)).run("a/b", on_progress=lambda _progress: os.chdir(other))
+    assert report.rows == len(rows_in(tmp_path / "a/b")) == ROWS
+    assert list(other.iterdir()) == []
+
+
+@pytest.mark.async_only
+def test_a_coroutine_is_awaited_before_the_next_is_told(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    import asyncio
+
+    told: list[int] = []
+
+    async def on_progress(progress: da.ScanProgress) -> None:
+        await asyncio.sleep(0.01)
+        told.append(progress.done)
+
+    by_day(connect(service)).run(tmp_path, on_progress=on_progress)
+    assert told == list(range(9))
+
+
+@pytest.mark.sync_only
+def test_a_coroutine_is_refused_where_nobody_awaits_it(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    async def on_progress(_progress: da.ScanProgress) -> None: ...
+
+    with pytest.raises(TypeError, match="on_progress is a coroutine function, which only AsyncClient can await"):
+        by_day(connect(service)).run(tmp_path, on_progress=on_progress)
+
+
+def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan = by_day(connect(service, concurrency=2))
+
+    def on_progress(progress: da.ScanProgress) -> None:
+        if progress.done == 3:
+            raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        scan.run(tmp_path, on_progress=on_progress)
+    # At once, though what was under way may still let go.
+    report = scan.run(tmp_path)
+    assert sum(task.was_done for task in report.tasks) >= 3
+    assert len(service.requests) <= 8 + 2
+    assert rows_in(tmp_path) == scan.to_polars().to_dicts()
+
+
+def test_a_scan_of_one_request_is_a_run_of_one_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = connect(service).scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-02"))
+    report = scan.run(tmp_path)
+    assert [(task.rows, task.index) for task in report.tasks] == [(41, 0)]
+    assert rows_in(tmp_path) == scan.to_dicts()
+    assert repr(report).startswith("ScanReport(41 rows of 1 task in ")
+
+
+def test_a_task_without_rows_has_a_file_of_the_same_columns(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    report = by_day(connect(service)).run(tmp_path)
+    empty = report.tasks[3]
+    assert empty.rows == 0
+    assert pl.read_parquet_schema(parts(tmp_path)[3]) == pl.read_parquet_schema(parts(tmp_path)[0])
+    assert empty.file_bytes > 0
+
+
+def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(da.ValidationError, match=r"^limit: .*no tasks.*leave limit out"):
+        by_day(connect(service), limit=5).run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"suspect_at": 0}, "suspect_at"),
+        ({"suspect_at": 1.5}, "suspect_at"),
+        ({"suspect_at": True}, "suspect_at"),
+        ({"fail_fast": "yes"}, "fail_fast"),
+        ({"fail_fast": 1}, "fail_fast"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises((da.ValidationError, da.ConfigError), match=told):
+        by_day(connect(service)).run(tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("folder", [None, 7, b"run"])
+def test_a_folder_that_is_no_path_is_refused(connect: Any, service: da.Sandbox, folder: Any) -> None:
+    with pytest.raises(TypeError):
+        by_day(connect(service)).run(folder)
+    assert service.requests == []
+
+
+def test_the_folder_is_for_its_owner_alone_and_knows_no_secret(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    before = os.umask(0)
+    try:
+        folder = tmp_path / "made" / "here"
+        assert service.issue_token().startswith("sbx_")
+        client = connect(service, headers={"X-Api-Key": "secret-of-a-header"})
+        by_day(client, audience_type="customer", allocated_audience=["holder-1", "holder-secret"]).run(folder)
+    finally:
+        os.umask(before)
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.iterdir()]}
+    assert modes.pop("made") == modes.pop("here") == "0o700"
+    assert set(modes.values()) == {"0o600"}
+    assert {JOURNAL, LOCK} < modes.keys()
+    everything = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, content in everything.items():
+        assert b"secret" not in content, name
+        assert b"sbx_" not in content, name
+    assert b"holder" not in everything[JOURNAL]
+
+
+DEMO = """
+import sys, warnings
+import dataaccess as da
+warnings.simplefilter("ignore")
+client = da.Client("sandbox:demo")
+report = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-18")).run(sys.argv[1])
+print(client.base_url, sum(task.was_done for task in report.tasks), len(report.tasks), report.rows)
+"""
+
+
+def test_the_demo_service_is_the_same_whatever_its_port(tmp_path: Path) -> None:
+    def run() -> list[str]:
+        done = subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", DEMO, str(tmp_path)], capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    first, second = run(), run()
+    assert first[0] != second[0]
+    assert (first[1:3], second[1:3]) == (["0", "4"], ["4", "4"])
+    assert first[3] == second[3] == str(len(rows_in(tmp_path)))
+
+
+def good(value: str) -> bytes:
+    return answer([{"n": int(value), "text": f"row {value}"}])
+
+
+def refusing(*values: str) -> Any:
+    """Refuses some values for good."""
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")
+        connection.sendall(refusal if value in values else good(value))
+
+    return give
+
+
+def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_path: Path) -> None:
+    values = [str(number) for number in range(10)]
+    with answering(refusing("3")) as server:
+        scan = by_value(connect(server.base_url, concurrency=1), values)
+        with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run it again to go on"):
+            scan.run(tmp_path, fail_fast=True)
+        assert values_asked(server) == values[:4]
+        assert [row["n"] for row in rows_in(tmp_path)] == [0, 1, 2]
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            scan.run(tmp_path)
+        assert values_asked(server) == values[:4] + values[3:]
+        assert list(caught.value.failed) == [scan.tasks()[3].id]
+        assert len(tasks_done(tmp_path)) == 9

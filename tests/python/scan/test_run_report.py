@@ -1,0 +1,149 @@
+"""What is told of a run: its figures, how far it is, and what makes one doubt that its rows are all there are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, parts, some_days
+from support.streams import answer
+
+import dataaccess as da
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[da.Sandbox]:
+    with some_days() as service:
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    store.clear_requests()
+    return store
+
+
+def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    with service.fault("status", status=503, times=2, after=3):
+        report = scan.run(tmp_path)
+    ids = [task.id for task in scan.tasks()]
+    assert [task.id for task in report.tasks] == ids == [path.stem for path in parts(tmp_path)]
+    assert [task.index for task in report.tasks] == list(range(8))
+    assert tuple(task.rows for task in report.tasks) == ROWS_OF_DAYS
+    assert [task.file_bytes for task in report.tasks] == [path.stat().st_size for path in parts(tmp_path)]
+    assert all(0 < task.seconds < 60 for task in report.tasks)
+    assert sum(task.attempts for task in report.tasks) == len(service.requests) == 10
+    scan.to_arrow()
+    assert (report.rows, report.bytes, report.retries) == (ROWS, scan.stats.bytes, 2)
+    assert report.bytes == sum(task.bytes for task in report.tasks)
+    assert report.file_bytes == sum(task.file_bytes for task in report.tasks)
+    assert report.folder == tmp_path
+    assert 0 < report.seconds < 60
+    assert (report.complete, report.reasons, report.stray_days) == ("unknown", [], [])
+    assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r}; complete: unknown)"
+
+
+def test_progress_is_told_before_the_first_task_and_after_each(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    told: list[da.ScanProgress] = []
+    report = by_day(connect(service)).run(tmp_path, on_progress=told.append)
+    assert [progress.done for progress in told] == list(range(9))
+    assert {(progress.tasks, progress.failed) for progress in told} == {(8, 0)}
+    assert (told[0].rows, told[0].bytes) == (0, 0)
+    assert (told[-1].rows, told[-1].bytes) == (report.rows, report.bytes)
+    for name in ("rows", "bytes", "seconds"):
+        values = [getattr(progress, name) for progress in told]
+        assert values == sorted(values), name
+    told.clear()
+    by_day(connect(service)).run(tmp_path, on_progress=told.append)
+    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in told]
+    assert (done, rows, size) == (8, report.rows, report.bytes)
+
+
+def test_a_run_is_told_to_be_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    with pytest.warns(da.IncompleteWarning) as caught:
+        report = scan.run(tmp_path, suspect_at=41)
+    assert len(caught) == 1
+    assert report.complete == "capped"
+    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of suspect_at"]
+    assert report.reasons[0] in str(caught[0].message)
+    assert repr(report).endswith("; complete: capped)")
+    # What is suspected belongs to the report and not to the folder.
+    assert scan.run(tmp_path).complete == "unknown"
+    with pytest.warns(da.IncompleteWarning):
+        scan.run(tmp_path, suspect_at=41)
+    assert scan.run(tmp_path, suspect_at=42).complete == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ([150, 150, 7, 150], "3 of 4 tasks have exactly 150 rows, and none has more"),
+        ([1000, 7], "the longest answer has exactly 1000 rows"),
+        ([150, 150, 151, 150], None),
+        ([99, 99, 99, 99], None),
+    ],
+)
+def test_counts_that_look_like_a_cap_are_told(
+    connect: Any, tmp_path: Path, counts: list[int], reason: str | None
+) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(answer([{"n": number, "text": "x"} for number in range(counts[int(value)])]))
+
+    with answering(give) as server:
+        scan = by_value(connect(server.base_url), [str(number) for number in range(len(counts))])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report = scan.run(tmp_path)
+    assert report.reasons == ([] if reason is None else [reason])
+    assert [warning.category for warning in caught] == ([] if reason is None else [da.IncompleteWarning])
+    assert report.complete == ("unknown" if reason is None else "capped")
+
+
+def test_a_total_unlike_the_records_is_told_by_its_task(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        meta = {"meta": {"total": 500}} if value == "1" else {}
+        connection.sendall(answer([{"n": 1, "text": "x"}], **meta))
+
+    with answering(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1"])
+        for _ in range(2):
+            with pytest.warns(da.IncompleteWarning, match="tells of 500 records and has 1") as caught:
+                report = scan.run(tmp_path)
+            assert len(caught) == 1
+            assert report.reasons == [f"task {scan.tasks()[1].id}: the answer tells of 500 records and has 1"]
+
+
+def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) -> None:
+    with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
+        scan = by_day(connect(service))
+        for _ in range(2):
+            with pytest.warns(da.StrayDayWarning, match=r"UTC\+07:00.*likewise 7 of 8 tasks") as caught:
+                report = scan.run(tmp_path)
+            assert len(caught) == 1
+            assert caught[0].filename == __file__ or hasattr(scan, "client")
+            # Of the day before the first there are no rows.
+            assert report.stray_days == [task.id for task in report.tasks[1:]]
+        assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).run(tmp_path / "right").stray_days == []
+
+
+def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
+    records = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(answer(records[value]))
+
+    with answering(give) as server:
+        client = connect(server.base_url)
+        by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
+        for _ in range(2):
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*typing error") as caught:
+                by_value(client, ["0", "2", "3"]).run(tmp_path / "none")
+            assert len(caught) == 1
+        by_value(client, ["3"]).run(tmp_path / "empty")

@@ -1,0 +1,144 @@
+"""Runs over objects whose types only the rows tell: the first task that has any decides for all, in later runs too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.dataset
+import pytest
+from support.raw_server import Close
+from support.runs import answering, by_value, failed_for_good, parts, rows_in, tasks_done, values_asked
+from support.streams import HEAD, answer
+
+import dataaccess as da
+
+BIG = 70_001
+
+
+def giving(records: dict[str, list[dict[str, Any]]]) -> Any:
+    """Answers each value with its records, as they are when it is asked for."""
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(answer(records[value]))
+
+    return give
+
+
+def types_of(folder: Path) -> list[dict[str, Any]]:
+    """The columns of each file."""
+    return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
+
+
+def test_the_first_task_with_rows_tells_the_types_of_all(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": None, "text": None}],
+        "d": [],
+        "e": [{"n": 2, "text": "y", "more": 1}],
+    }
+    with answering(giving(records)) as server:
+        report = by_value(connect(server.base_url), list(records)).run(tmp_path)
+        # One by one, until there are types.
+        assert values_asked(server)[:2] == ["a", "b"]
+    assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 4
+    # The first was asked before there were types, and a file without columns would fit no dataset.
+    assert [(task.rows, task.file_bytes > 0) for task in report.tasks] == [
+        (0, False),
+        (1, True),
+        (1, True),
+        (0, True),
+        (1, True),
+    ]
+    assert pyarrow.dataset.dataset(tmp_path).to_table().to_pylist() == rows_in(tmp_path)
+    assert [row["n"] for row in rows_in(tmp_path)] == [1, None, 2]
+
+
+def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [{"n": 1, "text": "x"}],
+        "b": [{"n": 2, "text": "x"}, {"n": "two", "text": "x"}],
+        "c": [{"n": 3, "text": "x"}],
+    }
+    with answering(giving(records)) as server:
+        scan = by_value(connect(server.base_url), list(records))
+        with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed for good") as caught:
+            scan.run(tmp_path)
+        (error,) = caught.value.failed.values()
+        assert isinstance(error, da.RecordError)
+        assert 'schema={"n": ' in str(error)
+        assert (error.row, error.column) == (1, "n")
+        assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
+        # As it says. Other types are other files.
+        mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
+        with pytest.raises(da.CheckpointMismatchError) as refused:
+            mended.run(tmp_path)
+        assert refused.value.field == "schema"
+        mended.run(tmp_path / "other")
+        assert [json.loads(row["n"]) for row in rows_in(tmp_path / "other")] == [1, 2, "two", 3]
+
+
+def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [{"n": 1, "text": "x"}],
+        "b": [{"n": "bad", "text": "x"}],
+        "c": [{"n": "bad", "text": "x"}],
+    }
+    with answering(giving(records)) as server:
+        scan = by_value(connect(server.base_url), list(records))
+        with pytest.raises(da.ScanIncompleteError):
+            scan.run(tmp_path)
+        # Alone these would be text, and a fraction.
+        records["b"], records["c"] = [{"n": None, "text": "x"}], [{"n": 2.5, "text": "x"}]
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            by_value(connect(server.base_url), list(records)).run(tmp_path)
+        assert failed_for_good(caught.value) == [2]
+    assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
+
+
+def test_types_told_beforehand_need_no_rows(connect: Any, tmp_path: Path) -> None:
+    with answering(giving({"a": [], "b": []})) as server:
+        scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
+        assert scan.run(tmp_path).rows == 0
+    assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 2
+
+
+def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path) -> None:
+    with answering(giving({"a": [], "b": []})) as server:
+        for asked in (2, 2):
+            report = by_value(connect(server.base_url), ["a", "b"]).run(tmp_path)
+            assert len(server.requests) == asked
+    assert (report.rows, report.file_bytes, len(report.tasks)) == (0, 0, 2)
+    assert parts(tmp_path) == []
+
+
+def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any:
+    """Breaks off behind many records, and gives others when it is asked again."""
+
+    def give(connection: Any, _value: str, before: int) -> None:
+        whole = answer(first if before == 0 else then)
+        connection.sendall(HEAD + whole.partition(b"\r\n\r\n")[2][: -3 if before == 0 else None])
+        raise Close
+
+    return give
+
+
+def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
+    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    with answering(breaking_off(many, [])) as server:
+        report = by_value(connect(server.base_url), ["a"]).run(tmp_path)
+        assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
+    assert parts(tmp_path) == []
+    assert report.tasks[0].file_bytes == 0
+    assert len(tasks_done(tmp_path)) == 1
+
+
+def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_path: Path) -> None:
+    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    with answering(breaking_off(many, many[::-1])) as server:
+        report = by_value(connect(server.base_url), ["a"]).run(tmp_path)
+        assert (len(server.requests), report.rows) == (2, BIG)
+    assert [row["n"] for row in rows_in(tmp_path)] == list(range(BIG))[::-1]

@@ -1,0 +1,99 @@
+"""What runs are tried on: a service with a few days of codes, answers chosen by what a task asks for, and folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from support.raw_server import RawServer, serving
+
+import dataaccess as da
+
+JOURNAL = "_dataaccess.journal"
+LOCK = "_dataaccess.lock"
+
+# Rows of each day of January 2024, from the first on: all different, and one of them none.
+ROWS_OF_DAYS = (3, 41, 7, 0, 12, 25, 1, 18)
+DAYS = da.days("2024-01-01", f"2024-01-{len(ROWS_OF_DAYS) + 1:02}")
+ROWS = sum(ROWS_OF_DAYS)
+
+
+def code(day: int, number: int) -> dict[str, Any]:
+    """A code that was allocated on a day of January 2024."""
+    return {
+        "id": f"code-{day:02}-{number:05}",
+        "name": f"Größe {number}",
+        "pool_id": day * 1_000 + number,
+        "date_created": "2023-12-01 08:00:00",
+        "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
+        "allocated_audience": f"holder-{number}" if number % 3 else None,
+        "audience_type": -1003,
+        "code_status": 4 if number % 2 else 3,
+    }
+
+
+@contextmanager
+def some_days(rows_of_days: Sequence[int] = ROWS_OF_DAYS, **switches: Any) -> Iterator[da.Sandbox]:
+    """A service with so many codes of each day of January 2024."""
+    with da.Sandbox(switches=switches) as service:
+        rows = [code(day, number) for day, count in enumerate(rows_of_days, 1) for number in range(count)]
+        service.load("promotion_code", rows)
+        yield service
+
+
+def by_day(client: Any, *arguments: Any, **options: Any) -> Any:
+    """A scan of all these days, a request a day."""
+    return client.scan_codes(*arguments, allocated_time=DAYS, **options)
+
+
+def by_value(client: Any, values: list[str], attrs: tuple[str, ...] = ("n", "text"), **options: Any) -> Any:
+    """A scan of an object without rules, a request a value."""
+    where = da.col(attrs[0]).matches(values)
+    return client.scan_items("store", list(attrs), where, item_type_id=7, chunk=1, **options)
+
+
+@contextmanager
+def answering(answer: Callable[[Any, str, int], None]) -> Iterator[RawServer]:
+    """A server for `by_value`: the answer gets the connection, the value asked for, and how often it was before."""
+    asked: dict[str, int] = {}
+
+    def serve(connection: Any, number: int) -> None:
+        ((value,),) = [group["AND"][0]["value"] for group in server.requests[number].json["filters"]["OR"]]
+        before = asked[value] = asked.get(value, -1) + 1
+        answer(connection, value, before)
+
+    with serving(serve) as server:
+        yield server
+
+
+def values_asked(server: RawServer) -> list[str]:
+    """What `by_value` asked for, in the order in which it came."""
+    return [request.json["filters"]["OR"][0]["AND"][0]["value"][0] for request in server.requests]
+
+
+def parts(folder: Path) -> list[Path]:
+    """The files with rows, in the order of their tasks."""
+    return sorted(folder.glob("*.parquet"))
+
+
+def rows_in(folder: Path) -> list[dict[str, Any]]:
+    """All rows of a folder, as its files have them one after the other."""
+    return pl.read_parquet(folder / "*.parquet", glob=True).to_dicts() if parts(folder) else []
+
+
+def tasks_done(folder: Path) -> list[str]:
+    """The tasks that the journal has, in its order; a last line that is torn is none."""
+    journal = folder / JOURNAL
+    if not journal.exists():
+        return []
+    whole = [line for line in journal.read_bytes().split(b"\n")[:-1] if b'"done"' in line]
+    return [json.loads(line.split(b" ", 1)[1])["done"]["task"] for line in whole]
+
+
+def failed_for_good(error: da.ScanIncompleteError) -> list[int]:
+    """The places of the tasks that failed."""
+    return sorted(int(task.partition("-")[0]) for task in error.failed)
