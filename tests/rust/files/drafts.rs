@@ -83,7 +83,7 @@ fn a_place_that_is_no_file_is_refused_before_any_work() {
     assert_eq!(error.line(), format!("`{}` is a folder; name a file", folder.path().display()));
     let missing = folder.file("missing").join("a.csv");
     let error = refusal(&missing);
-    assert_eq!(error.field("errno"), Some(&Field::Integer(2)));
+    assert!(matches!(error.field("errno"), Some(Field::Integer(2 | 3))), "{error:?}");
     assert!(error.line().starts_with(&format!("`{}` cannot be written: ", missing.display())), "{}", error.line());
     assert!(error.line().ends_with("make its folder and try again: nothing was left behind"), "{}", error.line());
     assert_eq!(names(folder.path()), Vec::<String>::new());
