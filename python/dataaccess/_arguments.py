@@ -75,7 +75,7 @@ def texts(name: str, values: object) -> list[str]:
 
 
 def truth(name: str, value: object) -> bool:
-    """Yes or no."""
+    """Yes or no, of a setting."""
     if not isinstance(value, bool):
         raise ConfigError(f"{name}= must be True or False, not {value!r}")
     return value
@@ -101,6 +101,14 @@ def amount(name: str, value: object, least: int = 1) -> int:
         problem = Problem(name, "", f"must be a whole number from {least} on", shortened(value))
         raise ValidationError(f"{name}: {problem.message}, not {problem.value}", problems=[problem])
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Yes or no, of a request."""
+    if not isinstance(value, bool):
+        problem = Problem(name, "", "must be True or False", shortened(value))
+        raise ValidationError(f"{name}: {problem.message}, not {problem.value}", problems=[problem])
+    return value
 
 
 def _whole(value: object, least: int, most: int) -> int | None:

@@ -60,7 +60,7 @@ class AsyncScan(Planned, AsyncReading):
             >>> len(scan.tasks())
             91
         """
-        return [AsyncTask._of(self, index) for index in range(self._raw.requests)]
+        return self._tasks(AsyncTask)
 
     async def to_parquet(self, path: PathArgument) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. It comes to be whole, or not at all.
@@ -97,7 +97,8 @@ class AsyncScan(Planned, AsyncReading):
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
+            >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> asyncio.run(scan.to_csv("codes.csv"))
         """
         warn_of(await self._raw.write_async(path, "csv"))
 

@@ -9,7 +9,6 @@ from dataaccess._arguments import amount
 from dataaccess._batches import Batches
 from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
 from dataaccess._stats import warn_of
-from dataaccess._table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._frames import DtypeBackend
+    from dataaccess._table import Table
     from dataaccess._types import Row
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from copy import copy, deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dataaccess._arguments import MOST, amount, truth
+from dataaccess._arguments import MOST, amount, flag
 from dataaccess._stats import ScanStats, stats_of, warn_of
 from dataaccess._table import Table, in_short
 from dataaccess.filters import kept
@@ -19,6 +20,10 @@ MAX_ROWS = 65_536
 MAX_BYTES = 8 * 2**20
 
 _SEARCH = "/access/api/item/search"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_Task = TypeVar("_Task", bound="Single")
 
 
 class BaseScan:
@@ -78,14 +83,18 @@ class Planned(BaseScan):
         # As they are now: an iterator can be read only once, and a list could change.
         self._arguments = {name: kept(value) for name, value in arguments.items()}
         self._schema = copy(schema)
-        self._ordered = truth("ordered", ordered)
+        self._ordered = flag("ordered", ordered)
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its other half
         self._raw = make(self._arguments, self._schema, self._ordered)
+
+    def _tasks(self, kind: type[_Task]) -> list[_Task]:
+        made = (self._raw.task(index) for index in range(self._raw.requests))
+        return [kind(self._client, self._call, raw, self._schema, name) for raw, name in made]
 
     def _run_options(self, fail_fast: object, suspect_at: object) -> tuple[str, bool, int | None]:
         """What a run is asked for: the service, as the embedded one has another port each time, and the options."""
         most = None if suspect_at is None else amount("suspect_at", suspect_at)
-        return self._client._address or self._client.base_url, truth("fail_fast", fail_fast), most  # noqa: SLF001 - its other half
+        return self._client._address or self._client.base_url, flag("fail_fast", fail_fast), most  # noqa: SLF001 - its other half
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles what was asked for and the client, which never takes its token along."""
@@ -108,16 +117,9 @@ class Single(BaseScan):
 
     id: str
 
-    @classmethod
-    def _of(cls, scan: Planned, index: int) -> Self:
-        raw, name = scan._raw.task(index)
-        return cls._made(scan._client, scan._call, raw, scan._schema, name)
-
-    @classmethod
-    def _made(cls, client: Connection, call: str, raw: RawScan, schema: Schema | None, name: str) -> Self:
-        task = cls.__new__(cls)
-        task._client, task._call, task._raw, task._schema, task.id = client, call, raw, schema, name
-        return task
+    def __init__(self, client: Connection, call: str, raw: RawScan, schema: Schema | None, name: str) -> None:
+        """Made by `tasks` of a scan."""
+        self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
 
     @classmethod
     def _sent(cls, client: Connection, call: str, body: dict[str, Any], schema: Schema | None, name: str) -> Self:
@@ -128,10 +130,10 @@ class Single(BaseScan):
             "item_type_id": body["itemTypeId"],
             "attrs": attrs.split(",") if isinstance(attrs, str) else attrs,
             "attrs_as": "text" if isinstance(attrs, str) else "array",
-            "where": body["filters"],
+            "where": _with_times(body["filters"]),
             "chunk": MOST,
         }
-        return cls._made(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its other half
+        return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its other half
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the body and the client, which never takes its token along."""
@@ -145,3 +147,12 @@ def checked_table(raw: RawTable) -> Table:
     """A table; warns of what is doubtful."""
     warn_of(raw.stats)
     return Table(raw)
+
+
+def _with_times(filters: dict[str, Any]) -> dict[str, Any]:
+    """Filters as sent, with times for what would be refused as a number that a caller hardly means as one."""
+    filters = deepcopy(filters)
+    for condition in (condition for group in filters["OR"] for condition in group["AND"]):
+        if condition["data_type"] == "datetime":
+            condition["value"] = _EPOCH + timedelta(milliseconds=condition["value"])
+    return filters

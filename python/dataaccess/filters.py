@@ -16,6 +16,8 @@ __all__ = ["Column", "Comparison", "Days", "Expression", "after", "before", "col
 
 _MOST_VALUES = 1_000_000
 _MOST_CONDITIONS = 10_000
+# Of lists and dicts in each other: a `where` as the document writes it has six.
+_LEVELS = 8
 
 
 class _Scalar(Protocol):
@@ -379,15 +381,19 @@ def days(start: Time, stop: Time) -> Days:
     return Days(start, stop)
 
 
-def kept(values: object) -> object:
-    """The values as they are now: an iterator could be read only once, and a list could change."""
-    if isinstance(values, list):
+def kept(values: object, levels: int = _LEVELS) -> object:
+    """The values as they are now: an iterator could be read only once, and a list or dict could change."""
+    if isinstance(values, list) and levels:
+        return [kept(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
+    if isinstance(values, dict) and levels:
+        return {name: kept(value, levels - 1) for name, value in values.items()}
+    if isinstance(values, set):
         return values.copy()
     if isinstance(values, Iterator):
-        kept = list(islice(values, _MOST_VALUES + 1))
-        if len(kept) > _MOST_VALUES:
+        read = list(islice(values, _MOST_VALUES + 1))
+        if len(read) > _MOST_VALUES:
             raise ValueError(f"more than {_MOST_VALUES:,} values: send them in several requests")
-        return kept
+        return read
     return values
 
 

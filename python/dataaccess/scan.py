@@ -89,7 +89,7 @@ class Scan(Planned, Reading):
             >>> len(scan.tasks())
             91
         """
-        return [Task._of(self, index) for index in range(self._raw.requests)]
+        return self._tasks(Task)
 
     def to_parquet(self, path: PathArgument) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. It comes to be whole, or not at all.

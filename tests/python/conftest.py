@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 import dataaccess as da
 from dataaccess import _native
-from dataaccess.scan import AsyncBatches, AsyncScan
+from dataaccess.scan import AsyncBatches, AsyncScan, AsyncTask
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)
@@ -40,7 +40,7 @@ class Awaited:
     """An `AsyncClient`, or what it makes, whose calls are run to their end: a test reads as for `Client`."""
 
     def __init__(self, awaited: Any, runner: asyncio.Runner) -> None:
-        """Wraps a client, a scan or its batches."""
+        """Wraps a client, a scan, a task or batches."""
         self.client = awaited
         self._runner = runner
 
@@ -54,9 +54,14 @@ class Awaited:
             made = attribute(*arguments, **keywords)
             if inspect.iscoroutine(made):
                 return self._runner.run(made)
-            return Awaited(made, self._runner) if isinstance(made, (AsyncScan, AsyncBatches)) else made
+            return self._wrapped(made)
 
         return call
+
+    def _wrapped(self, made: Any) -> Any:
+        if isinstance(made, list):
+            return [self._wrapped(one) for one in made]
+        return Awaited(made, self._runner) if isinstance(made, (AsyncScan, AsyncTask, AsyncBatches)) else made
 
     def __iter__(self) -> Iterator[Any]:
         """The batches."""

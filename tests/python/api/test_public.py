@@ -43,15 +43,25 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert arguments_of(one) == arguments_of(other)
     search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
-    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema"}
+    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema", "chunk", "ordered"}
 
 
-USES = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+USES = [*READINGS, "to_parquet", "to_csv", "to_jsonl", "run"]
 
 
-@pytest.mark.parametrize("name", [*USES, "batches"])
+@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain"])
 def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
-    one, other = getattr(da.Scan, name), getattr(da.AsyncScan, name)
+    check_twins(da.Scan, da.AsyncScan, name)
+
+
+@pytest.mark.parametrize("name", [*READINGS, "batches", "explain"])
+def test_both_kinds_of_task_have_the_same_uses(name: str) -> None:
+    check_twins(da.Task, da.AsyncTask, name)
+
+
+def check_twins(kind: type, asynchronous: type, name: str) -> None:
+    one, other = getattr(kind, name), getattr(asynchronous, name)
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert told_of(one) == told_of(other)
     assert inspect.iscoroutinefunction(other) == (name in USES)
@@ -59,8 +69,18 @@ def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
 
 def told_of(call: Any) -> str:
     """A docstring up to its example, in the words of the synchronous half."""
-    text = (inspect.getdoc(call) or "").partition("Example:")[0].replace("An asynchronous iterator", "An iterator")
-    return " ".join(text.replace("`async with`", "`with`").split())
+    text = (inspect.getdoc(call) or "").partition("Example:")[0]
+    for asynchronous, synchronous in WORDS.items():
+        text = text.replace(asynchronous, synchronous)
+    return " ".join(text.split())
+
+
+WORDS = {
+    "An asynchronous iterator": "An iterator",
+    "`async with`": "`with`",
+    "`AsyncTask`": "`Task`",
+    "in the loop's thread": "in the thread that waits",
+}
 
 
 def names(kind: type) -> set[str]:
@@ -68,7 +88,8 @@ def names(kind: type) -> set[str]:
 
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
-    assert names(da.Scan) == names(da.AsyncScan)
+    assert names(da.Scan) == names(da.AsyncScan) == {*USES, "batches", "tasks", "explain", "column_names", "stats"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, "batches", "explain", "column_names", "stats"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
     forms = {"to_arrow", "to_dicts", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}

@@ -44,11 +44,6 @@ def test_a_bad_argument_is_told_when_the_scan_is_made(client: Any) -> None:
         client.scan_items("customer", ["name"], da.col("name").equals("x"), limit=0)
 
 
-def test_days_are_refused_until_a_scan_can_send_several_requests(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"one request a day.*on\(day\)"):
-        client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
-
-
 def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
     scan = client.scan_items("promotion_code", ["id", "pool_id"], da.col("allocated_time").on("2024-01-15"))
     other = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))

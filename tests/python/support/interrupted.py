@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -55,6 +57,21 @@ def search(client: da.Client) -> object:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
+def several(client: da.Client) -> da.Scan:
+    return client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-21"))
+
+
+def file_of_several(client: da.Client) -> None:
+    with TemporaryDirectory() as folder:
+        try:
+            several(client).to_parquet(Path(folder) / "codes.parquet")
+        finally:
+            deadline = time.monotonic() + 2
+            while (left := list(Path(folder).iterdir())) and time.monotonic() < deadline:
+                time.sleep(0.005)
+            assert left == []
+
+
 @contextmanager
 def black_hole() -> Iterator[str]:
     """An address of this machine that answers no attempt to connect: its queue is full."""
@@ -88,6 +105,11 @@ STATES: dict[str, tuple[Any, Callable[[da.Client], object], bool]] = {
     "to_arrow": (half, lambda client: scan(client).to_arrow(), True),
     "to_dicts": (rows, lambda client: scan(client).to_dicts(), True),
     "capsule": (half, lambda client: scan(client).__arrow_c_stream__(), True),
+    "requests of a scan": (hang, lambda client: several(client).to_dicts(), True),
+    "answers of a scan": (half, lambda client: several(client).collect(), True),
+    "batches of a scan": (few_rows, lambda client: list(several(client).batches(max_rows=100)), True),
+    "capsule of a scan": (half, lambda client: several(client).__arrow_c_stream__(), True),
+    "file": (half, file_of_several, True),
     "back-off": (always(http(b"", "503 Busy", headers=("Retry-After: 20",))), search, False),
     "wait": (always(http(RUNNING)), lambda client: client.wait_for_segment(1, timeout=20, poll=15), False),
 }
