@@ -96,7 +96,7 @@ def progress_of(told: dict[str, Any]) -> ScanProgress:
     return ScanProgress(**told)
 
 
-def report_of(told: dict[str, Any], failed: list[tuple[str, Exception]]) -> ScanReport:
+def report_of(told: dict[str, Any], failed: list[tuple[str, errors.DataAccessError]]) -> ScanReport:
     """The report of a run as the core tells it; warns of what is doubtful.
 
     Raises:
@@ -110,6 +110,8 @@ def report_of(told: dict[str, Any], failed: list[tuple[str, Exception]]) -> Scan
         raise errors.ScanIncompleteError(
             f"{len(failed)} of {len(failed) + len(tasks)} tasks failed for good, and {len(tasks)} are kept in "
             f"{report.folder}: run it again to go on with the others. The first: {first}",
+            operation=first.operation,
+            retryable=any(error.retryable for _, error in failed),
             failed=dict(failed),
             report=report,
         ) from first

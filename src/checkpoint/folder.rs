@@ -1,6 +1,7 @@
 //! The folder of a checkpoint: its parts, and nobody else's files.
 //!
-//! Readers of datasets skip names that begin with `_` or `.`, and take every other file for rows. So does this room.
+//! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.`, and take every other file for
+//! rows. So does this room. Polars and `DuckDB` skip nothing: they are to be asked for `*.parquet`.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, ErrorKind};

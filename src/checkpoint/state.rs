@@ -51,6 +51,7 @@ impl State {
     ) -> Result<Self> {
         let path = journal::place(folder);
         let mut state = Self::default();
+        let mut places: HashMap<usize, usize> = HashMap::new();
         for (number, line) in lines.into_iter().enumerate() {
             match line {
                 Line::Begin { version, .. } if version != VERSION => return Err(unknown(&path, version)),
@@ -69,12 +70,15 @@ impl State {
                     let task = numbers.get(task.as_str()).copied();
                     let task = task.ok_or_else(|| damaged(&path, number, "names an unknown task"))?;
                     let done = Done { task, entry, file };
-                    match state.done.iter().find(|before| before.task == task) {
+                    match places.get(&task).and_then(|place| state.done.get(*place)) {
                         Some(before) if *before != done => {
                             return Err(damaged(&path, number, "tells otherwise of a task that is done"));
                         }
                         Some(_) => {}
-                        None => state.done.push(done),
+                        None => {
+                            places.insert(task, state.done.len());
+                            state.done.push(done);
+                        }
                     }
                 }
             }
@@ -86,13 +90,15 @@ impl State {
     /// Tells whether all parts were there.
     fn confirm(&mut self, folder: &Path, numbers: &HashMap<&str, usize>) -> Result<bool> {
         let mut has_part = vec![false; numbers.len()];
+        let files: HashMap<usize, &Written> =
+            self.done.iter().filter_map(|done| Some((done.task, done.file.as_ref()?))).collect();
         for name in folder::visible(folder)? {
             let path = folder.join(&name);
             let task = folder::task(&name).and_then(|task| numbers.get(task)).ok_or_else(|| {
                 refused(&path, "is no part of this checkpoint, and would be read as one").with_hint("move it elsewhere")
             })?;
             folder::file(&path)?;
-            match self.done.iter().find(|done| done.task == *task).and_then(|done| done.file.as_ref()) {
+            match files.get(task) {
                 Some(written) => verify(&path, written)?,
                 // A crash came before the line of the journal.
                 None => folder::remove(&path)?,

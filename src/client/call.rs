@@ -104,7 +104,7 @@ impl Client {
         let mut course = Course::new(call.policy, call.idempotent);
         let mut renewed = false;
         loop {
-            let token = self.auth.token().await?;
+            let token = in_time(call, self.auth.token()).await?;
             self.pace.turn().await;
             self.traffic.turn().await;
             log.attempts += 1;
@@ -128,7 +128,7 @@ impl Client {
                 return Err(failure);
             }
             let refused = failure.kind() == Kind::PermissionDenied && !renewed && course.may_renew();
-            if refused && self.auth.renew(&token).await? {
+            if refused && in_time(call, self.auth.renew(&token)).await? {
                 renewed = true;
                 self.traffic.retried();
                 observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
@@ -210,6 +210,18 @@ async fn deadline<G: Gather>(call: &Call<'_>, outlet: &Outlet<'_, G>) -> Error {
     if call.term != Term::Whole && outlet.has_rows() {
         future::pending::<()>().await;
     }
+    out_of_time(call)
+}
+
+/// A token that does not come is no reason to wait for ever, where no time of the whole call ends it.
+async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> Result<T> {
+    if call.term != Term::EachToFirstRecord {
+        return token.await;
+    }
+    tokio::time::timeout(call.timeout, token).await.unwrap_or_else(|_| Err(out_of_time(call)))
+}
+
+fn out_of_time(call: &Call<'_>) -> Error {
     let seconds = call.timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no complete answer within timeout={seconds} s"))
         .with("phase", "deadline")

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{self, Path, PathBuf};
 
 use super::failure::failure;
-use super::private::private;
+use super::private::{open, private};
 use super::written::{Tally, Written, synchronise};
 use crate::error::{Error, Kind, Result};
 
@@ -54,7 +54,9 @@ impl Draft {
             getrandom::u64().map_err(|cause| failure(kind, path, "named", io::Error::other(cause.to_string())))?;
         let beginning: String = name.to_string_lossy().chars().take(REPEATED).collect();
         let name = folder(&place).join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
-        let made = private().read(true).write(true).create_new(true).open(&name);
+        // A file that somebody asked for is theirs to share; what a run keeps is not.
+        let mut options = if kind == Kind::File { open() } else { private() };
+        let made = options.read(true).write(true).create_new(true).open(&name);
         let file = made.map_err(|cause| failure(kind, path, "written", cause))?;
         Ok(Self { place, kind, file, name: Some(name), tally: Tally::default(), failure: None })
     }

@@ -22,7 +22,7 @@ const WRITER: &str = "dataaccess";
 /// A row group ends with so many rows,
 const GROUP_ROWS: usize = 1 << 20;
 /// or with about so many bytes, compressed: it is in memory until then.
-const GROUP_BYTES: usize = 32 << 20;
+const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes batches of one schema.
 pub struct Parquet {

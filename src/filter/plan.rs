@@ -124,9 +124,9 @@ fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
 
 /// What a value is to a service: 1 and 1.0 are one number, and no number is a text.
 fn identity(value: &Value) -> String {
-    // A float shows all its digits, and one that is whole no fraction: then it reads as the whole number it is.
+    // A whole float shows all its digits and no fraction: it reads as the number it is, and minus nothing as nothing.
     let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
-    whole.map_or_else(|| value.to_string(), |number| format!("{number:.0}"))
+    whole.map_or_else(|| value.to_string(), |number| format!("{:.0}", number + 0.0))
 }
 
 /// Groups joined by OR may overlap, so they are one request, and none of them can be one a day.

@@ -98,10 +98,12 @@ impl Scan {
         let types: Vec<String> =
             self.columns.iter().map(|column| format!("{}: {:?}", column.name, column.kind)).collect();
         let filters = serde_json::to_string(&template.body.filters).unwrap_or_default();
+        // As they are sent: a list, or a text.
+        let attributes = serde_json::to_string(&template.body.attrs).unwrap_or_default();
         Fingerprint::default()
             .with("service", &order.service)
             .with("item type", &format!("{} ({})", template.body.item_type_name, template.body.item_type_id))
-            .with("attrs", &template.attributes.join(", "))
+            .with("attrs", &attributes)
             .with("schema", &types.join(", "))
             .with("tasks", &ids.len().to_string())
             .with_hidden("filters", &format!("{filters} {}", ids.join(" ")))

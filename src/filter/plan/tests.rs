@@ -100,11 +100,23 @@ fn items_may_be_of_one_day_each_as_well() {
 
 #[test]
 fn one_number_in_two_spellings_is_one_value() {
-    let asked =
-        json!([1, 1.0, 2, 2.5, 9_007_199_254_740_993_i64, i64::MAX, 9_223_372_036_854_775_808.0, 1e300, -1.0, -1]);
+    let asked = json!([
+        1,
+        1.0,
+        2,
+        2.5,
+        9_007_199_254_740_993_i64,
+        i64::MAX,
+        9_223_372_036_854_775_808.0,
+        1e300,
+        -1.0,
+        -1,
+        0,
+        -0.0
+    ]);
     let plan = of_items(matches("a", asked), Given::Integer(1));
     let told: Vec<_> = values(&plan.expect("a good plan")).into_iter().map(|values| values[0][0].clone()).collect();
-    let once = json!([1, 2, 2.5, 9_007_199_254_740_993_i64, i64::MAX, 9_223_372_036_854_775_808.0, 1e300, -1.0]);
+    let once = json!([1, 2, 2.5, 9_007_199_254_740_993_i64, i64::MAX, 9_223_372_036_854_775_808.0, 1e300, -1.0, 0]);
     assert_eq!(json!(told), once);
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod checkpoints;
+#[cfg(unix)]
 mod children;
 mod damage;
 mod drafts;

@@ -137,7 +137,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
     let wide: Vec<Row> = (0..2_500).map(|_| (Some(text()), None, None, None, None)).collect();
     let found = groups(&wide, 5);
     assert!(found.len() > 1, "{found:?}");
-    assert!(found.iter().all(|group| group.1 < 40 << 20), "{found:?}");
+    assert!(found.iter().all(|group| group.1 < 20 << 20), "{found:?}");
 }
 
 #[test]

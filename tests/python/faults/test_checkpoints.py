@@ -1,0 +1,311 @@
+"""The folder of a run when the disk is full, it is of another query, in use, or damaged (S2 to S5).
+
+That it survives being killed at any moment (S1) is shown in `process/test_killed_runs.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.damage import check, cuts, flips, scan_of
+from support.raw_server import serving
+from support.runs import (
+    JOURNAL,
+    ROWS,
+    by_day,
+    parts,
+    rows_in,
+    some_days,
+    tasks_done,
+)
+from support.streams import answer
+
+import dataaccess as da
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[da.Sandbox]:
+    with some_days() as service:
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    store.clear_requests()
+    return store
+
+
+# Runs where files must not grow beyond some bytes, and once more where they may.
+FULL = """
+import json, resource, sys
+from pathlib import Path
+import dataaccess as da
+
+base_url, folder, limit, *attrs = sys.argv[1:]
+client = da.Client(base_url, concurrency=1)
+scan = client.scan_codes(attrs or None, allocated_time=da.days("2024-01-01", "2024-01-09"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
+try:
+    scan.run(folder)
+except da.CheckpointError as error:
+    left = [str(path) for path in Path(folder).iterdir()]
+    told = {"errno": error.errno, "path": error.path, "text": str(error), "left": left}
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+report = scan.run(folder)
+print(json.dumps({**told, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on files")
+@pytest.mark.parametrize(
+    ("limit", "attrs", "what", "keeps"),
+    [
+        (0, ["id"], "_dataaccess.lock", False),
+        (100, ["id"], JOURNAL, False),
+        (1_000, ["id"], JOURNAL, True),
+        (1_000, [], ".parquet", False),
+        # Between the sizes of the first two parts.
+        (3_800, [], ".parquet", True),
+    ],
+)
+def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
+    service: da.Sandbox, tmp_path: Path, limit: int, attrs: list[str], what: str, *, keeps: bool
+) -> None:
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", FULL, service.base_url, str(tmp_path), str(limit), *attrs],
+        env={**os.environ, "DATAACCESS_TOKEN": service.issue_token()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert told["errno"] == errno.EFBIG
+    assert told["path"].endswith(what)
+    assert "allow larger files there and try again: tasks that are finished are kept" in told["text"]
+    # Nothing half written has the name of a part, or any that stays.
+    assert all(path.endswith((JOURNAL, "_dataaccess.lock", ".parquet")) for path in told["left"])
+    assert (told["kept"] > 0) == keeps
+    assert told["rows"] == len(rows_in(tmp_path)) == ROWS
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A file system of so many bytes, where this user may have one."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - a folder of our own
+    except FileNotFoundError:
+        mounted = None
+    if mounted is None or mounted.returncode:
+        pytest.skip("this user cannot mount anything")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - as above
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only here a disk is that easily made")
+def test_s2_a_full_disk_is_told_and_once_there_is_room_the_run_goes_on(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path, "48k"):
+        scan = by_day(connect(service, concurrency=2))
+        (tmp_path / "ballast").write_bytes(bytes(24 * 1024))
+        with pytest.raises(da.CheckpointError, match=r"free some space and try again.*of 8 tasks are kept") as caught:
+            scan.run(tmp_path / "run")
+        assert caught.value.errno == errno.ENOSPC
+        assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) < 8
+        (tmp_path / "ballast").unlink()
+        assert scan.run(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS
+
+
+def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
+    """The scan of codes, but for one thing."""
+    options: dict[str, Any] = {"attrs": ["id", "pool_id"], "code_status": "used"}
+    time = da.days("2024-01-01", "2024-01-05")
+    client = connect(sandbox)
+    if name == "attrs":
+        options["attrs"] = ["id", "name"]
+    elif name == "order of attrs":
+        options["attrs"] = ["pool_id", "id"]
+    elif name == "filters":
+        options["code_status"] = "sent"
+    elif name == "days":
+        time = da.days("2024-01-02", "2024-01-06")
+    elif name == "more days":
+        time = da.days("2024-01-01", "2024-01-06")
+    elif name == "schema":
+        options["schema"] = {"pool_id": "string"}
+    elif name == "zone":
+        client = connect(sandbox, timezone="Asia/Ho_Chi_Minh")
+    return client.scan_codes(**options, allocated_time=time)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("attrs", "attrs"),
+        ("order of attrs", "attrs"),
+        ("filters", "filters"),
+        ("days", "filters"),
+        ("more days", "tasks"),
+        ("schema", "schema"),
+        ("zone", "filters"),
+    ],
+)
+def test_s3_a_folder_of_another_query_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str
+) -> None:
+    changed("nothing", service, connect).run(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    service.clear_requests()
+    with pytest.raises(
+        da.CheckpointMismatchError, match=f"holds another scan: its {field} was .* and is now"
+    ) as caught:
+        changed(name, service, connect).run(tmp_path)
+    assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
+    assert caught.value.hint is not None
+    assert service.requests == []
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    # What is not the query may change.
+    assert changed("nothing", service, connect).run(tmp_path, fail_fast=True).rows == len(rows_in(tmp_path))
+
+
+def test_s3_a_folder_of_another_service_or_object_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    def scan(name: str, number: int, address: Any = service, **options: Any) -> Any:
+        where = da.col("id").matches([f"x-{value}" for value in range(6)])
+        return connect(address).scan_items(name, ["id"], where, item_type_id=number, **{"chunk": 3, **options})
+
+    service.declare("store", 7, {"id": "string"})
+    service.declare("shop", 8, {"id": "string"})
+    scan("store", 7).run(tmp_path)
+    with some_days() as other:
+        refused = {
+            "item type": [scan("shop", 8)],
+            "tasks": [scan("store", 7, chunk=2)],
+            "attrs": [scan("store", 7, attrs_as="text")],
+            "filters": [scan("store", 7, chunk=4)],
+            "service": [scan("store", 7, other)],
+        }
+        for field, scans in refused.items():
+            for each in scans:
+                with pytest.raises(da.CheckpointMismatchError) as caught:
+                    each.run(tmp_path)
+                assert caught.value.field == field
+
+
+# Runs at a service that never answers, and says so.
+HOLDER = """
+import sys
+import dataaccess as da
+
+scan = da.Client(sys.argv[1], token="tok").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+scan.run(sys.argv[2], on_progress=lambda progress: print("holds it", flush=True))
+"""
+
+
+def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, number: int) -> None:
+        if number:
+            connection.sendall(answer([{"id": "one"}]))
+        else:
+            assert connection.recv(1) == b""
+
+    with serving(give) as server:
+        scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        command = [sys.executable, "-c", HOLDER, server.base_url, str(tmp_path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:  # noqa: S603 - our own code
+            try:
+                assert holder.stdout is not None
+                assert holder.stdout.readline() == "holds it\n"
+                while not server.requests:
+                    time.sleep(0.01)
+                with pytest.raises(
+                    da.CheckpointLockedError, match=f"is in use by process {holder.pid}; wait"
+                ) as caught:
+                    scan.run(tmp_path)
+                assert (caught.value.pid, caught.value.path) == (holder.pid, str(tmp_path))
+                assert len(server.requests) == 1
+            finally:
+                holder.kill()
+                holder.wait()
+        # The system lets go of what a dead process had.
+        assert scan.run(tmp_path).rows == 1
+
+
+def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
+    told: list[BaseException] = []
+
+    def second(_progress: da.ScanProgress) -> None:
+        try:
+            by_day(other).run(tmp_path)
+        except da.CheckpointLockedError as error:
+            told.append(error)
+            raise
+
+    with some_days() as service:
+        client, other = connect(service), service.client()
+        with pytest.raises(da.CheckpointLockedError) as caught:
+            by_day(client).run(tmp_path, on_progress=second)
+        assert told == [caught.value]
+        assert caught.value.pid == os.getpid()
+
+
+SAMPLE = 40
+
+
+def test_s5_a_damaged_folder_is_told_or_made_good(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    whole = tmp_path / "whole"
+    scan_of(client).run(whole)
+    chance = random.Random(5)  # noqa: S311 - reproducible on purpose
+    turned = [
+        check(client, whole, damage, tmp_path / "run") for damage in chance.sample(list(flips(whole, chance)), SAMPLE)
+    ]
+    cut = [check(client, whole, damage, tmp_path / "run") for damage in chance.sample(list(cuts(whole)), SAMPLE)]
+    # Each byte of these counts, but for the last line of the journal: a crash may have torn it.
+    assert sum(turned) > SAMPLE * 3 // 4
+    assert sum(cut) > SAMPLE // 2
+
+
+def test_s5_what_is_gone_is_asked_for_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    scan.run(tmp_path)
+    before = rows_in(tmp_path)
+    for gone in (parts(tmp_path)[1:3], [tmp_path / JOURNAL, *parts(tmp_path)]):
+        for path in gone:
+            path.unlink()
+        service.clear_requests()
+        assert scan.run(tmp_path).rows == ROWS
+        assert len(service.requests) == min(len(gone), 8)
+        assert rows_in(tmp_path) == before
+
+
+def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan = by_day(connect(service))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.parquet").write_bytes(b"mine")
+    with pytest.raises(da.CheckpointError, match=r"holds `mine\.parquet` and is no checkpoint; name a new folder"):
+        scan.run(other)
+    assert [path.name for path in other.iterdir()] == ["mine.parquet"]
+    scan.run(tmp_path / "run")
+    (tmp_path / "run" / "mine.parquet").write_bytes(b"mine")
+    with pytest.raises(da.CheckpointError, match="would be read as one; move it elsewhere"):
+        scan.run(tmp_path / "run")
+    assert (tmp_path / "run" / "mine.parquet").read_bytes() == b"mine"

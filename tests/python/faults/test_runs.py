@@ -1,0 +1,171 @@
+"""Runs whose answers fail (S6 to S9): what is done is kept, what is told, and how the next run goes on."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import Close, http
+from support.runs import (
+    ROWS,
+    answering,
+    by_day,
+    by_value,
+    code,
+    failed_for_good,
+    rows_in,
+    some_days,
+    tasks_done,
+    values_asked,
+)
+from support.streams import HEAD, answer
+
+import dataaccess as da
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[da.Sandbox]:
+    with some_days() as service:
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    store.clear_requests()
+    return store
+
+
+class Tokens:
+    """A callable that gives a token of its own each time, and takes the one before out of force when told."""
+
+    def __init__(self, service: da.Sandbox) -> None:
+        self.given: list[str] = []
+        self._service = service
+
+    def __call__(self) -> str:
+        self.given.append(self._service.issue_token())
+        return self.given[-1]
+
+    def expire(self) -> None:
+        self._service.revoke(self.given[-1])
+
+
+def test_s6_a_token_that_ends_under_way_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    tokens = Tokens(service)
+
+    def on_progress(progress: da.ScanProgress) -> None:
+        if progress.done in {2, 5}:
+            tokens.expire()
+
+    report = by_day(connect(service.base_url, token=tokens, concurrency=2)).run(tmp_path, on_progress=on_progress)
+    assert report.rows == len(rows_in(tmp_path)) == ROWS
+    assert len(tokens.given) == 3
+    refused = sum(request.status == 403 for request in service.requests)
+    assert 2 <= refused <= 4
+    assert len(service.requests) == 8 + refused
+
+
+def test_s6_without_another_token_the_run_ends_and_goes_on_with_one(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    token = service.issue_token()
+
+    def on_progress(progress: da.ScanProgress) -> None:
+        if progress.done == 3:
+            service.revoke(token)
+
+    with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run it again to go on") as caught:
+        by_day(connect(service.base_url, token=token, concurrency=2)).run(tmp_path, on_progress=on_progress)
+    assert caught.value.code == 301
+    assert token not in str(caught.value)
+    kept = tasks_done(tmp_path)
+    assert 3 <= len(kept) <= 5
+    service.clear_requests()
+    report = by_day(connect(service)).run(tmp_path)
+    assert [task.id for task in report.tasks if task.was_done] == sorted(kept)
+    assert len(service.requests) == 8 - len(kept)
+    assert len(rows_in(tmp_path)) == ROWS
+
+
+CUTS = 40
+LONG = 70_001
+
+
+def test_s7_an_answer_that_breaks_off_anywhere_is_asked_for_again(connect: Any, tmp_path: Path) -> None:
+    values = [str(number) for number in range(CUTS)]
+    # The last of them is longer than what is written at a time.
+    rows = {value: 60 + int(value) for value in values} | {values[-1]: LONG}
+    records = {value: [{"n": n, "text": f"of {value}"} for n in range(rows[value])] for value in values}
+
+    def give(connection: Any, value: str, before: int) -> None:
+        whole = answer(records[value]).partition(b"\r\n\r\n")[2]
+        place = len(whole) * (2 * int(value) + 1) // (2 * CUTS)
+        connection.sendall(HEAD + (whole if before else whole[:place]))
+        raise Close
+
+    with answering(give) as server:
+        report = by_value(connect(server.base_url), values).run(tmp_path)
+        assert len(server.requests) == 2 * CUTS
+    assert report.retries == CUTS
+    assert [task.rows for task in report.tasks] == list(rows.values())
+    assert rows_in(tmp_path) == [record for value in values for record in records[value]]
+
+
+def test_s8_a_run_is_no_snapshot(connect: Any, tmp_path: Path) -> None:
+    def moved(identifier: dict[str, Any], day: int) -> dict[str, Any]:
+        return {**identifier, "allocated_time": f"2024-01-{day:02} 12:00:00"}
+
+    with some_days([1, 0, 1]) as service:
+        forward, back = code(1, 0), code(3, 0)
+
+        def on_progress(progress: da.ScanProgress) -> None:
+            if progress.done == 1:
+                service.load("promotion_code", [moved(forward, 3), moved(back, 1)], replace=True)
+
+        scan = connect(service, concurrency=1).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        scan.run(tmp_path, on_progress=on_progress)
+        # One row was seen in both of its days, the other in none.
+        assert [row["id"] for row in rows_in(tmp_path)] == [forward["id"], forward["id"]]
+        # What is done is not looked at again.
+        assert scan.run(tmp_path).rows == 2
+
+
+def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
+    bad = {"17", "42"}
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")
+        connection.sendall(refusal if value in bad else answer([{"n": int(value), "text": "x"}]))
+
+    values = [str(number) for number in range(50)]
+    told: list[da.ScanProgress] = []
+    with answering(give) as server:
+        scan = by_value(connect(server.base_url), values)
+        with pytest.raises(
+            da.ScanIncompleteError, match=r"^2 of 50 tasks failed for good, and 48 are kept in"
+        ) as caught:
+            scan.run(tmp_path, on_progress=told.append)
+        error = pickle.loads(pickle.dumps(caught.value))
+        assert (told[-1].done, told[-1].failed) == (48, 2)
+        assert failed_for_good(error) == [17, 42]
+        assert {type(each) for each in error.failed.values()} == {da.RequestRejectedError}
+        assert error.report.rows == len(error.report.tasks) == 48
+        assert error.report == caught.value.report
+        assert not error.retryable
+        assert caught.value.__cause__ is next(iter(caught.value.failed.values()))
+        bad.clear()
+        assert scan.run(tmp_path).rows == 50
+        assert sorted(values_asked(server)[50:]) == ["17", "42"]
+    assert [row["n"] for row in rows_in(tmp_path)] == list(range(50))
+
+
+def test_s9_what_may_mend_itself_is_told_to_be_worth_another_run(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(http(b"", "500 Internal Server Error") if value == "1" else answer([{"n": 1, "text": "x"}]))
+
+    with answering(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
+        by_value(connect(server.base_url, retries=0), ["0", "1"]).run(tmp_path)
+    assert caught.value.retryable
