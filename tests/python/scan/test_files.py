@@ -521,10 +521,11 @@ def test_a_relative_path_is_that_of_the_call(connect: Any, path: Path, monkeypat
 
 
 @on_posix
-def test_a_file_is_its_owners_alone(connect: Any, path: Path) -> None:
+def test_a_file_has_the_mode_that_any_new_file_has(connect: Any, path: Path) -> None:
+    (path.parent.parent / "new").touch()
     with parted(good) as parts:
         write(scan_of_parts(connect(parts.base_url), 1), kind_of(path), path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((path.parent.parent / "new").stat().st_mode)
 
 
 @every_kind

@@ -374,7 +374,6 @@ def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["dicts", "batches"])
-@pytest.mark.xfail(strict=True, reason="timeout= begins with the request: client/call.rs, attempts")
 def test_a_token_that_does_not_come_is_no_reason_to_wait_for_ever(connect: Any, form: str) -> None:
     over = threading.Event()
 
