@@ -124,7 +124,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
     with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
-            with pytest.warns(da.StrayDayWarning, match=r"UTC\+07:00.*likewise 7 of 8 tasks") as caught:
+            with pytest.warns(da.StrayDayWarning, match=r"7 of 8 days are like that.*UTC\+07:00") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
