@@ -124,13 +124,21 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
     with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
-            with pytest.warns(da.StrayDayWarning, match=r"UTC\+07:00.*likewise 7 of 8 tasks") as caught:
+            with pytest.warns(da.StrayDayWarning, match=r"7 of 8 days are like that.*UTC\+07:00") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
             # Of the day before the first there are no rows.
             assert report.stray_days == [task.id for task in report.tasks[1:]]
         assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).run(tmp_path / "right").stray_days == []
+
+
+def test_days_of_few_rows_tell_the_zone_together(connect: Any, tmp_path: Path) -> None:
+    # Those of the third day alone would fit UTC-07:00 as well.
+    with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
+        with pytest.warns(da.StrayDayWarning, match=r"2 of 7 days are like that.*UTC\+07:00"):
+            report = by_day(connect(service)).run(tmp_path)
+        assert [task.index for task in report.tasks if task.id in report.stray_days] == [2, 6]
 
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:

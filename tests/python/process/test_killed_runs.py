@@ -1,0 +1,22 @@
+"""A run that is killed at any moment loses nothing and doubles nothing (S1). `make soak` kills it more often."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from support.killed import killed
+
+TASKS = 40
+KILLS = 8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
+def test_s1_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    told = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)
+    # A machine that is slow to kill lets more be done in between.
+    assert told.kills >= KILLS // 2
+    assert told.refusals == 1
+    assert told.failures > 0
+    assert sum(told.again) > 0, "no kill has met anything under way"

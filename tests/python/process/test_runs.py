@@ -1,0 +1,143 @@
+"""A run and the process around it: Ctrl-C, asyncio that cancels, a fork. What is done is kept, and it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.forking import count, in_child
+from support.runs import DAYS, ROWS, by_day, rows_in, some_days, tasks_done
+
+import dataaccess as da
+
+CONCURRENCY = 2
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[da.Sandbox]:
+    """Answers take a while, so that there is something to interrupt."""
+    with some_days(latency=0.1) as service:
+        yield service
+
+
+@pytest.fixture
+def service(slow: da.Sandbox) -> da.Sandbox:
+    slow.clear_requests()
+    return slow
+
+
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    # As in test_interrupt.py.
+    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(callbacks)
+    signal.signal(signal.SIGINT, before)
+
+
+def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
+    """Another run, at once, has only what is open to do; at most what was under way is asked for again."""
+    report = scan.run(folder)
+    assert 3 <= sum(task.was_done for task in report.tasks) < 8
+    assert len(service.requests) <= 8 + CONCURRENCY
+    assert report.rows == len(rows_in(folder)) == ROWS
+    assert len(tasks_done(folder)) == 8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
+def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(service.client(concurrency=CONCURRENCY))
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        while len(tasks_done(tmp_path)) < 3:
+            time.sleep(0.005)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        scan.run(tmp_path)
+    # Promised are 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    assert time.monotonic() - sent[0] < 2
+    thread.join()
+    check_it_goes_on(scan, service, tmp_path)
+
+
+def test_a_run_that_asyncio_cancels_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+    async def main() -> None:
+        scan = by_day(service.async_client(concurrency=CONCURRENCY))
+        third = asyncio.Event()
+
+        def on_progress(progress: da.ScanProgress) -> None:
+            if progress.done == 3:
+                third.set()
+
+        run = asyncio.create_task(scan.run(tmp_path, on_progress=on_progress))
+        await third.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(main())
+    check_it_goes_on(by_day(service.client()), service, tmp_path)
+
+
+def test_the_loop_goes_on_while_a_run_does(service: da.Sandbox, tmp_path: Path) -> None:
+    async def main() -> int:
+        run = asyncio.create_task(by_day(service.async_client()).run(tmp_path))
+        turns = 0
+        while not run.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        assert (await run).rows == ROWS
+        return turns
+
+    assert asyncio.run(main()) > 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_path: Path) -> None:
+    client = service.client()
+    assert count(client) == 0
+
+    def run() -> Any:
+        report = client.scan_codes(allocated_time=DAYS).run(tmp_path)
+        return report.rows, sum(task.was_done for task in report.tasks)
+
+    assert in_child(run) == repr((ROWS, 0))
+    assert in_child(run) == repr((ROWS, 8))
+    assert run() == (ROWS, 8)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_that_was_forked_under_way_neither_shares_nor_opens_the_folder(
+    service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan = by_day(service.client(concurrency=1))
+    told: list[str] = []
+
+    def on_progress(progress: da.ScanProgress) -> None:
+        if progress.done == 2:
+            told.append(in_child(lambda: scan.run(tmp_path)))
+
+    report = scan.run(tmp_path, on_progress=on_progress)
+    assert told[0].startswith("CheckpointLockedError: ")
+    assert f"in use by process {os.getpid()}" in told[0]
+    # The child has ended, and the lock was still its parent's.
+    assert report.rows == len(rows_in(tmp_path)) == ROWS
+    assert len(service.requests) == 8

@@ -1,0 +1,39 @@
+"""The full figures of runs: kills without end, and each byte of a folder damaged."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.damage import check, cuts, flips, scan_of
+from support.killed import killed
+from support.runs import some_days
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
+
+TASKS = 500
+KILLS = 100
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
+def test_s1_a_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    told = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=random.randrange(2**32))  # noqa: S311 - moments
+    assert (told.kills, told.refusals) == (KILLS, 1)
+    assert told.requests / 10 < told.failures < told.requests / 3
+    assert sum(told.again) > KILLS // 4
+
+
+def test_s5_each_byte_of_a_folder_counts(connect: Any, tmp_path: Path) -> None:
+    chance = random.Random()  # noqa: S311 - bits, not secrets
+    with some_days() as service:
+        client = connect(service)
+        scan_of(client).run(tmp_path / "whole")
+        told = [
+            check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in flips(tmp_path / "whole", chance)
+        ]
+        assert sum(told) > len(told) * 3 // 4
+        told = [check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in cuts(tmp_path / "whole")]
+        assert sum(told) > len(told) // 2
