@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,7 +55,8 @@ def test_everything_public_is_documented(value: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_the_example_runs(example: doctest.DocTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
