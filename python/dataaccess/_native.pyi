@@ -5,6 +5,8 @@ from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
 
+from dataaccess.errors import DataAccessError
+
 __all__ = [
     "ENVIRONMENT",
     "ERROR_CLASSES",
@@ -95,7 +97,7 @@ class RawScan:
         fail_fast: bool,
         suspect_at: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
-    ) -> tuple[dict[str, Any], list[tuple[str, Exception]]]: ...
+    ) -> tuple[dict[str, Any], list[tuple[str, DataAccessError]]]: ...
     def run_async(
         self,
         folder: str | PathLike[str],
@@ -103,7 +105,7 @@ class RawScan:
         fail_fast: bool,
         suspect_at: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
-    ) -> Awaitable[tuple[dict[str, Any], list[tuple[str, Exception]]]]: ...
+    ) -> Awaitable[tuple[dict[str, Any], list[tuple[str, DataAccessError]]]]: ...
     def schema_capsule(self) -> object: ...
     def stream_capsule(self) -> object: ...
 
