@@ -117,11 +117,13 @@ bench: .venv/.tools ## how fast the release build is: a table, and JSON in targe
 	$(call say,'Measuring; whatever else runs on this machine is measured too')
 	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
 	$(BENCH_PYTHON) benches/client.py
+	$(BENCH_PYTHON) benches/scans.py
 	$(BENCH_PYTHON) benches/sandbox.py
 
 .PHONY: figures
-figures: .venv/.tools ## the figures of the last bench into docs/performance.md
+figures: .venv/.tools ## the figures of the last bench into docs/performance.md and docs/capacity.md
 	$(BENCH_PYTHON) benches/page.py
+	$(BENCH_PYTHON) benches/capacity.py
 
 .PHONY: lock
 lock: .venv/.tools ## resolve both lock files anew

@@ -17,7 +17,12 @@ from report import Measure
 
 BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
 PICTURE_TEXT = "How long each client takes from the request to a million rows"
-BENCHES = {"client": "The client", "decode": "Decoding in memory", "sandbox": "The embedded service"}
+BENCHES = {
+    "client": "The client",
+    "scans": "Scans of many requests",
+    "decode": "Decoding in memory",
+    "sandbox": "The embedded service",
+}
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Measure]]:

@@ -1,12 +1,13 @@
 """A server that costs next to nothing: it sends answers that lie in its memory, over connections that it keeps.
 
 As a program it says in one line of JSON where it is and serves until its input ends. The first part of the path
-names the answer: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed. `PrebuiltServer` is the
-other side, for the benches.
+names the answer: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed, `/later-10/…` ten after
+50 ms. `PrebuiltServer` is the other side, for the benches.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import selectors
@@ -16,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zlib
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
@@ -26,6 +29,8 @@ import records
 import trustme
 
 Selector = selectors.DefaultSelector
+LATENCY = 0.05
+LATER = "later-"
 
 
 def gzipped(pieces: Iterable[bytes]) -> bytes:
@@ -48,12 +53,36 @@ def answer(name: str) -> list[bytes]:
     return [head.encode(), *pieces] if length > 65_536 else [b"".join([head.encode(), *pieces])]
 
 
+class Waiting:
+    """Answers that are not due yet, in the order in which they will be."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._answers: deque[tuple[float, socket.socket, list[bytes]]] = deque()
+
+    def add(self, stream: socket.socket, pieces: list[bytes]) -> None:
+        """An answer that is due after the latency."""
+        self._answers.append((time.monotonic() + LATENCY, stream, pieces))
+
+    def until_due(self) -> float | None:
+        """Seconds until the next is due; None when none is waiting."""
+        return max(0.0, self._answers[0][0] - time.monotonic()) if self._answers else None
+
+    def send_due(self) -> None:
+        """Sends those that are due; the connection of a client that left is found when it is read."""
+        while self._answers and self._answers[0][0] <= time.monotonic():
+            _, stream, pieces = self._answers.popleft()
+            with contextlib.suppress(OSError):
+                stream.sendall(b"".join(pieces))
+
+
 class Connection:
     """A kept connection, and what has come of the next request."""
 
-    def __init__(self, stream: socket.socket) -> None:
+    def __init__(self, stream: socket.socket, waiting: Waiting) -> None:
         """Takes over what was accepted."""
         self.stream = stream
+        self._waiting = waiting
         self._received = b""
 
     def serve(self) -> bool:
@@ -64,7 +93,11 @@ class Connection:
             head, end, body = self._received.partition(b"\r\n\r\n")
             if end and len(body) >= int(head.lower().partition(b"content-length:")[2].split(maxsplit=1)[0]):
                 self._received = b""
-                for piece in answer(head.split(b"/", 2)[1].decode()):
+                name = head.split(b"/", 2)[1].decode()
+                if name.startswith(LATER):
+                    self._waiting.add(self.stream, answer(name.removeprefix(LATER)))
+                    return True
+                for piece in answer(name):
                     self.stream.sendall(piece)
         except OSError:
             return False
@@ -73,11 +106,12 @@ class Connection:
 
 def serve(plain: socket.socket, secured: socket.socket, tls: ssl.SSLContext) -> None:
     """Serves one request after the other, in one thread: no time goes into handing over."""
+    waiting = Waiting()
     with Selector() as selector:
         selector.register(plain, selectors.EVENT_READ)
         selector.register(secured, selectors.EVENT_READ)
         while True:
-            for key, _ in selector.select():
+            for key, _ in selector.select(waiting.until_due()):
                 if isinstance(key.data, Connection):
                     if not key.data.serve():
                         selector.unregister(key.data.stream)
@@ -88,7 +122,8 @@ def serve(plain: socket.socket, secured: socket.socket, tls: ssl.SSLContext) -> 
                 if key.fileobj is secured:
                     # The first read shakes hands, where a client that does not trust us is one that left.
                     stream = tls.wrap_socket(stream, server_side=True, do_handshake_on_connect=False)
-                selector.register(stream, selectors.EVENT_READ, Connection(stream))
+                selector.register(stream, selectors.EVENT_READ, Connection(stream, waiting))
+            waiting.send_due()
 
 
 def main(ca_bundle: Path, own_cores: list[int]) -> None:

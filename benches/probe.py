@@ -1,14 +1,21 @@
-"""One job in a process of its own, whose highest memory is then the job's: `python probe.py JOB BASE_URL`.
+"""One job in a process of its own, whose highest memory is then the job's: `python probe.py JOB BASE_URL [REQUESTS]`.
 
-It prints the rows it met and, where the system tells it, the most memory it had, in MB. It imports nothing that
-its job does not need.
+It prints the rows it met, the seconds it took and, where the system tells it, the most memory it had, in MB. It imports
+nothing that its job does not need.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
+import time
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import dataaccess
 
 TOKEN = "t"  # noqa: S105 - any is good
 
@@ -38,6 +45,31 @@ def requests_to_pandas(base_url: str) -> int:
     return len(pd.DataFrame(answer["data"]["data"]))
 
 
+def scan_of(base_url: str, requests: str) -> dataaccess.Scan:
+    """A scan of so many requests, whose answers are alike."""
+    import dataaccess as da
+
+    ids = [str(number) for number in range(int(requests))]
+    client = da.Client(base_url, token=TOKEN)
+    return client.scan_codes(allocated_time=da.after("2020-01-01"), allocated_audience=ids, chunk=1)
+
+
+def scan_stream(base_url: str, requests: str) -> dict[str, int]:
+    """Takes all records of several requests in batches, and keeps none."""
+    return {"rows": sum(batch.num_rows for batch in scan_of(base_url, requests).batches())}
+
+
+def scan_run(base_url: str, requests: str) -> dict[str, int]:
+    """Writes all records of several requests into a folder of Parquet files."""
+    import dataaccess as da
+
+    # The answers are alike indeed.
+    warnings.simplefilter("ignore", da.IncompleteWarning)
+    with tempfile.TemporaryDirectory() as folder:
+        report = scan_of(base_url, requests).run(Path(folder) / "run")
+        return {"rows": report.rows, "bytes": report.bytes, "file_bytes": report.file_bytes}
+
+
 def highest_memory() -> float | None:
     """The most memory this process had, in MB."""
     status = Path("/proc/self/status")
@@ -48,5 +80,8 @@ def highest_memory() -> float | None:
 
 
 if __name__ == "__main__":
-    jobs = {job.__name__: job for job in (stream, to_pandas, requests_to_pandas)}
-    print(json.dumps({"rows": jobs[sys.argv[1]](sys.argv[2]), "memory": highest_memory()}))
+    jobs: dict[str, Any] = {job.__name__: job for job in (stream, to_pandas, requests_to_pandas, scan_stream, scan_run)}
+    started = time.perf_counter()
+    met = jobs[sys.argv[1]](*sys.argv[2:])
+    told = met if isinstance(met, dict) else {"rows": met}
+    print(json.dumps({**told, "seconds": time.perf_counter() - started, "memory": highest_memory()}))

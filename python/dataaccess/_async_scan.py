@@ -65,6 +65,9 @@ class AsyncScan(Planned, AsyncReading):
     async def to_parquet(self, path: PathArgument) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. It comes to be whole, or not at all.
 
+        Of a scan of several requests, an answer that is longer than a batch cannot be asked for again once it broke
+        off: `run` keeps what is done, and asks for each as often as need be.
+
         Args:
             path: Where to; a file that is there is replaced at the end.
 
@@ -81,8 +84,9 @@ class AsyncScan(Planned, AsyncReading):
         warn_of(await self._raw.write_async(path, "parquet"))
 
     async def to_csv(self, path: PathArgument) -> None:
-        """Writes the rows into a CSV file: a line of names, then a line a row; an empty field is a missing value.
+        """Writes the rows into a CSV file: a line of names, then a line a row.
 
+        An empty field is a missing value or an empty text, which CSV does not tell apart; Parquet and JSON lines do.
         A spreadsheet may take a text that begins with `=`, `+`, `-` or `@` for a formula: values are written as they
         are.
 

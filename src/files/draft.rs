@@ -45,9 +45,14 @@ impl Draft {
         // Whoever changes the working directory meanwhile does not move the file.
         let place = path::absolute(path).map_err(|cause| failure(kind, path, "named", cause))?;
         let name = place.file_name().ok_or_else(|| refused("names no file"))?;
-        match fs::metadata(path) {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(refused("names no file"));
+        }
+        match fs::metadata(&place) {
             Ok(found) if found.is_dir() => return Err(refused("is a folder")),
             Ok(found) if !found.is_file() => return Err(refused("is no regular file")),
+            // A link that leads nowhere is replaced, as any other.
+            Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}
         }
         let random =

@@ -40,9 +40,9 @@ impl Scan {
     /// # Errors
     /// `File`, if it cannot be written; otherwise any failure of a search. There is no file then, or the one there was.
     pub async fn write(&self, client: &Client, path: &Path, format: Format) -> Result<Stats> {
-        // What cannot be written is told before anything is asked for.
-        drop(block_in_place(|| Draft::create(path, Kind::File))?);
-        let draft = || Draft::create(path, Kind::File);
+        // What cannot be written is told before anything is asked for, and the place is that of now.
+        let place = block_in_place(|| Draft::create(path, Kind::File).map(|draft| draft.path().to_path_buf()))?;
+        let draft = || Draft::create(&place, Kind::File);
         // A file without rows has columns as well.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
@@ -50,13 +50,12 @@ impl Scan {
                 self.columns_into(client, Some(empty), |schema| Parquet::new(draft()?, schema, &[])).await
             }
             Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(draft()?, schema)).await,
-            Format::JsonLines => self.lines_into(client, path).await,
+            Format::JsonLines => self.lines_into(client, draft()?).await,
         }
         .map(|(stats, _)| stats)
     }
 
-    async fn lines_into(&self, client: &Client, path: &Path) -> Result<(Stats, Option<Written>)> {
-        let draft = block_in_place(|| Draft::create(path, Kind::File))?;
+    async fn lines_into(&self, client: &Client, draft: Draft) -> Result<(Stats, Option<Written>)> {
         let mut writer = block_in_place(|| JsonLines::new(draft, self.attributes()))?;
         let sink = || Watched::new(Cells::new(self.attributes().len()), self.time_column());
         let (mut answers, asking) = self.answers(client.concurrency(), false);

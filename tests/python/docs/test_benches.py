@@ -75,6 +75,39 @@ def test_the_benches_of_the_client_work(part: str, names: list[str], tmp_path: P
         assert name in printed
 
 
+def test_the_bench_of_scans_works(tmp_path: Path) -> None:
+    printed = run("scans.py", "--smoke", "--out", str(tmp_path))
+    found = measures(tmp_path / "scans.json")
+    name = "40 requests of 50 ms, 32 at once: over the ideal"
+    assert found[name]["value"] >= 1
+    assert name in printed
+    if sys.platform == "linux":
+        assert found["1,000 rows in 2 requests into a folder of Parquet: size of the files"]["value"] > 0
+
+
+def test_the_capacity_follows_from_the_figures(tmp_path: Path) -> None:
+    task = "10,000,000 rows in 100 requests"
+    told(
+        tmp_path,
+        "scans",
+        (f"{task} into a folder of Parquet: rows", 1e6, "1/s", None),
+        (f"{task} into a folder of Parquet: size of the answers", 250.0, "bytes a row", None),
+        (f"{task} into a folder of Parquet: size of the files", 25.0, "bytes a row", None),
+        (f"{task} into a folder of Parquet: highest memory", 150.0, "MB", None),
+    )
+    page = tmp_path / "capacity.md"
+    page.write_text((BENCHES.parent / "docs/capacity.md").read_text(encoding="utf-8"), encoding="utf-8")
+    by_hand = page.read_text(encoding="utf-8").partition("## What is assumed")[2]
+    for _ in range(2):
+        run("capacity.py", "--figures", str(tmp_path), "--page", str(page))
+        text = page.read_text(encoding="utf-8")
+        assert text.count("| answers (JSON) | 250 GB |") == 1
+        assert text.count("| files (Parquet, zstd) | 25 GB |") == 1
+        # 8 x 5,000 rows a second of the service: a billion in 25,000 seconds.
+        assert text.count("| 8 | 6.9 h |") == 1
+        assert text.partition("## What is assumed")[2] == by_hand
+
+
 def test_the_figures_of_the_rust_bench_are_the_medians_of_its_runs(tmp_path: Path) -> None:
     runs = "".join(RUST_BENCH.format(median=median) for median in ("2.6 GB/s", "900 MB/s", "2.9 GB/s"))
     run("decode.py", "--out", str(tmp_path), given=runs)
@@ -108,6 +141,7 @@ def test_the_figures_go_into_the_page_and_its_picture(tmp_path: Path) -> None:
         ("1,000,000 rows to pandas: requests", 3000.0, "ms", None),
         ("1,000,000 rows to pandas: requests over dataaccess", 30.0, "x", 20.0),
     )
+    told(tmp_path, "scans", ("500 requests of 50 ms, 32 at once: over the ideal", 1.1, "x", 1.15))
     told(tmp_path, "decode", ("decoder: Contract", 2.0, "GB/s", 2.5))
     told(tmp_path, "sandbox", ("one customer: searches", 4000.0, "1/s", 2000))
     page = tmp_path / "performance.md"

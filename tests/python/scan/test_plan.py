@@ -195,10 +195,11 @@ NUMBERS = st.one_of(
 )
 
 
+@pytest.mark.xfail(strict=True, reason="-0.0 is not taken for 0: filter/plan.rs, identity")
 @given(st.lists(NUMBERS, min_size=1, max_size=12))
 @example([2**63 - 1, 2.0**63])
 @example([2**63, 2.0**63])
-@pytest.mark.xfail(strict=True, reason="2.0**63 is taken for 2**63 - 1, and not for 2**63: filter/plan.rs, identity")
+@example([0, -0.0])
 def test_numbers_are_told_apart_exactly(numbers: list[float]) -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
     scan = items(client, da.col("x").matches(numbers), chunk=1)
@@ -308,7 +309,6 @@ def test_a_range_in_one_of_several_groups_is_told_by_its_place(client: Any) -> N
         items(client, where)
 
 
-@pytest.mark.xfail(strict=True, reason="one request for each day of each week: filter/values.rs, compared_time")
 def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
     # Each day of a week would be that week, and each of its rows would come seven times.
     assert told(client.scan_codes, allocated_time=da.on(DAYS, unit="WEEK"))
@@ -348,9 +348,8 @@ def test_all_problems_are_told_at_once(client: Any) -> None:
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
-    assert (
-        len(client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], chunk=1).explain()) == 99_645
-    )
+    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], chunk=1)
+    assert count(most) == "99,645"
     with pytest.raises(da.ValidationError, match="365 x 274 requests, and one takes 100000 at most: raise chunk"):
         client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, chunk=1)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
@@ -366,7 +365,6 @@ def test_a_search_refuses_days_and_shows_the_line_to_write(client: Any) -> None:
         assert (problem.argument, problem.path) == ("allocated_time", VALUE)
 
 
-@pytest.mark.xfail(strict=True, reason="the line is that of scan_codes for every object: filter/times.rs, scanned")
 def test_a_search_of_items_shows_the_line_of_items(client: Any) -> None:
     with pytest.raises(da.ValidationError, match=r"this is one request: write client\.scan_items\("):
         client.search_items("store", ["x"], da.col("opened").on(DAYS), item_type_id=7)

@@ -1,0 +1,174 @@
+"""What scans of many requests take: time beside others where each request has to wait, memory, and the files they make.
+
+    python benches/scans.py [--smoke] [--out FOLDER]
+
+`--smoke` does the same with tiny counts: it shows that the benches work, not how fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import cores
+import race
+import report
+import requests
+from clients import BODY, HEADERS, SINCE, Rows, Service, records_of
+from prebuilt_server import LATENCY, LATER, PrebuiltServer
+from race import US
+from records import ATTRIBUTES
+from report import Measure
+
+import dataaccess as da
+
+AT_ONCE = 32
+RECORDS = 10
+PROBE = Path(__file__).with_name("probe.py")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Requests that wait, rows of one request, requests of the small scan and of the large one, and rounds.
+
+    The small one is long enough for all requests that may be under way at a time to have been.
+    """
+
+    waits: int = 500
+    rows: int = 100_000
+    fewer: int = 30
+    most: int = 100
+    rounds: int = 3
+
+
+SMOKE = Scale(waits=40, rows=500, fewer=1, most=2, rounds=1)
+
+
+def ours(service: Service, count: int) -> Callable[[], Rows]:
+    """One scan: a request for each id."""
+    client = da.Client(service.base_url, token="t", concurrency=AT_ONCE)  # noqa: S106 - any is good
+    ids = [str(number) for number in range(count)]
+    scan = client.scan_codes(ATTRIBUTES, allocated_time=SINCE, allocated_audience=ids, chunk=1)
+    return scan.to_dicts
+
+
+def with_threads(service: Service, count: int) -> Callable[[], Rows]:
+    """The library requests in threads, each with a session of its own."""
+    sessions = [requests.Session() for _ in range(AT_ONCE)]
+    for session in sessions:
+        session.headers.update(HEADERS)
+
+    def share(number: int) -> Rows:
+        found: Rows = []
+        for _ in range(number, count, AT_ONCE):
+            found += records_of(sessions[number].post(service.address, data=BODY, timeout=60).json())
+        return found
+
+    def ask() -> Rows:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return [row for rows in pool.map(share, range(AT_ONCE)) for row in rows]
+
+    return ask
+
+
+def with_aiohttp(service: Service, count: int) -> Callable[[], Rows]:
+    """aiohttp, so many at a time."""
+
+    async def ask() -> Rows:
+        free = asyncio.Semaphore(AT_ONCE)
+        connector = aiohttp.TCPConnector(limit=AT_ONCE)
+        async with aiohttp.ClientSession(headers=HEADERS, connector=connector) as session:
+
+            async def one() -> Rows:
+                async with free, session.post(service.address, data=BODY) as response:
+                    return records_of(await response.json())
+
+            return [row for rows in await asyncio.gather(*[one() for _ in range(count)]) for row in rows]
+
+    return lambda: asyncio.run(ask())
+
+
+def waits(server: PrebuiltServer, scale: Scale) -> list[Measure]:
+    """Requests that wait: how near to the least that so many at a time can take."""
+    service = Service(server.url(f"{LATER}{RECORDS}"))
+
+    def check(rows: Rows) -> None:
+        if len(rows) != scale.waits * RECORDS or len(rows[-1]) != len(ATTRIBUTES):
+            raise SystemExit(f"{len(rows)} rows of {scale.waits} requests of {RECORDS}")
+
+    makers = {US: ours, "requests in threads": with_threads, "aiohttp": with_aiohttp}
+    contenders = {name: make(service, scale.waits) for name, make in makers.items()}
+    task = f"{scale.waits} requests of {LATENCY * 1000:.0f} ms, {AT_ONCE} at once"
+    found = race.run(task, contenders, check, rounds=scale.rounds)
+    ideal = math.ceil(scale.waits / AT_ONCE) * LATENCY
+    over = Measure(f"{task}: over the ideal", found.median(US) / ideal, "x", 1.15, less_is_better=True)
+    return [*found.times(), over, *[found.gain(name) for name in contenders if name != US]]
+
+
+def probed(job: str, server: PrebuiltServer, scale: Scale, count: int) -> dict[str, float]:
+    """What a scan of so many requests took, in a process of its own."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, str(PROBE), job, server.url(str(scale.rows)), str(count)],
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=600,
+    )
+    told: dict[str, float] = json.loads(done.stdout)
+    if told["rows"] != scale.rows * count:
+        raise SystemExit(f"{told['rows']} rows by {job}, not {scale.rows * count}")
+    return told
+
+
+def large(server: PrebuiltServer, scale: Scale) -> list[Measure]:
+    """Large scans: rows a second, the highest memory of the process, and the size of the files."""
+    measures = []
+    for job, name in (("scan_stream", "streamed"), ("scan_run", "into a folder of Parquet")):
+        found = {
+            count: [probed(job, server, scale, count) for _ in range(scale.rounds)]
+            for count in (scale.fewer, scale.most)
+        }
+        middle = {
+            count: {key: statistics.median(each[key] for each in told) for key in told[0]}
+            for count, told in found.items()
+        }
+        most, task = middle[scale.most], f"{scale.rows * scale.most:,} rows in {scale.most} requests {name}"
+        measures.append(Measure(f"{task}: rows", most["rows"] / most["seconds"], "1/s"))
+        for count, told in middle.items():
+            measures.append(
+                Measure(f"{scale.rows * count:,} rows in {count} requests {name}: highest memory", told["memory"], "MB")
+            )
+        grown = (most["memory"] / middle[scale.fewer]["memory"] - 1) * 100
+        measures.append(Measure(f"{task}: growth of the memory", grown, "%", 5, less_is_better=True))
+        if "file_bytes" in most:
+            measures.append(Measure(f"{task}: size of the answers", most["bytes"] / most["rows"], "bytes a row"))
+            measures.append(Measure(f"{task}: size of the files", most["file_bytes"] / most["rows"], "bytes a row"))
+    return measures
+
+
+def main() -> None:
+    """Runs both parts."""
+    parser = argparse.ArgumentParser(description="What scans of many requests take.")
+    parser.add_argument("--smoke", action="store_true", help="tiny counts, to see that the benches work")
+    parser.add_argument("--out", type=Path, default=Path("target/bench"), help="folder of the JSON")
+    options = parser.parse_args()
+    scale = SMOKE if options.smoke else Scale()
+    cores.keep_to(cores.CLIENT)
+    with PrebuiltServer() as server:
+        measures = waits(server, scale) + (large(server, scale) if sys.platform == "linux" else [])
+    if options.smoke:
+        measures = [Measure(measure.name, measure.value, measure.unit) for measure in measures]
+    print(f"wrote {report.write('scans', measures, options.out)}")
+
+
+if __name__ == "__main__":
+    main()
