@@ -70,7 +70,7 @@ def test_the_folder_reads_as_one_dataset(connect: Any, service: da.Sandbox, tmp_
     assert pyarrow.dataset.dataset(tmp_path).to_table().equals(expected)
     assert pl.read_parquet(tmp_path / "*.parquet").equals(scan.to_polars())
     assert pl.scan_parquet(tmp_path / "*.parquet").select(pl.len()).collect().item() == ROWS
-    found = duckdb.sql(f"select * from read_parquet('{tmp_path}/*.parquet') order by id").fetchall()  # noqa: S608
+    found = duckdb.connect().execute(f"select * from read_parquet('{tmp_path}/*.parquet') order by id").fetchall()  # noqa: S608
     assert found == [tuple(row.values()) for row in expected.to_pylist()]
 
 

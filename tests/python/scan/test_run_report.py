@@ -142,7 +142,7 @@ def test_days_of_few_rows_tell_the_zone_together(connect: Any, tmp_path: Path) -
 
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
-    records = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
+    records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
 
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(answer(records[value]))

@@ -64,9 +64,9 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
             assert report.rows == len(rows_in(whole)), where
     finally:
         shutil.rmtree(folder)
-    for error in told:
-        assert error.path is not None, where
-        assert Path(error.path).name == damage.name, where
-        assert (error.line is not None) == (damage.name == JOURNAL), where
-        assert error.hint is not None, where
+    for each in told:
+        assert each.path is not None, where
+        assert Path(each.path).name == damage.name, where
+        assert (each.line is not None) == (damage.name == JOURNAL), where
+        assert each.hint is not None, where
     return bool(told)

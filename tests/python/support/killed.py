@@ -22,6 +22,7 @@ from typing import Any
 from support.runs import rows_in, tasks_done
 
 import dataaccess as da
+from dataaccess._sandbox.fault import Fault, FaultKind
 
 CONCURRENCY = 3
 ROWS_OF_TASK = 7
@@ -81,18 +82,16 @@ def failing(service: da.Sandbox, chance: random.Random, told: Killed) -> Iterato
     """Makes one answer of about five fail, each in some way, for the time of a block."""
     stop = threading.Event()
 
+    def failure() -> Fault:
+        kind: FaultKind = chance.choice(["status", "cut", "reset"])
+        after = chance.randrange(MOST_BETWEEN)
+        if kind == "status":
+            return service.fault(kind, times=1, after=after, status=chance.choice([500, 503]))
+        return service.fault(kind, times=1, after=after, after_bytes=chance.choice([None, chance.randrange(300)]))
+
     def fail() -> None:
         while not stop.is_set():
-            kind, options = chance.choice(
-                [
-                    ("status", {"status": 503}),
-                    ("status", {"status": 500}),
-                    ("cut", {"after_bytes": chance.randrange(300)}),
-                    ("reset", {"after_bytes": chance.randrange(300)}),
-                    ("reset", {}),
-                ]
-            )
-            with service.fault(kind, times=1, after=chance.randrange(MOST_BETWEEN), **options) as fault:
+            with failure() as fault:
                 # The request that it met may be one of a process that is dead.
                 until = time.monotonic() + 1
                 while not fault.hits and not stop.is_set() and time.monotonic() < until:
