@@ -137,9 +137,9 @@ def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tm
 
 
 def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_path: Path) -> None:
-    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    many: list[dict[str, Any]] = [{"n": number, "text": "x"} for number in range(BIG)]
     # Of another type, which what is void does not decide.
-    others = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
+    others: list[dict[str, Any]] = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
     for number, then in enumerate([many[::-1], others]):
         with answering(breaking_off(many, then)) as server:
             report = by_value(connect(server.base_url), ["a"]).run(tmp_path / f"{number}")
