@@ -28,7 +28,7 @@ pub(super) fn sending(error: reqwest::Error, way: &Way) -> Error {
     } else if let Some(refusal) = tls::late_refusal(&error) {
         tls::refused(refusal, &way.service, &way.trust)
     } else {
-        let told = receiving_cause(&error, 0, "answer");
+        let told = receiving_cause(&error, None, "answer");
         let is_other = matches!(told.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
         let hint = "if that port speaks TLS, base_url= must begin with https://";
         if way.is_plain && is_other { told.with_hint(hint) } else { told }
@@ -52,11 +52,15 @@ pub(super) fn connecting(error: &reqwest::Error, whom: &str, limit: Duration) ->
 
 /// A body that broke off; `what` says of what the bytes are.
 pub(super) fn receiving(error: reqwest::Error, received: u64, what: &str) -> Error {
-    receiving_cause(&error, received, what).with_source(error.without_url())
+    receiving_cause(&error, Some(received), what).with_source(error.without_url())
 }
 
-fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
+/// `received` counts the bytes of the body, if its head came.
+fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) -> Error {
     let cause = innermost(error);
+    // Without its head nothing of an answer is there to be cut short.
+    let ended = if received.is_some() { Kind::TruncatedResponse } else { Kind::ConnectionLost };
+    let received = received.unwrap_or_default();
     let lost = |kind| {
         let message = match received {
             0 => format!("the connection was lost before the answer: {cause}"),
@@ -72,10 +76,10 @@ fn receiving_cause(error: &reqwest::Error, received: u64, what: &str) -> Error {
             Error::new(Kind::MalformedHttp, format!("the answer is not HTTP as agreed: {cause}"))
                 .with("received", received)
         }
-        Some(hyper) if hyper.is_incomplete_message() && received > 0 => lost(Kind::TruncatedResponse),
+        Some(hyper) if hyper.is_incomplete_message() => lost(ended),
         _ => match find::<io::Error>(error).map(io::Error::kind) {
-            // What hyper calls a body's missing end.
-            Some(io::ErrorKind::UnexpectedEof) => lost(Kind::TruncatedResponse),
+            // What hyper calls a body's missing end, and rustls the end of a connection that was not said.
+            Some(io::ErrorKind::UnexpectedEof) => lost(ended),
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the answer's body is not HTTP as agreed: {cause}"))
                     .with("received", received)

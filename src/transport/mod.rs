@@ -9,36 +9,36 @@ mod failure;
 mod format;
 mod inflate;
 mod meter;
+mod pool;
 mod stall;
 mod tls;
 mod way;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect;
+use reqwest::header::{self, HeaderName, HeaderValue};
 use url::Url;
 
 use self::body::Body;
-use self::connections::{Observed, observe};
+use self::connections::observe;
 use self::encoding::Accepted;
 pub use self::meter::Meter;
+use self::pool::{Pool, is_doubtful};
 use self::way::Way;
 use crate::config::{Patience, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
-/// Shorter than the idle time-outs of usual servers, so that we let go first.
-const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// What is read of an answer that is an error.
 const ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// The connections to one service; a clone shares them.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    client: reqwest::Client,
+    pool: Arc<Pool>,
     base_url: Url,
     accepted: Accepted,
     way: Way,
@@ -79,26 +79,12 @@ impl Transport {
     /// # Errors
     /// `Config` for authorities that cannot be read, and for encodings that are not known here.
     pub fn try_new(settings: &Settings) -> Result<Self> {
-        let accepted = Accepted::of_settings(&settings.headers)?;
         let meter = Meter::default();
-        let builder = reqwest::Client::builder()
-            .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
-            .default_headers(default_headers(settings, &accepted)?)
-            .redirect(redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false)
-            .http1_only()
-            .connect_timeout(settings.patience.connect)
-            .connector_layer(Observed::new(meter.connections.clone()))
-            .pool_idle_timeout(POOL_IDLE_TIMEOUT);
-        let way = Way::new(settings);
-        let builder = way.configure(tls::configure(builder, settings)?)?;
-        let client = builder.build().map_err(|error| failure::setup(error, "the HTTP client"))?;
         Ok(Self {
-            client,
+            pool: Arc::new(Pool::try_new(settings, meter.connections.clone())?),
             base_url: settings.base_url.clone(),
-            accepted,
-            way,
+            accepted: Accepted::of_settings(&settings.headers)?,
+            way: Way::new(settings),
             patience: settings.patience.clone(),
             meter,
         })
@@ -120,8 +106,8 @@ impl Transport {
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", request.token.expose()))
             .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
         authorization.set_sensitive(true);
-        let sending = self
-            .client
+        let client = self.pool.client();
+        let sending = client
             .post(url)
             .header(header::AUTHORIZATION, authorization)
             .header("x-request-id", request.request_id)
@@ -136,9 +122,12 @@ impl Transport {
             })?
             .map_err(|error| {
                 let failure = failure::sending(error, &self.way);
-                let is_lost = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
+                let is_lost = failure.kind() == Kind::ConnectionLost;
                 if is_lost && !connected { failure.stale() } else { failure }
             })?;
+        if is_doubtful(response.headers()) {
+            self.pool.give_up(&client)?;
+        }
         if let Some(refusal) = self.way.refusal(response.status().as_u16()) {
             return Err(refusal);
         }
@@ -186,17 +175,4 @@ impl Answer {
     pub async fn error_body(&mut self) -> Vec<u8> {
         self.body.beginning(ERROR_BODY_BYTES).await
     }
-}
-
-fn default_headers(settings: &Settings, accepted: &Accepted) -> Result<HeaderMap> {
-    let mut map = HeaderMap::new();
-    for (name, value) in &settings.headers {
-        let refuse = || Error::new(Kind::Config, format!("headers= cannot be sent: {name}"));
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| refuse())?;
-        map.append(name, HeaderValue::from_str(value).map_err(|_| refuse())?);
-    }
-    map.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-    map.insert(header::ACCEPT_ENCODING, accepted.header());
-    map.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(map)
 }

@@ -8,16 +8,17 @@ from __future__ import annotations
 import gzip
 import json
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from support.compressed import packed, spaces, zstd
-from support.raw_server import ANSWER, Close, always, http, in_turn, reset, serving
+from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
+from support.raw_server import Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
 
-BODY = json.dumps(ANSWER).encode()
-WHOLE = http()
+BODY = json.dumps(GOOD).encode()
 GZIP = gzip.compress(BODY)
 
 
@@ -48,7 +49,7 @@ def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", headers: bytes = b"") -> 
 
 
 def envelope(**members: Any) -> bytes:
-    return http({**ANSWER, **members})
+    return http({**GOOD, **members})
 
 
 def until_close(body: bytes, headers: bytes = b"") -> bytes:
@@ -66,11 +67,11 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H6-no-last-chunk": (once_and_close(chunked(BODY, end=b"")), da.TruncatedResponseError, True),
     "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), da.TruncatedResponseError, True),
     "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), da.MalformedHttpError, True),
-    "H7-length-too-small": (once_and_close(http(length=len(BODY) - 5)), da.TruncatedResponseError, True),
+    "H7-length-too-small": (once_and_close(http(GOOD, length=len(BODY) - 5)), da.TruncatedResponseError, True),
     "H8-closed-early-without-length": (once_and_close(until_close(BODY[:-2])), da.TruncatedResponseError, True),
-    "H10-two-lengths": (always(http(headers=("Content-Length: 3",))), da.MalformedHttpError, False),
+    "H10-two-lengths": (always(http(GOOD, headers=("Content-Length: 3",))), da.MalformedHttpError, False),
     "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), da.MalformedHttpError, False),
-    "H12-a-header-of-a-megabyte": (always(http(headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
+    "H12-a-header-of-a-megabyte": (always(http(GOOD, headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
     "H16-gzip-cut": (always(packed(GZIP[:-1])), da.TruncatedResponseError, True),
     "H16-gzip-cut-in-the-second-member": (always(packed(GZIP + GZIP[:9])), da.TruncatedResponseError, True),
     "H16-gzip-without-a-byte": (always(packed(b"")), da.TruncatedResponseError, True),
@@ -123,32 +124,40 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "J10-trailing-bytes": (always(http(BODY + b"x")), da.InvalidJsonError, False),
     "J13-a-record-is-no-object": (always(envelope(data={"data": [{"id": "a"}, 7]})), da.RecordError, False),
 }
+# What only a search looks for: a download has no records.
+OF_RECORDS = {"J1-beyond-a-float", "J7-lone-surrogate", "J13-a-record-is-no-object"}
 
 
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+def operations(cases: Iterable[str]) -> list[tuple[str, Operation]]:
+    return [(case, ask) for case in cases for ask in (SEARCH, DOWNLOAD) if ask is SEARCH or case not in OF_RECORDS]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_no_result_is_told_as_what_it_is(connect: Any, case: str) -> None:
+every_case = pytest.mark.parametrize(("case", "ask"), operations(CASES), ids=str)
+every_case_that_mends = pytest.mark.parametrize(
+    ("case", "ask"), operations(case for case, (_, _, tried_again) in CASES.items() if tried_again), ids=str
+)
+
+
+@every_case
+def test_what_is_no_result_is_told_as_what_it_is(connect: Any, case: str, ask: Operation) -> None:
     answer, expected, tried_again = CASES[case]
     with serving(answer) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            search(connect(server.base_url, retries=1, token="tok-secret"))
+            ask(connect(server.base_url, retries=1, token="tok-secret"))
         error = caught.value
         assert type(error) is expected, repr(error)
         assert error.attempts == len(server.requests) == (2 if tried_again else 1)
     assert len(error.history) == error.attempts
-    assert error.operation == "search_codes"
+    assert error.operation == ask.name
     assert error.request_id == server.requests[-1].headers["x-request-id"]
     told = str(error)
-    assert told.startswith("search_codes: ")
+    assert told.startswith(f"{ask.name}: ")
     assert told.isprintable()
     assert "tok-secret" not in told + repr(error.__dict__)
 
 
-@pytest.mark.parametrize("case", [case for case, (_, _, tried_again) in CASES.items() if tried_again])
-def test_what_mends_itself_is_never_noticed(connect: Any, case: str) -> None:
+@every_case_that_mends
+def test_what_mends_itself_is_never_noticed(connect: Any, case: str, ask: Operation) -> None:
     bad, _, _ = CASES[case]
 
     def answer(connection: Any, number: int) -> None:
@@ -158,13 +167,13 @@ def test_what_mends_itself_is_never_noticed(connect: Any, case: str) -> None:
         connection.sendall(WHOLE)
 
     with serving(answer) as server:
-        assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
+        assert ask(connect(server.base_url)) == ask.result
         assert len(server.requests) == 2
 
 
 def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> None:
     many = [{"id": f"row-{number}"} for number in range(30_000)]
-    whole = http({**ANSWER, "data": {"status": True, "data": many}})
+    whole = http({**GOOD, "data": {"status": True, "data": many}})
 
     def answer(connection: Any, number: int) -> None:
         if number == 0:
@@ -173,13 +182,13 @@ def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> N
         connection.sendall(whole)
 
     with serving(answer) as server:
-        assert search(connect(server.base_url)) == many
+        assert SEARCH(connect(server.base_url)) == many
 
 
 def test_no_retries_sends_one_request(connect: Any) -> None:
     with serving(always(http(b"", "503 Busy"))) as server:
         with pytest.raises(da.ThrottledError) as caught:
-            search(connect(server.base_url, retries=0))
+            SEARCH(connect(server.base_url, retries=0))
         assert len(server.requests) == caught.value.attempts == 1
 
 
@@ -210,7 +219,7 @@ def test_the_deadline_holds_over_all_attempts_and_drips(connect: Any) -> None:
     with serving(drip) as server:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError) as caught:
-            search(connect(server.base_url, timeout=0.4))
+            SEARCH(connect(server.base_url, timeout=0.4))
     assert time.monotonic() - started < 5
     assert caught.value.phase == "deadline"
     assert isinstance(caught.value, TimeoutError)
@@ -219,7 +228,7 @@ def test_the_deadline_holds_over_all_attempts_and_drips(connect: Any) -> None:
 def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
     body = BODY.replace(b'"b"', b'"customer \\udead 42"')
     with serving(always(http(body))) as server, pytest.raises(da.RecordError) as caught:
-        search(connect(server.base_url))
+        SEARCH(connect(server.base_url))
     error = caught.value
     assert (error.row, error.column) == (1, "id")
     assert error.value == '"customer \\udead 42"'

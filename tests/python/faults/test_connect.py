@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.operations import WHOLE, Operation
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
@@ -29,17 +30,17 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_c1_an_unknown_host_is_told_and_asked_for_again(connect: Any) -> None:
+def test_c1_an_unknown_host_is_told_and_asked_for_again(connect: Any, ask: Operation) -> None:
     with pytest.raises(da.ConnectError, match=r"host of cdp\.invalid is not known") as caught:
-        search(connect("https://cdp.invalid", retries=1))
+        ask(connect("https://cdp.invalid", retries=1))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
 
-def test_c2_nobody_listening_is_told_with_the_address(connect: Any) -> None:
-    with serving(always(http())) as server:
+def test_c2_nobody_listening_is_told_with_the_address(connect: Any, ask: Operation) -> None:
+    with serving(always(WHOLE)) as server:
         address = server.base_url
     with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
-        search(connect(address, retries=2))
+        ask(connect(address, retries=2))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "tcp", 3)
 
 
@@ -61,21 +62,23 @@ def black_hole() -> Iterator[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what a full queue cannot take")
-def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any) -> None:
+def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, ask: Operation) -> None:
     with black_hole() as address:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError) as caught:
-            search(connect(address, timeout=0.5))
+            ask(connect(address, timeout=0.5))
         assert time.monotonic() - started < 5
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
-def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c3_a_connection_nobody_answers_is_given_up_by_itself(
+    connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Connection, "_haste", HASTE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
-            search(connect(address, retries=1))
+            ask(connect(address, retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
@@ -86,22 +89,22 @@ def silent() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_c3_the_limit_is_for_tls_too(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c3_the_limit_is_for_tls_too(connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "_haste", HASTE)
     with silent() as port:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
-            search(connect(f"https://localhost:{port}", retries=1))
+            ask(connect(f"https://localhost:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(
-    connect: Any, monkeypatch: pytest.MonkeyPatch
+    connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Connection, "_haste", HASTE)
     with silent() as port:
         told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
         with pytest.raises(da.ProxyError, match=told) as caught:
-            search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
+            ask(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 
 
@@ -160,24 +163,24 @@ def test_c9_plain_http_is_for_this_machine_unless_allowed(address: str) -> None:
     assert da.Client(address, token="tok", allow_http=True).base_url.startswith("http://")
 
 
-def test_c9_plain_http_to_this_machine_stays_plain(connect: Any) -> None:
-    with serving(always(http())) as server:
+def test_c9_plain_http_to_this_machine_stays_plain(connect: Any, ask: Operation) -> None:
+    with serving(always(WHOLE)) as server:
         for host in ("127.0.0.1", "localhost", "LOCALHOST", "127.1"):
-            assert search(connect(f"http://{host}:{server.port}")) == ROWS
+            assert ask(connect(f"http://{host}:{server.port}")) == ask.result
         assert len(server.requests) == 4
 
 
-def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: Any) -> None:
+def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: Any, ask: Operation) -> None:
     ahead = email.utils.formatdate(time.time() + 3600, usegmt=True)
     busy = http(b"", "503 Busy", headers=(f"Date: {ahead}", f"Retry-After: {ahead}"))
-    with serving(in_turn(busy, http())) as server:
-        assert search(connect(server.base_url)) == ROWS
+    with serving(in_turn(busy, WHOLE)) as server:
+        assert ask(connect(server.base_url)) == ask.result
         assert len(server.requests) == 2
     # Without the service's clock that is an hour, which nobody waits.
     busy = http(b"", "503 Busy", headers=(f"Retry-After: {ahead}",))
     with serving(always(busy)) as server:
         with pytest.raises(da.ThrottledError):
-            search(connect(server.base_url))
+            ask(connect(server.base_url))
         assert len(server.requests) == 1
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import context
+from support.operations import WHOLE, Operation
 from support.proxy import saying, tunnel
 from support.raw_server import Answer, Close, RawServer, always, http, serving
 
@@ -43,7 +44,7 @@ def trusting(authority: trustme.CA, tmp_path: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def service(authority: trustme.CA) -> Iterator[RawServer]:
-    with serving(always(http()), context(authority.issue_cert("service.invalid"))) as server:
+    with serving(always(WHOLE), context(authority.issue_cert("service.invalid"))) as server:
         yield server
 
 
@@ -98,12 +99,12 @@ CASES: dict[str, tuple[Answer, int | None, bool]] = {
 @pytest.mark.parametrize("how", ["proxy=", "HTTPS_PROXY"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_proxy_that_fails_is_told_as_the_proxy(
-    connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
+    connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:
     answer, status, tried_again = CASES[case]
     with on_the_way(how, answer, monkeypatch, USER) as (proxy, options):
         with pytest.raises(da.ProxyError) as caught:
-            search(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
+            ask(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
         assert len(proxy.requests) == caught.value.attempts == (2 if tried_again else 1)
         told = str(caught.value)
         assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in told
@@ -129,7 +130,9 @@ def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypat
         search(connect(SERVICE, retries=0, **trusting))
 
 
-def test_a_proxy_that_mends_itself_is_never_noticed(connect: Any, service: RawServer, trusting: Any) -> None:
+def test_a_proxy_that_mends_itself_is_never_noticed(
+    connect: Any, ask: Operation, service: RawServer, trusting: Any
+) -> None:
     good = tunnel(service.port)
 
     def answer(connection: Any, number: int) -> None:
@@ -141,19 +144,19 @@ def test_a_proxy_that_mends_itself_is_never_noticed(connect: Any, service: RawSe
         good(connection, number)
 
     with serving(answer) as proxy:
-        assert search(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ROWS
+        assert ask(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ask.result
         assert len(proxy.requests) == 3
 
 
 def test_a_proxy_that_dies_in_the_tunnel_hands_on_no_half_answer(
-    connect: Any, service: RawServer, trusting: Any
+    connect: Any, ask: Operation, service: RawServer, trusting: Any
 ) -> None:
     whole, broken = 0, set()
     for limit in range(0, 2400, 150):
         with serving(tunnel(service.port, limit=limit)) as proxy:
             client = connect(SERVICE, proxy=proxy.base_url, retries=0, **trusting)
             try:
-                assert search(client) == ROWS
+                assert ask(client) == ask.result
                 whole += 1
             except da.TransportError as error:
                 broken.add(type(error))
@@ -201,24 +204,24 @@ def test_plain_http_through_a_proxy_names_the_service(connect: Any) -> None:
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
 def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
-    connect: Any, authority: trustme.CA, trusting: Any, monkeypatch: pytest.MonkeyPatch, name: str
+    connect: Any, ask: Operation, authority: trustme.CA, trusting: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with (
         serving(always(http(b"", "500 Proxy"))) as proxy,
-        serving(always(http())) as plain,
-        serving(always(http()), context(authority.issue_cert("localhost"))) as secured,
+        serving(always(WHOLE)) as plain,
+        serving(always(WHOLE), context(authority.issue_cert("localhost"))) as secured,
     ):
         monkeypatch.setenv(name, proxy.base_url)
         for address in (plain.base_url, plain.base_url.replace("127.0.0.1", "localhost"), secured.base_url):
-            assert search(connect(address, **trusting)) == ROWS
+            assert ask(connect(address, **trusting)) == ask.result
         with da.Sandbox.demo() as sandbox:
-            assert search(connect(sandbox))
+            assert ask(connect(sandbox))
         assert proxy.connections == 0
 
 
-def test_c12_a_given_proxy_is_taken_at_its_word(connect: Any) -> None:
-    with serving(always(http())) as proxy, serving(always(http(b"", "500 Direct"))) as server:
-        assert search(connect(server.base_url, proxy=proxy.base_url)) == ROWS
+def test_c12_a_given_proxy_is_taken_at_its_word(connect: Any, ask: Operation) -> None:
+    with serving(always(WHOLE)) as proxy, serving(always(http(b"", "500 Direct"))) as server:
+        assert ask(connect(server.base_url, proxy=proxy.base_url)) == ask.result
         assert (len(proxy.requests), server.connections) == (1, 0)
 
 

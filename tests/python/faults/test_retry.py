@@ -20,11 +20,11 @@ from typing import Any
 
 import pytest
 from support.idle import closing_idle, once_a_connection
+from support.operations import WHOLE, Operation
 from support.raw_server import Close, Received, always, http, in_turn, reset, serving
 
 import dataaccess as da
 
-WHOLE = http()
 BROKEN = http(b"", "500 Broken")
 
 
@@ -36,11 +36,11 @@ def throttled(*headers: str, status: str = "429 Slow") -> bytes:
     return http(b"", status, headers=headers)
 
 
-def test_h1_a_request_lost_on_an_old_connection_is_sent_again_free(connect: Any) -> None:
+def test_h1_a_request_lost_on_an_old_connection_is_sent_again_free(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retries=1)
         for _ in range(300):
-            assert search(client) == [{"id": "a"}, {"id": "b"}]
+            assert ask(client) == ask.result
         stats = client.stats()
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (299, 0, 300)
         assert stats.quota_left == 500
@@ -61,21 +61,21 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
         assert (stats.requests, stats.free_retries, stats.retries) == (4, 1, 1)
 
 
-def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any) -> None:
+def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection()) as server:
         client = connect(server.base_url, retries=1)
         with pytest.raises(da.ConnectionLostError):
-            search(client)
+            ask(client)
         assert len(server.requests) == 2
         assert client.stats().free_retries == 0
 
 
-def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: Any) -> None:
+def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retries=0)
-        search(client)
+        ask(client)
         with pytest.raises(da.ConnectionLostError):
-            search(client)
+            ask(client)
         assert len(server.requests) == 2
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url)
@@ -85,18 +85,18 @@ def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: An
         assert len(server.requests) == 2
 
 
-def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any) -> None:
+def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any, ask: Operation) -> None:
     idle = 0.004
     with serving(closing_idle(WHOLE, idle)) as server:
         client = connect(server.base_url, retries=1)
         for _ in range(300):
-            search(client)
+            ask(client)
             time.sleep(idle)
         assert len(server.requests) <= 300 * 1.01
         assert client.stats().retries == 0
 
 
-def test_h9_two_answers_that_end_at_the_same_byte_are_enough(connect: Any) -> None:
+def test_h9_two_answers_that_end_at_the_same_byte_are_enough(connect: Any, ask: Operation) -> None:
     body = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": [{"id": "a"}] * 99}}).encode()
 
     def capped(connection: Any, _number: int) -> None:
@@ -109,12 +109,12 @@ def test_h9_two_answers_that_end_at_the_same_byte_are_enough(connect: Any) -> No
 
     with serving(capped) as server:
         with pytest.raises(da.TruncatedResponseError, match="ask for less at a time") as caught:
-            search(connect(server.base_url, retries=3))
+            ask(connect(server.base_url, retries=3))
         assert len(server.requests) == caught.value.attempts == 2
         assert f"after {caught.value.received} bytes" in str(caught.value)
     with serving(shrinking) as server:
         with pytest.raises(da.TruncatedResponseError) as caught:
-            search(connect(server.base_url, retries=3))
+            ask(connect(server.base_url, retries=3))
         assert len(server.requests) == 4
         assert "ask for less" not in str(caught.value)
 
@@ -136,29 +136,29 @@ def test_h9_two_answers_that_end_at_the_same_byte_are_enough(connect: Any) -> No
         formatdate(0, usegmt=True),
     ],
 )
-def test_r1_a_wait_that_makes_no_sense_is_our_own(connect: Any, asked: str) -> None:
+def test_r1_a_wait_that_makes_no_sense_is_our_own(connect: Any, ask: Operation, asked: str) -> None:
     with serving(in_turn(throttled(f"Retry-After: {asked}", status="503 Busy"), WHOLE)) as server:
-        assert search(connect(server.base_url, timeout=30))
+        assert ask(connect(server.base_url, timeout=30))
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("status", ["429 Slow", "503 Busy"])
 @pytest.mark.parametrize("asked", ["121", "100000", "Fri, 31 Dec 9999 23:59:59 GMT"])
-def test_r1_a_wait_that_is_too_long_is_told_at_once(connect: Any, status: str, asked: str) -> None:
+def test_r1_a_wait_that_is_too_long_is_told_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
     with serving(always(throttled(f"Retry-After: {asked}", status=status))) as server:
         with pytest.raises(da.ThrottledError) as caught:
-            search(connect(server.base_url))
+            ask(connect(server.base_url))
         assert len(server.requests) == 1
         assert (caught.value.retry_after or 0) >= 121
 
 
-def test_r1_a_wait_is_kept_in_seconds_and_by_date(connect: Any) -> None:
+def test_r1_a_wait_is_kept_in_seconds_and_by_date(connect: Any, ask: Operation) -> None:
     now = time.time() - 5_000
     dates = (f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}")
     for headers in (("Retry-After: 1",), dates):
         with serving(in_turn(throttled(*headers), WHOLE)) as server:
             started = time.monotonic()
-            assert search(connect(server.base_url))
+            assert ask(connect(server.base_url))
             assert 1 <= time.monotonic() - started < 20
             assert len(server.requests) == 2
 
@@ -168,13 +168,13 @@ def test_r1_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
         assert search(connect(server.base_url))
 
 
-def test_r2_an_outage_is_not_made_worse(connect: Any) -> None:
+def test_r2_an_outage_is_not_made_worse(connect: Any, ask: Operation) -> None:
     with serving(always(http(b"", "503 Down"))) as server:
         client = connect(server.base_url, retries=1)
         errors = []
         for _ in range(100):
             with pytest.raises(da.ThrottledError) as caught:
-                search(client)
+                ask(client)
             errors.append(caught.value)
         # 500 tokens at 14 each.
         assert len(server.requests) == 100 + 35
@@ -185,7 +185,7 @@ def test_r2_an_outage_is_not_made_worse(connect: Any) -> None:
         stats = client.stats()
         assert (stats.requests, stats.retries, stats.throttled, stats.quota_left) == (135, 35, 135, 10)
         server.answer = always(WHOLE)
-        search(client)
+        ask(client)
         assert client.stats().quota_left == 11
 
 
@@ -246,13 +246,13 @@ def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
         assert times[1] - times[0] >= 1
 
 
-def test_r4_who_waits_at_the_gate_has_their_own_deadline(connect: Any) -> None:
+def test_r4_who_waits_at_the_gate_has_their_own_deadline(connect: Any, ask: Operation) -> None:
     with serving(always(throttled("Retry-After: 60"))) as server:
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):
-            search(client)
+            ask(client)
         with pytest.raises(da.RequestTimeoutError, match="asked to stay away") as caught:
-            search(client)
+            ask(client)
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 0)
         assert len(server.requests) == 1
 

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from support.operations import Operation
 from support.raw_server import always, serving
 from support.slow_answers import CASES, chunks, forever, records
 from support.streams import HEAD, OPENING, scan_of
@@ -25,16 +26,12 @@ def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "_haste", HASTE)
 
 
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_an_answer_that_never_ends_is_given_up(connect: Any, case: str) -> None:
+def test_an_answer_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
     answer, phase = CASES[case]
     with serving(answer) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            search(connect(server.base_url, retries=1))
+            ask(connect(server.base_url, retries=1))
         error = caught.value
         assert error.phase == phase
         assert error.attempts == len(server.requests) == 2
@@ -42,10 +39,10 @@ def test_an_answer_that_never_ends_is_given_up(connect: Any, case: str) -> None:
         assert all(line.startswith("RequestTimeoutError: ") for line in error.history)
 
 
-def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any) -> None:
+def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, ask: Operation) -> None:
     with serving(CASES["H14-silence-in-the-body"][0]) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            search(connect(server.base_url, retries=100, timeout=2.5))
+            ask(connect(server.base_url, retries=100, timeout=2.5))
         assert caught.value.phase in {"deadline", "body"}
         assert 1 <= len(server.requests) <= 3
         assert caught.value.elapsed < 20

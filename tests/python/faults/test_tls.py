@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.operations import WHOLE, Operation
 from support.raw_server import Close, always, http, serving
 
 import dataaccess as da
@@ -114,11 +115,13 @@ CASES: dict[str, tuple[Server, str]] = {
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 @pytest.mark.parametrize("case", CASES)
-def test_who_is_not_trusted_gets_no_request(connect: Any, authority: trustme.CA, bundle: Path, case: str) -> None:
+def test_who_is_not_trusted_gets_no_request(
+    connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, case: str
+) -> None:
     server_of, reason = CASES[case]
-    with serving(always(http()), server_of(authority)) as server:
+    with serving(always(WHOLE), server_of(authority)) as server:
         with pytest.raises(da.TlsError) as caught:
-            search(connect(server.base_url, ca_bundle=bundle, retries=3))
+            ask(connect(server.base_url, ca_bundle=bundle, retries=3))
         assert server.requests == []
         assert server.connections == 1
     error = caught.value
@@ -142,31 +145,82 @@ def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authorit
 @pytest.mark.parametrize(
     "greeting", [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
 )
-def test_c10_a_port_that_speaks_no_tls_is_told_at_once(connect: Any, bundle: Path, greeting: bytes) -> None:
+def test_c10_a_port_that_speaks_no_tls_is_told_at_once(
+    connect: Any, ask: Operation, bundle: Path, greeting: bytes
+) -> None:
     with speaking(greeting) as port:
         started = time.monotonic()
         with pytest.raises(da.TlsError) as caught:
-            search(connect(f"https://localhost:{port}", ca_bundle=bundle))
+            ask(connect(f"https://localhost:{port}", ca_bundle=bundle))
     assert time.monotonic() - started < 5
     assert (caught.value.reason, caught.value.attempts) == ("not TLS", 1)
 
 
-def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, bundle: Path) -> None:
+def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, bundle: Path) -> None:
     def wait(_connection: Any, _number: int) -> None:
         raise Close
 
     with serving(wait) as server:
         # It waits for a request in plain HTTP and takes the handshake for the beginning of one.
         with pytest.raises(da.RequestTimeoutError):
-            search(connect(f"https://localhost:{server.port}", ca_bundle=bundle, timeout=0.5))
+            ask(connect(f"https://localhost:{server.port}", ca_bundle=bundle, timeout=0.5))
         assert server.requests == []
 
 
-def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, authority: trustme.CA) -> None:
-    with serving(always(http()), context(authority.issue_cert("localhost"))) as server:
+def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, ask: Operation, authority: trustme.CA) -> None:
+    with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="must begin with https://"):
-            search(connect(server.base_url.replace("https://", "http://"), retries=0))
+            ask(connect(server.base_url.replace("https://", "http://"), retries=0))
         assert server.requests == []
+
+
+def abruptly(answer: bytes) -> Any:
+    """Ends the connection behind some bytes without a word in TLS, as whoever cuts the line does."""
+
+    def end(connection: Any, _number: int) -> None:
+        connection.sendall(answer)
+        raise Close
+
+    return end
+
+
+def properly(answer: bytes) -> Any:
+    """Ends it as TLS wants it."""
+
+    def end(connection: Any, _number: int) -> None:
+        connection.sendall(answer)
+        with suppress(OSError):
+            connection.unwrap()
+        raise Close
+
+    return end
+
+
+HEAD, _, BODY = WHOLE.partition(b"\r\n\r\n")
+# Without a length the end of the connection is the end of the body.
+ENDED_BY_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + BODY
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        pytest.param(b"", da.ConnectionLostError, id="H1-without-a-byte"),
+        pytest.param(WHOLE[:40], da.ConnectionLostError, id="H3-within-the-head"),
+        pytest.param(WHOLE[:-9], da.TruncatedResponseError, id="H4-within-the-body"),
+        pytest.param(ENDED_BY_CLOSE, da.TruncatedResponseError, id="H8-where-the-body-seems-whole"),
+    ],
+)
+def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_answer_cut(
+    connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, sent: bytes, expected: type[da.DataAccessError]
+) -> None:
+    tls = context(authority.issue_cert("localhost"))
+    with serving(abruptly(sent), tls) as server:
+        with pytest.raises(da.DataAccessError) as caught:
+            ask(connect(server.base_url, ca_bundle=bundle, retries=1))
+        assert type(caught.value) is expected, repr(caught.value)
+        assert caught.value.attempts == len(server.requests) == 2
+    with serving(properly(ENDED_BY_CLOSE), tls) as server:
+        assert ask(connect(server.base_url, ca_bundle=bundle, retries=0)) == ask.result
 
 
 def test_c8_nothing_turns_verification_off() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import context
-from support.raw_server import RawServer, always, http, serving
+from support.operations import WHOLE, Operation
+from support.raw_server import RawServer, always, serving
 
 import dataaccess as da
 
@@ -25,7 +26,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture(scope="module")
 def server(authority: trustme.CA) -> Any:
-    with serving(always(http()), context(authority.issue_cert("localhost"))) as server:
+    with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         yield server
 
 
@@ -65,12 +66,12 @@ def search(client: Any) -> Any:
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("source", SOURCES)
 def test_c7_a_private_authority_is_trusted_when_told(
-    connect: Any, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
+    connect: Any, ask: Operation, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
 ) -> None:
     with pytest.raises(da.TlsError, match="trusted: the system's authorities"):
-        search(connect(server.base_url))
+        ask(connect(server.base_url))
     path = good if kind == "folder" else good / "ca.pem"
-    assert search(connect(server.base_url, **say(monkeypatch, source, path))) == ROWS
+    assert ask(connect(server.base_url, **say(monkeypatch, source, path))) == ask.result
 
 
 @pytest.mark.parametrize(("nearer", "farther"), list(pairwise(SOURCES)))

@@ -1,11 +1,9 @@
-"""Batches: their size, who gets them, what ends them, and what a slow consumer costs."""
+"""Batches: their size, who gets them, and what ends them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import subprocess
-import sys
 import threading
 import time
 from typing import Any
@@ -264,57 +262,6 @@ def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
             time.sleep(0.4)
             taken.extend(numbers([batch]))
     assert taken == list(range(40_000))
-
-
-PAUSED = """
-import resource, sys
-import dataaccess as da
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-client = da.Client(sys.argv[1], token="tok", timeout=5)
-scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-batches = scan.batches()
-rows = next(batches).num_rows
-before = peak()
-print("paused", flush=True)
-sys.stdin.readline()
-for batch in batches:
-    rows += batch.num_rows
-print(rows, peak() - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no getrusage")
-def test_a_paused_consumer_costs_no_memory() -> None:
-    part = b"," + records(100_000, 1_000)
-    count = 100 * 2**20 // len(part)
-    sent: list[int] = []
-
-    def large(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + part[1:])
-        for number in range(1, count):
-            connection.sendall(part)
-            sent.append(number)
-        connection.sendall(CLOSING)
-        raise Close
-
-    with serving(large) as server:
-        command = [sys.executable, "-c", PAUSED, server.base_url]
-        reader = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        assert reader.stdout is not None
-        assert reader.stdout.readline() == "paused\n"
-        held = -1
-        while held < len(sent):
-            held = len(sent)
-            time.sleep(1)
-        told, _ = reader.communicate("go on\n", timeout=40)
-    rows, grown = map(int, told.split())
-    assert rows == count * 1_000
-    held = held * len(part) >> 20
-    assert held < 60, f"{held} MiB were read ahead of a consumer that paused"
-    assert grown < 40, f"{grown} MiB more for an answer of 100 MiB"
 
 
 def test_threads_share_batches() -> None:

@@ -28,6 +28,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
 ]
 
+# Trials of each state, calls, forks of each state, exits in all, and seconds of the crowd.
+INTERRUPTIONS, CANCELS, FORKS, EXITS = 20, 500, 200, 210
+SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
+
 
 @pytest.fixture
 def chance() -> random.Random:
@@ -45,22 +49,22 @@ def ctrl_c_is_heard() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_p3_ctrl_c_is_obeyed_within_150_ms_in_each_of_six_states(chance: random.Random) -> None:
-    late = {state: max(seconds_late(state, chance.uniform(0, 0.3)) for _ in range(20)) for state in SIX}
+    late = {state: max(seconds_late(state, chance.uniform(0, 0.3)) for _ in range(INTERRUPTIONS)) for state in SIX}
     assert max(late.values()) <= 0.15, late
 
 
 def test_p4_500_cancelled_calls_are_closed_within_50_ms(monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
-    late = seconds_until_closed(500, seed=random.randrange(2**32))  # noqa: S311 - moments, not secrets
+    late = seconds_until_closed(CANCELS, seed=random.randrange(2**32))  # noqa: S311 - moments, not secrets
     gc.collect()
     assert unraisable == []
     assert max(late) <= 0.05, sorted(late)[-10:]
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_p1_fifty_forks_answer_within_a_second(sandbox: da.Sandbox, state: str) -> None:
-    first = [forked(state, sandbox) for _ in range(50)]
+def test_p1_two_hundred_forks_answer_within_a_second(sandbox: da.Sandbox, state: str) -> None:
+    first = [forked(state, sandbox) for _ in range(FORKS)]
     assert max(first) < 1, sorted(first)[-10:]
 
 
@@ -76,14 +80,14 @@ def test_p7_two_hundred_exits_are_quiet(chance: random.Random) -> None:
             async with places:
                 return work, await asyncio.to_thread(ended, work, chance.choice([0.005, chance.uniform(0, 0.2)]))
 
-        return Counter(await asyncio.gather(*(one(number) for number in range(210))))
+        return Counter(await asyncio.gather(*(one(number) for number in range(EXITS))))
 
     ends = asyncio.run(run())
     assert {end for _, end in ends} == {(0, "")}, ends
 
 
 def test_p8_a_thousand_requests_in_flight_leave_nothing_behind() -> None:
-    answered, most, samples = crowd(float(os.environ.get("SOAK_SECONDS", "600")))
+    answered, most, samples = crowd(SECONDS)
     memory, descriptors = zip(*samples, strict=True)
     assert answered > IN_FLIGHT
     assert most >= IN_FLIGHT * 9 // 10

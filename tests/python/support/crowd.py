@@ -92,7 +92,7 @@ def crowd(seconds: float) -> tuple[int, int, list[tuple[int, int]]]:
         async def ask(thread: int) -> None:
             while time.monotonic() < end:
                 rows = await client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-                assert rows == ANSWER["data"]["data"]  # type: ignore[index]
+                assert rows == ANSWER["data"]["data"]
                 answered[thread] += 1
 
         def work(thread: int) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "code": 200,
     "message": "Search Business Object success",
     "data": {"status": True, "data": [{"id": "a"}, {"id": "b"}]},

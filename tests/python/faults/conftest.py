@@ -1,0 +1,13 @@
+"""The operations through which a fault is seen."""
+
+from __future__ import annotations
+
+import pytest
+from support.operations import DOWNLOAD, SEARCH, Operation
+
+
+@pytest.fixture(params=[SEARCH, DOWNLOAD], ids=str)
+def ask(request: pytest.FixtureRequest) -> Operation:
+    """A search, and a download."""
+    operation: Operation = request.param
+    return operation

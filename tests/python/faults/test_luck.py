@@ -1,0 +1,26 @@
+"""Hundreds of searches at once of a service where a fifth of all requests fail. `make soak` has thousands."""
+
+from __future__ import annotations
+
+import pytest
+from support.luck import BY, Unlucky
+from support.raw_server import serving
+
+from dataaccess._connection import Connection
+
+SEARCHES, RETRIES = 300, 1
+
+
+@pytest.mark.parametrize("kind", BY)
+def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Silence is given up after three seconds instead of thirty.
+    monkeypatch.setattr(Connection, "_haste", 10)
+    unlucky = Unlucky()
+    with serving(unlucky) as server:
+        unlucky.server = server
+        found, stats = BY[kind](server.base_url, [f"key-{number}" for number in range(SEARCHES)], retries=RETRIES)
+    for one in found:
+        one.check(RETRIES)
+    failed = sum(one.rows is None for one in found)
+    assert 0 < failed < SEARCHES // 10
+    assert stats.requests == sum(one.attempts for one in found)

@@ -1,0 +1,21 @@
+"""A consumer that stops taking: the answer waits at the service, not in memory (R6). `make soak` has a gibibyte."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from support.pausing import MEBIBYTE, rest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+
+SIZE = 64 * MEBIBYTE
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_r6_a_consumer_that_rests_holds_back_the_service_and_loses_nothing(kind: str) -> None:
+    rested, records = rest(kind, SIZE, seconds=2)
+    assert rested.sent_before == rested.sent_after < SIZE // 2, rested
+    assert rested.grown_while_resting < 8 * MEBIBYTE, rested
+    assert rested.grown < 24 * MEBIBYTE, rested
+    assert rested.rows == records

@@ -1,0 +1,73 @@
+"""An answer that says in two ways where it ends: its chunks count, and its connection is not used again (H11)."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from support.operations import GOOD, WHOLE, Operation
+from support.raw_server import RawServer, always, http, serving
+
+import dataaccess as da
+
+BODY = json.dumps(GOOD).encode()
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+
+
+def with_two_ends(body: bytes, length: int, status: str = "200 OK", *, length_first: bool = False) -> bytes:
+    """A body in two chunks, whose length is told besides."""
+    told = f"Content-Length: {length}\r\n".encode()
+    framing = told + CHUNKED if length_first else CHUNKED + told
+    half = len(body) // 2
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:], b""))
+    return f"HTTP/1.1 {status}\r\n".encode() + framing + b"\r\n" + chunks
+
+
+def is_left(server: RawServer, connections: int) -> bool:
+    """Whether so many connections are left open, in a moment."""
+    until = time.monotonic() + 10
+    while server.open > connections and time.monotonic() < until:
+        time.sleep(0.01)
+    return server.open <= connections
+
+
+@pytest.mark.parametrize("length_first", [False, True])
+@pytest.mark.parametrize("length", [0, 7, len(BODY), 2**40])
+def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
+    connect: Any, ask: Operation, length: int, *, length_first: bool
+) -> None:
+    with serving(always(with_two_ends(BODY, length, length_first=length_first))) as server:
+        client = connect(server.base_url, retries=0)
+        for number in range(1, 4):
+            assert ask(client) == ask.result
+            assert (len(server.requests), server.connections) == (number, number)
+        assert is_left(server, 1)
+        # A good answer ends the doubt.
+        server.answer = always(WHOLE)
+        for _ in range(3):
+            assert ask(client) == ask.result
+        assert server.connections == 4
+        assert client.stats().connections_opened == 4
+
+
+def test_h11_nothing_behind_the_chunks_is_ever_an_answer(connect: Any, ask: Operation) -> None:
+    false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
+
+    def answer(connection: Any, number: int) -> None:
+        doubtful = with_two_ends(BODY, len(BODY) + len(false))
+        connection.sendall(doubtful + false if number % 2 == 0 else WHOLE)
+
+    with serving(answer) as server:
+        client = connect(server.base_url, retries=0)
+        for _ in range(20):
+            assert ask(client) == ask.result
+        assert len(server.requests) == 20
+
+
+def test_h11_a_failure_with_two_ends_is_told_and_leaves_its_connection(connect: Any, ask: Operation) -> None:
+    with serving(always(with_two_ends(b"<html>", 3, "500 Broken"))) as server:
+        with pytest.raises(da.ServerError):
+            ask(connect(server.base_url, retries=2))
+        assert len(server.requests) == server.connections == 3
