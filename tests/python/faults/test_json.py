@@ -5,6 +5,7 @@ The decoder's own tests take the same tables at every split and in every place o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,10 @@ def batches(client: Any, schema: Any = None) -> Any:
     return [row for batch in scan_of(client, schema).batches() for row in batch.to_dicts()]
 
 
+def download(client: Any, _schema: Any = None) -> Any:
+    return client.download_segment(1)["entries"]
+
+
 def scan_of(client: Any, schema: Any) -> Any:
     return client.scan_items("store", ["a"], da.col("a").equals("x"), item_type_id=7, schema=schema)
 
@@ -53,6 +58,10 @@ def in_a_record(value: bytes) -> bytes:
 
 def in_a_skipped_key(value: bytes) -> bytes:
     return b'{"code":200,"data":{"status":true,"data":[{"a":1,"z":%s}]}}' % value
+
+
+def in_an_entry(value: bytes) -> bytes:
+    return b'{"code":200,"data":{"entries":[{"a":%s}]}}' % value
 
 
 def in_the_envelope(value: bytes) -> bytes:
@@ -93,6 +102,26 @@ def test_each_value_has_its_verdict_in_rows_and_columns(connect: Any, start: int
                 assert exactly(inferred) == exactly(expected), case.name
 
 
+def is_beyond_any_float(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
+@pytest.mark.parametrize("start", range(0, len(VALUES), 100))
+def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> None:
+    bodies = Bodies()
+    with serving(bodies) as server:
+        client = connect(server.base_url, retries=0)
+        for case in VALUES[start : start + 100]:
+            bodies.body = in_an_entry(case.json)
+            if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
+                # There are no columns that could be at fault.
+                error = told(download, client)
+                expected = {da.InvalidJsonError, *case.errors} - {da.RecordError}
+                assert type(error) in expected, (case.name, repr(error))
+            else:
+                assert exactly(download(client)) == exactly([{"a": strictly_loaded(case.json)}]), case.name
+
+
 def is_taken_by_python(text: bytes) -> bool:
     try:
         strictly_loaded(text)
@@ -117,6 +146,9 @@ def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
                 assert isinstance(told(ask, client), case.errors)
             else:
                 assert ask(client) == ([{"a": 1}] if case.verdict == "ok" else [])
+        # None of them is a download: a sound one lacks its entries.
+        expected = case.errors if case.errors and da.RecordError not in case.errors else (da.EnvelopeError,)
+        assert isinstance(told(download, client), expected)
     assert case.verdict in ERRORS
 
 

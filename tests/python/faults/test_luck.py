@@ -9,6 +9,8 @@ from support.raw_server import serving
 from dataaccess._connection import Connection
 
 SEARCHES, RETRIES = 300, 1
+# Among these are answers that break off behind rows that were handed on already.
+KEYS = [f"key-e-{number}" for number in range(SEARCHES)]
 
 
 @pytest.mark.parametrize("kind", BY)
@@ -18,7 +20,7 @@ def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, monkeypat
     unlucky = Unlucky()
     with serving(unlucky) as server:
         unlucky.server = server
-        found, stats = BY[kind](server.base_url, [f"key-{number}" for number in range(SEARCHES)], retries=RETRIES)
+        found, stats = BY[kind](server.base_url, KEYS, retries=RETRIES)
     for one in found:
         one.check(RETRIES)
     failed = sum(one.rows is None for one in found)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forking import end_if_it_hangs
 from support.idle import closing_idle, once_a_connection
 from support.operations import WHOLE, Operation
 from support.raw_server import Close, Received, always, http, in_turn, reset, serving
@@ -216,7 +216,7 @@ def test_r3_forked_children_do_not_wait_in_step() -> None:
             if child == 0:
                 status = 1
                 try:
-                    signal.alarm(30)
+                    end_if_it_hangs()
                     status = 0 if search(client) else 2
                 finally:
                     os._exit(status)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.forking import CHILD_SECONDS, STATES, count, forked, in_child
+from support.forking import STATES, count, end_if_it_hangs, forked, in_child
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 from support.streams import answer, client_of, scan_of
 
@@ -95,7 +94,7 @@ def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
             reader, writer = os.pipe()
             child = os.fork()
             if child == 0:
-                signal.alarm(CHILD_SECONDS)
+                end_if_it_hangs()
                 kept.append(writer)
                 return
             os.close(writer)

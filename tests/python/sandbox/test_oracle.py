@@ -111,6 +111,9 @@ ZONES = [
     "America/Sao_Paulo",
 ]
 
+# Many examples are shared out among the zones: what they have in common is drawn in each.
+in_each_zone = settings(max_examples=max(50, settings().max_examples // len(ZONES)))
+
 
 @pytest.fixture(scope="module")
 def table_of_visits() -> Table:
@@ -127,6 +130,7 @@ def elsewhere(request: pytest.FixtureRequest, table_of_visits: Table) -> Iterato
         yield sandbox, ZoneInfo(request.param)
 
 
+@in_each_zone
 @given(draw=st.data())
 def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
     elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw
@@ -136,6 +140,7 @@ def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
         agree(service, table_of_visits, draw.draw(item_bodies(table_of_visits)), zone)
 
 
+@in_each_zone
 @given(draw=st.data())
 def test_a_client_finds_the_loaded_rows_of_the_oracle(
     elsewhere: tuple[da.Sandbox, ZoneInfo], table_of_visits: Table, draw: Draw

@@ -56,8 +56,12 @@ def name_of(rule: Rule) -> str:
     return rule.__name__
 
 
+# There are many rules, each with a test of its own.
+of_each_rule = settings(max_examples=max(10, settings().max_examples // 20))
+
+
 @pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *broken_rules.OF_CODES], ids=name_of)
-@settings(max_examples=settings().max_examples // 5)
+@of_each_rule
 @given(draw=st.data())
 def test_a_promotion_code_search_that_breaks_a_rule(
     service: PlainService, codes: Table, rule: Rule, draw: Draw
@@ -66,7 +70,7 @@ def test_a_promotion_code_search_that_breaks_a_rule(
 
 
 @pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_ITEMS], ids=name_of)
-@settings(max_examples=settings().max_examples // 5)
+@of_each_rule
 @given(draw=st.data())
 def test_a_generic_search_that_breaks_a_rule(service: PlainService, customers: Table, rule: Rule, draw: Draw) -> None:
     refused(service, draw.draw(item_bodies(customers, sendable=True)), rule, draw)

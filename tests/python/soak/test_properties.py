@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(6 * 3600)
+@pytest.mark.timeout(3600)
 def test_every_property_holds_on_thousands_of_examples() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-m", "hypothesis", "--timeout", "3600"],
+        [sys.executable, "-m", "pytest", "-m", "hypothesis", "--timeout", "1800"],
         cwd=ROOT,
         env=os.environ | {"HYPOTHESIS_PROFILE": "soak"},
         capture_output=True,
