@@ -53,7 +53,7 @@ test: lint types test-rust test-python ## everything that must hold
 
 .PHONY: test-rust
 test-rust: ## the pure core compiles alone; all Rust tests
-	$(call say,'Compiling the core without Python, files and the embedded service')
+	$(call say,'Compiling the core without its features')
 	cargo check --locked --no-default-features
 	$(call say,'Running the Rust tests')
 	cargo test --locked --features files,sandbox
