@@ -13,68 +13,93 @@ BIN := .venv/Scripts
 else
 BIN := .venv/bin
 endif
+comma := ,
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
-# What maturin tells pyo3. Saying the same to clippy spares both a second build of it.
+# One set of features for the extension that is tested, clippy and the Rust tests: what they share is built once. Tests
+# of the core refer to nothing of Python, which linkers of other systems do not see.
+RUST_FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(comma)python)
+
+# What maturin sets for pyo3. Cargo gets the same, so that clippy does not build pyo3's build scripts a second time.
 AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(ls -t "$(CURDIR)"/target/maturin/pyo3-config-*.txt | head -1)"
+
+# Most Python tests wait for a server or a clock, so more of them run at once than there are processors.
+WORKERS ?= 4
 
 .PHONY: help
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: .venv/.built ## make .venv, install the locked tools, build the extension
+setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build the extension
 
-.venv/.tools: requirements-dev.txt
+.venv/.uv: requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo 'dataaccess needs CPython 3.11 or newer, and $(PYTHON) is' "$$($(PYTHON) --version)." \
 			'Name another one: make PYTHON=python3.12' >&2; exit 1; }
-	$(call say,'Making .venv and installing the locked tools into it')
+	$(call say,'Creating .venv')
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes \
-		-r requirements-dev.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements/uv.txt
 	@touch $@
 
-.venv/.built: .venv/.tools pyproject.toml $(RUST_SOURCES)
+# One stamp a dependency group: a target installs the groups it needs and no others.
+.venv/.%: requirements/%.txt .venv/.uv
+	$(call say,'Installing the dependency group $* into .venv')
+	$(call install,.venv,$*)
+	@touch $@
+
+install = $(BIN)/uv pip install --python $(1) --no-deps --require-hashes $(patsubst %,-r requirements/%.txt,$(2))
+
+.venv/.built: .venv/.test pyproject.toml $(RUST_SOURCES)
 	$(call say,'Building the extension module and installing dataaccess into .venv')
-	$(BIN)/maturin develop
+	$(BIN)/maturin develop --uv --features files,python,sandbox,testing
 	@touch $@
 
 .PHONY: demo
-demo: setup ## search, download and look around in the embedded service
+demo: .venv/.built ## search, download and look around in the embedded sandbox
 	$(call say,'Running examples/demo.py')
 	@$(BIN)/python examples/demo.py
+
+.PHONY: check
+check: lint types test-rust ## the loop while working: lints, types, Rust tests, Python tests that take no second
+	$(call say,'Running the quick Python tests')
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or slow or quiet)'
 
 .PHONY: test
 test: lint types test-rust test-python ## everything that must hold
 	$(call say,'Everything holds')
 
 .PHONY: test-rust
-test-rust: ## the pure core compiles alone; all Rust tests
+test-rust: .venv/.built ## all Rust tests, with the core compiled alone first
 	$(call say,'Compiling the core without its features')
 	cargo check --locked --no-default-features
 	$(call say,'Running the Rust tests')
-	cargo test --locked --features files,sandbox
+	$(AS_MATURIN) cargo test --locked --features $(RUST_FEATURES)
 
 .PHONY: test-python
-test-python: setup ## all Python tests, the README and the examples
-	$(call say,'Running the Python tests')
-	$(BIN)/python -m pytest
+test-python: .venv/.built ## all Python tests, the README and the examples
+	$(call say,'Running the Python tests: first in parallel, then those that need a quiet machine')
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
+	$(BIN)/python -m pytest -m quiet
+
+.PHONY: test-airflow
+test-airflow: .venv/.built target/envs/airflow/.installed ## the Airflow examples, in an environment with Airflow
+	$(call say,'Running the Airflow tests')
+	PYTHONPATH=python target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest tests/airflow
 
 .PHONY: soak
-soak: setup ## the checks that need minutes or quiet, with their full figures
+soak: .venv/.built ## the checks that need minutes or quiet, with their full figures, each case for both clients
 	$(call say,'Running the long tests')
 	$(BIN)/python -m pytest -m soak tests/python/soak
+	$(BIN)/python -m pytest --both-clients -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 
 .PHONY: lint
-lint: setup ## format and lints of Rust, Python and the workflows
-	$(call say,'Checking the Rust code: its format and clippy with each set of features')
+lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workflows
+	$(call say,'Checking the Rust code: format and clippy')
 	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --all-targets --features files,sandbox -- -D warnings
-	$(AS_MATURIN) cargo clippy --locked --lib --features files,sandbox,python -- -D warnings
+	$(AS_MATURIN) cargo clippy --locked --all-targets --features $(RUST_FEATURES) -- -D warnings
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -83,13 +108,13 @@ lint: setup ## format and lints of Rust, Python and the workflows
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
-types: setup ## mypy, and the stub of the extension module against the binary
+types: .venv/.lint .venv/.built ## mypy, and the stub of the extension module against the binary
 	$(call say,'Checking the types: mypy and stubtest')
 	$(BIN)/mypy
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
 
 .PHONY: fmt
-fmt: .venv/.tools ## format Rust and Python
+fmt: .venv/.lint ## format Rust and Python
 	$(call say,'Formatting')
 	cargo fmt
 	$(BIN)/ruff format
@@ -97,57 +122,77 @@ fmt: .venv/.tools ## format Rust and Python
 
 # The service writes it; a test holds the two equal.
 .PHONY: openapi
-openapi: setup ## docs/openapi.json anew, from the service itself
+openapi: .venv/.built ## docs/openapi.json anew, from the service itself
 	$(call say,'Writing docs/openapi.json')
 	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
 		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
 
-# The wheel in an environment of its own: what users get is measured, and .venv keeps its quick build. The other
-# packages are those of .venv, which stands behind it on the path.
-BENCH_PYTHON = $(subst .venv,target/bench/venv,$(BIN))/python
+# An environment for each set of packages that .venv has no need of.
+target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv/.uv
+	$(call say,'Installing the dependency groups test and bench into target/envs/bench')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/bench
+	$(call install,target/envs/bench,test bench)
+	@touch $@
+
+target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
+	$(call say,'Installing the dependency group airflow into target/airflow')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/airflow
+	$(call install,target/envs/airflow,airflow)
+	@touch $@
+
+# The release wheel is installed into an environment of its own: .venv keeps its quick build.
+BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
 .PHONY: bench
-bench: .venv/.tools ## how fast the release build is: a table, and JSON in target/bench
-	$(call say,'Building the release wheel and installing it into target/bench/venv')
+bench: .venv/.test target/envs/bench/.installed ## how fast the release build is: a table, and JSON in target/bench
+	$(call say,'Building the release wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
 	$(BIN)/maturin build --release --out target/bench/wheel
-	$(PYTHON) -m venv --clear target/bench/venv
-	$(BIN)/uv pip install --quiet --offline --no-deps --python target/bench/venv target/bench/wheel/*.whl
-	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-		> "$$($(BENCH_PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/contenders.pth"
+	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; whatever else runs on this machine is measured too')
 	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
 	$(BENCH_PYTHON) benches/client.py
 	$(BENCH_PYTHON) benches/scans.py
 	$(BENCH_PYTHON) benches/sandbox.py
 
+.PHONY: bench-smoke
+bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with little data and the quick build: that they run
+	$(call say,'Running each bench once')
+	PYTHONPATH=python $(BENCH_PYTHON) -m pytest -n $(WORKERS) tests/benches
+
 .PHONY: figures
-figures: .venv/.tools ## the figures of the last bench into docs/performance.md and docs/capacity.md
+figures: target/envs/bench/.installed ## the figures of the last bench into docs/performance.md and docs/capacity.md
 	$(BENCH_PYTHON) benches/page.py
 	$(BENCH_PYTHON) benches/capacity.py
 
 .PHONY: lock
-lock: .venv/.tools ## resolve both lock files anew
-	$(call say,'Resolving Cargo.lock and requirements-dev.txt')
+lock: .venv/.uv ## resolve Cargo.lock and the files of requirements/ anew
+	$(call say,'Resolving Cargo.lock and requirements/*.txt')
 	cargo update
-	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
-		--custom-compile-command 'make lock' --output-file requirements-dev.txt requirements-dev.in
+	$(call resolve,uv)
+	$(call resolve,test)
+	$(call resolve,lint,--constraint requirements/test.txt)
+	$(call resolve,bench,--constraint requirements/test.txt)
+	$(call resolve,airflow)
+
+resolve = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	--custom-compile-command 'make lock' --output-file requirements/$(1).txt --group $(1) $(2)
 
 .PHONY: wheel
-wheel: .venv/.tools ## the wheel for this platform, into dist
+wheel: .venv/.test ## the wheel for this platform, into dist
 	$(call say,'Building the wheel')
 	$(BIN)/maturin build --release --out dist
 
 .PHONY: sdist
-sdist: .venv/.tools ## the source distribution, into dist
+sdist: .venv/.test ## the source distribution, into dist
 	$(call say,'Building the source distribution')
 	$(BIN)/maturin sdist --out dist
 
 .PHONY: test-wheel
-test-wheel: .venv/.tools ## the Python tests on the wheel in dist
+test-wheel: .venv/.test ## the Python tests on the wheel in dist
 	$(call say,'Installing the wheel and running the Python tests on it')
 	@rm -f .venv/.built
-	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps --no-index --find-links dist dataaccess
-	$(BIN)/python -m pytest
+	$(BIN)/uv pip install --reinstall --no-deps --no-index --find-links dist dataaccess
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 
 .PHONY: clean
 clean: ## remove all that was built in this folder

@@ -11,7 +11,7 @@ mod serde;
 #[path = "decode/sums.rs"]
 mod sums;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
 use dataaccess::columns::{Column, Columns, Kind, Options, Type};

@@ -52,8 +52,6 @@ class Connection:
     _raw: RawClient
     _address: str | None
     _service: object = None
-    # How many times faster than usual an answer that stalls is given up. Tests set it.
-    _haste = 1
 
     def __init__(
         self,
@@ -115,7 +113,7 @@ class Connection:
         elif token is None:
             token = RawToken(None)
         self._token = token
-        self._raw = RawClient(token, _Settings(settings, haste=self._haste), like)
+        self._raw = RawClient(token, settings, like)
 
     def _keep(self, service: object) -> None:
         """Holds a service that must live as long as this client."""

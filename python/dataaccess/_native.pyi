@@ -20,6 +20,7 @@ __all__ = [
     "RawTable",
     "RawToken",
     "panic_for_test",
+    "set_time_scale",
     "validate_codes",
     "validate_items",
 ]
@@ -183,6 +184,7 @@ class RawSandbox:
     def clear_requests(self) -> None: ...
     def stop(self) -> None: ...
 
-def panic_for_test(asynchronous: bool) -> object: ...
+def panic_for_test(asynchronous: bool) -> object: ...  # in builds with the feature `testing` alone
+def set_time_scale(times: int) -> None: ...  # likewise
 def validate_codes(arguments: dict[str, Any], timezone: str) -> dict[str, Any]: ...
 def validate_items(arguments: dict[str, Any], timezone: str) -> dict[str, Any]: ...

@@ -142,7 +142,7 @@ impl Client {
                 observe::again(call.operation, &request_id, log.attempts, &reason, delay);
                 tokio::time::sleep(delay).await;
             }
-            outlet.restart().await?;
+            outlet.restart().await;
         }
     }
 
@@ -172,9 +172,9 @@ impl Client {
         let envelope = received.map_err(|error| verdict::with_content_type(error, &answer))?;
         verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
         while let Some(batch) = sink.take()? {
-            outlet.hand_on(batch).await?;
+            outlet.hand_on(batch).await;
         }
-        outlet.release().await?;
+        outlet.release().await;
         Ok(envelope)
     }
 }
@@ -194,7 +194,7 @@ async fn receive<G: Gather>(
         }
         // Also those before a fault in the same bytes: what is handed on does not depend on how bytes arrive.
         while let Some(batch) = sink.take_full()? {
-            outlet.hand_on(batch).await?;
+            outlet.hand_on(batch).await;
         }
         fed?;
         if decoder.is_satisfied() {

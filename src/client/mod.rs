@@ -92,7 +92,7 @@ impl Client {
         };
         traffic.widen(settings.concurrency);
         Ok(Self {
-            policy: Policy::new(settings.retries),
+            policy: Policy::new(settings.retries).scaled(settings.time_scale),
             transport,
             traffic,
             auth: Auth::new(token),

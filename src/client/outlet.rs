@@ -2,13 +2,13 @@
 //!
 //! It knows batches by nothing but that a sink makes them.
 
+use std::future;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, mpsc};
 
 use crate::cells::Cells;
 use crate::decode::Gather;
-use crate::error::{Error, Kind, Result};
 
 /// What a search tells while it runs.
 #[derive(Debug)]
@@ -73,42 +73,42 @@ impl<'a, G: Gather> Outlet<'a, G> {
     }
 
     /// Hands on a batch, and waits until there is room for it.
-    pub(super) async fn hand_on(&self, batch: G::Batch) -> Result<()> {
+    pub(super) async fn hand_on(&self, batch: G::Batch) {
         if let Handing::ForGood { held: most } = self.handing
             && !self.has_begun.load(Ordering::Relaxed)
         {
             let mut held = self.held.lock().await;
             if held.len() < most {
                 held.push(batch);
-                return Ok(());
+                return;
             }
         }
-        self.release().await?;
-        self.tell(Event::Batch(batch)).await
+        self.release().await;
+        self.tell(Event::Batch(batch)).await;
     }
 
     /// The answer has ended well: nothing is held back any more.
-    pub(super) async fn release(&self) -> Result<()> {
+    pub(super) async fn release(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
         for batch in std::mem::take(&mut *self.held.lock().await) {
-            self.tell(Event::Batch(batch)).await?;
+            self.tell(Event::Batch(batch)).await;
         }
-        Ok(())
     }
 
     /// Takes back whatever was handed on: it belongs to an answer that did not end well.
-    pub(super) async fn restart(&self) -> Result<()> {
+    pub(super) async fn restart(&self) {
         self.has_rows.store(false, Ordering::Relaxed);
         self.held.lock().await.clear();
-        match self.handing {
-            Handing::InDoubt => self.tell(Event::Restart).await,
-            Handing::ForGood { .. } => Ok(()),
+        if self.handing == Handing::InDoubt {
+            self.tell(Event::Restart).await;
         }
     }
 
-    async fn tell(&self, event: Event<G::Batch>) -> Result<()> {
-        // Nobody is there to take the records: whoever asked has gone.
-        self.events.send(event).await.map_err(|_| Error::new(Kind::Internal, "the rows of a search were abandoned"))
+    async fn tell(&self, event: Event<G::Batch>) {
+        if self.events.send(event).await.is_err() {
+            // The consumer is gone and this request is about to be cancelled: it must not fail before that.
+            future::pending::<()>().await;
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Field, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, SchemaRef};
 
 use super::inferred::Seen;
 use crate::error::{Error, Kind, Result};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, TimestampMicrosecondArray};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, TimestampMicrosecondArray};
 
 use super::inferred::{Inferred, Seen};
 use super::numbers::{are_wide, float, integer, whole};

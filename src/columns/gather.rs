@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::batch::{assemble, field_with_seen};
 use super::builder::Builder;

@@ -5,7 +5,8 @@
 use std::ops::BitOr;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray as _, NullArray};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{ArrayRef, NullArray};
 
 use super::batch::defect;
 use super::builder::Builder;

@@ -1,6 +1,6 @@
 //! Which cells of a column are null: a value costs nothing here, and a null one bit.
 
-use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 /// Marks the nulls among cells.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringArray, StringViewArray};
-use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, StringArray, StringViewArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::batch::defect;
 use super::json::{push_compact, push_quoted};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// Key of a field's metadata that tells JSON from other text, which for Arrow are one type.
 const TYPE: &str = "dataaccess.type";

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch, new_null_array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, new_null_array};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::batch::{assemble, defect, seen_of};
 use super::builder::Builder;

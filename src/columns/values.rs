@@ -1,6 +1,6 @@
 //! Values of a fixed width on their way into an array.
 
-use arrow::buffer::NullBuffer;
+use arrow_buffer::NullBuffer;
 
 use super::nulls::Nulls;
 

@@ -64,8 +64,8 @@ pub struct Arguments {
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
     pub strict: bool,
-    /// How many times faster than usual patience ends; no argument of the public client.
-    pub haste: u32,
+    /// How many times faster than usual time-outs and back-off run: 1, except in tests.
+    pub time_scale: u32,
 }
 
 /// Checked settings.
@@ -95,6 +95,8 @@ pub struct Settings {
     pub strict: bool,
     /// How long an answer may keep us waiting.
     pub patience: Patience,
+    /// How many times faster than usual time-outs and back-off run: 1, except in tests.
+    pub time_scale: u32,
 }
 
 /// Headers that belong to the client itself.
@@ -141,7 +143,8 @@ impl Settings {
                 .ok_or_else(|| refused("max_response_bytes", arguments.max_response_bytes, "at least 1"))?,
             headers: headers(arguments.headers)?,
             strict: arguments.strict,
-            patience: Patience::hastened(arguments.haste),
+            patience: Patience::scaled(arguments.time_scale),
+            time_scale: arguments.time_scale.max(1),
         })
     }
 

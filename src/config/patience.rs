@@ -25,17 +25,12 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// The same on a clock that runs so many times faster. Tests use it, to see the rules act in less than minutes.
+    /// The same on a clock that runs so many times faster, for tests.
     #[must_use]
-    pub fn hastened(haste: u32) -> Self {
+    pub fn scaled(time_scale: u32) -> Self {
         let Self { connect, headers, idle, grace, stall } = Self::default();
-        let haste = haste.max(1);
-        Self {
-            connect: connect / haste,
-            headers: headers / haste,
-            idle: idle / haste,
-            grace: grace / haste,
-            stall: stall / haste,
-        }
+        let [connect, headers, idle, grace, stall] =
+            [connect, headers, idle, grace, stall].map(|limit| limit / time_scale.max(1));
+        Self { connect, headers, idle, grace, stall }
     }
 }

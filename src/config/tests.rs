@@ -16,7 +16,7 @@ fn arguments() -> Arguments {
         allow_http: false,
         headers: Vec::new(),
         strict: false,
-        haste: 1,
+        time_scale: 1,
     }
 }
 

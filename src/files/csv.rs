@@ -1,8 +1,8 @@
 //! Batches as CSV: a line of names, a null as nothing, a time as `2024-01-15 10:00:00`.
 
-use arrow::array::RecordBatch;
-use arrow::csv::WriterBuilder;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_csv::WriterBuilder;
+use arrow_schema::SchemaRef;
 
 use super::Writer;
 use super::draft::Draft;

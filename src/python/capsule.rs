@@ -4,11 +4,11 @@
 //! The one file of the bindings that may hold `unsafe`; it reads no row.
 #![expect(unsafe_code, reason = "a capsule holds a plain pointer, which nobody but its producer can vouch for")]
 
-use arrow::array::{Array as _, RecordBatch, RecordBatchReader, StructArray};
-use arrow::datatypes::Schema;
-use arrow::error::ArrowError;
-use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{Array as _, RecordBatch, RecordBatchReader, StructArray};
+use arrow_schema::ArrowError;
+use arrow_schema::Schema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 

@@ -319,6 +319,9 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         allow_http: take(settings, "allow_http")?,
         headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
         strict: take(settings, "strict")?,
-        haste: take(settings, "haste")?,
+        #[cfg(feature = "testing")]
+        time_scale: super::testing::time_scale(),
+        #[cfg(not(feature = "testing"))]
+        time_scale: 1,
     })
 }

@@ -254,16 +254,3 @@ pub(super) fn defect() -> Error {
     Error::new(Kind::Internal, "a defect of dataaccess ended the call")
         .with_hint("please report it with the steps that led here; the client stays usable")
 }
-
-/// Panics behind a door, for the test that no panic passes one.
-#[pyfunction]
-pub(super) fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bound<'_, PyAny>> {
-    #[expect(clippy::panic, reason = "that is what it is for")]
-    fn panicking<T>() -> impl Future<Output = T> {
-        std::future::poll_fn(|_| panic!("asked for by a test"))
-    }
-    if asynchronous {
-        return spawn(py, panicking::<PyResult<()>>());
-    }
-    block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
-}

@@ -20,6 +20,8 @@ mod sandbox;
 mod scan;
 mod stream;
 mod table;
+#[cfg(feature = "testing")]
+mod testing;
 mod token;
 mod updates;
 mod values;
@@ -37,8 +39,6 @@ mod _native {
 
     #[pymodule_export]
     use super::client::RawClient;
-    #[pymodule_export]
-    use super::doors::panic_for_test;
     #[pymodule_export]
     use super::fault::RawFault;
     #[pymodule_export]
@@ -68,6 +68,8 @@ mod _native {
         }
         module.add("ERROR_CLASSES", Kind::ALL.map(Kind::class_name))?;
         module.add("ENVIRONMENT", environment::ALL)?;
+        #[cfg(feature = "testing")]
+        super::testing::add_to(module)?;
         let py = module.py();
         py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::gate::close_gate, py)?,))?;
         Ok(())

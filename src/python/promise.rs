@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use arrow::datatypes::SchemaRef;
+use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 
 use super::doors::Work;

@@ -4,9 +4,9 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchReader};
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::ArrowError;
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchIterator};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{Schema, SchemaRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};

@@ -1,9 +1,10 @@
 //! Columns as plain Python values: numbers, texts, JSON; a time as the document writes it.
 
-use arrow::array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
-use arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch};
-use arrow::datatypes::{DataType, Field};
-use arrow::temporal_conversions::timestamp_us_to_datetime;
+use arrow_array::cast::AsArray as _;
+use arrow_array::temporal_conversions::timestamp_us_to_datetime;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};

@@ -21,7 +21,7 @@ mod write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 
 pub use collect::Collected;
 pub use doubt::{Doubt, DoubtKind};

@@ -120,7 +120,7 @@ mod tests {
             allow_http: false,
             headers: Vec::new(),
             strict: false,
-            haste: 1,
+            time_scale: 1,
         };
         let transport = Transport::try_new(&Settings::resolve(arguments, |_| None).expect("settings")).expect("a pool");
         let token = Secret::try_new("tok".to_owned()).expect("a token");

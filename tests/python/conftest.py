@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,48 @@ settings.register_profile(
     "soak", max_examples=1_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option of `make soak`."""
+    parser.addoption("--both-clients", action="store_true", help="run each case of `connect` with both clients")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Runs each case of `connect` with one client, chosen by the name of the case: one Rust future serves both.
+
+    Tests marked `both_clients` keep both.
+    """
+    chosen: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        (chosen if _is_chosen(item, both=config.getoption("--both-clients")) else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = chosen
+
+
+def _is_chosen(item: pytest.Item, *, both: bool) -> bool:
+    """Whether a case runs, whose client is one of its parameters."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None or "connect" not in callspec.params:
+        return True
+    kind = str(callspec.params["connect"])
+    for only in KINDS:
+        if item.get_closest_marker(f"{only}_only"):
+            return kind == only
+    if both or item.get_closest_marker("both_clients"):
+        return True
+    case = [item.nodeid.partition("[")[0], *(part for part in callspec.id.split("-") if part not in KINDS)]
+    return kind == KINDS[zlib.crc32("-".join(case).encode()) % len(KINDS)]
+
+
+@pytest.fixture
+def time_scale() -> Iterator[Callable[[int], None]]:
+    """Sets how many times faster than usual the time-outs and back-off of new clients run."""
+    if not hasattr(_native, "set_time_scale"):
+        pytest.skip("the extension was built without the feature `testing`")
+    yield _native.set_time_scale
+    _native.set_time_scale(1)
 
 
 @pytest.fixture(autouse=True)
@@ -86,12 +129,12 @@ class Awaited:
 Connect = Callable[..., Any]
 
 
-@pytest.fixture(params=["sync", "async"])
+KINDS = ("sync", "async")
+
+
+@pytest.fixture(params=KINDS)
 def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """Makes clients of either kind: `connect(address_or_sandbox, **options)`."""
-    only = "sync_only" if request.param == "async" else "async_only"
-    if request.node.get_closest_marker(only):
-        pytest.skip(f"the test is marked {only}")
     clients: list[Any] = []
     with asyncio.Runner() as runner:
 

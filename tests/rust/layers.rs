@@ -67,9 +67,13 @@ const ROOMS: [(&str, &[&str]); 18] = [
 ];
 
 /// External crates that only some rooms may name.
-const ALONE: [(&str, &[&str]); 25] = [
+const ALONE: [(&str, &[&str]); 29] = [
     // The bindings read what other libraries stream into the embedded service.
-    ("arrow", &["columns", "files", "scan", "python"]),
+    ("arrow_array", &["columns", "files", "scan", "python"]),
+    ("arrow_buffer", &["columns"]),
+    ("arrow_cast", &["columns", "python"]),
+    ("arrow_csv", &["files"]),
+    ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
     ("flate2", &["checkpoint", "transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),

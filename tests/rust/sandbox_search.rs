@@ -2,13 +2,9 @@
 //!
 //! Switches and streaming have their own files.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
-
-mod support;
-
+use crate::support::{allocated, code_condition, codes, condition, items, milliseconds, search};
 use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
 use serde_json::{Value, json};
-use support::{allocated, code_condition, codes, condition, items, milliseconds, search};
 
 fn empty() -> Sandbox {
     Sandbox::start(Options::default()).unwrap()
@@ -189,7 +185,7 @@ fn a_broken_rule_of_a_promotion_code_search_is_a_400_that_names_the_place() {
     let mut no_unit = changed(|_| ());
     no_unit["filters"]["OR"][0]["AND"][1].as_object_mut().unwrap().remove("time_unit");
     assert_eq!(search(&sandbox, &no_unit).message(), "filters.OR[0].AND[1]: `time_unit` is required");
-    let not_json = support::receive(support::send(&sandbox, support::SEARCH, "", "{"));
+    let not_json = crate::support::receive(crate::support::send(&sandbox, crate::support::SEARCH, "", "{"));
     assert!(not_json.message().starts_with("the body is not JSON"), "{}", not_json.text());
 }
 

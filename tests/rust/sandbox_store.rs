@@ -1,9 +1,5 @@
 //! The embedded service's store: files that survive, files that are refused, declarations, loads, and who may meet whom.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
-
-mod support;
-
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::{SEARCH, condition, items, receive, search, send};
 use dataaccess::error::Error;
 use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
 use serde_json::json;
-use support::{SEARCH, condition, items, receive, search, send};
 
 /// A folder of its own that ends with the test.
 struct Folder(PathBuf);
@@ -351,7 +347,7 @@ fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
     let customer = |number: u32| vec![format!("c-{number:06}").into(), "n".repeat(200).into()];
     sandbox.load("customer", (0..50_000).map(customer)).unwrap();
     let everybody = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
-    let mut reading = send(&sandbox, support::SEARCH, "", &everybody.to_string());
+    let mut reading = send(&sandbox, crate::support::SEARCH, "", &everybody.to_string());
     let mut first = [0; 1];
     reading.read_exact(&mut first).unwrap();
     let since = Instant::now();

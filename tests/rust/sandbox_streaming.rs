@@ -1,17 +1,13 @@
 //! Large answers of the embedded service: sent as they are found, waiting for slow readers, ended for those that left.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
-
-mod support;
-
 use std::io::Read;
 use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::{SEARCH, allocated, codes, items, receive, search, send};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
-use support::{SEARCH, allocated, codes, items, receive, search, send};
 
 const ROWS: u32 = 60_000;
 
@@ -65,7 +61,7 @@ fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
 fn a_search_that_takes_too_long_is_a_503() {
     let sandbox = large(Options { longest_search: Duration::ZERO, ..Options::default() });
     let mut scan = everybody();
-    scan["filters"]["OR"][0]["AND"] = json!([support::condition("name", "string", "equals", json!(["nobody"]))]);
+    scan["filters"]["OR"][0]["AND"] = json!([crate::support::condition("name", "string", "equals", json!(["nobody"]))]);
     let reply = search(&sandbox, &scan);
     assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")));
     assert_eq!(reply.message(), "the search took too long and was ended");
@@ -79,7 +75,7 @@ fn a_search_is_ended_when_its_time_is_over_and_not_before() {
     let longest = Duration::from_millis(300);
     let sandbox = large(Options { longest_search: longest, ..Options::default() });
     let scan = |groups: usize| {
-        let nobody = json!({"AND": [support::condition("name", "string", "equals", json!(["nobody"]))]});
+        let nobody = json!({"AND": [crate::support::condition("name", "string", "equals", json!(["nobody"]))]});
         items(-1003, "customer", &["customer_id"], json!(vec![nobody; groups]))
     };
     assert_eq!(search(&sandbox, &scan(1)).status, 200);

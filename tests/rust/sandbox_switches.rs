@@ -1,17 +1,13 @@
 //! What each switch of the embedded service changes in its answers.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
-
-mod support;
-
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use crate::support::{DOWNLOAD, SEARCH, allocated, codes, condition, items, post, receive, search, send};
 use dataaccess::sandbox::demo::{EXPORT_FINISHED, EXPORT_MIXED};
 use dataaccess::sandbox::switches::{Setting, Switches};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
-use support::{DOWNLOAD, SEARCH, allocated, codes, condition, items, post, receive, search, send};
 
 /// The service with demo data and one switch set.
 fn with(name: &str, value: impl Into<Text>) -> Sandbox {

@@ -2,8 +2,6 @@
 //!
 //! A caller does as the client's loop does. Chance is seeded, so a run is always the same.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test did not expect fails it")]
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

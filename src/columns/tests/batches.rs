@@ -1,7 +1,7 @@
 //! Where batches end, and what an undone record leaves.
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 
 use super::{Column, Columns, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
 use crate::columns::{Type, items};

@@ -1,7 +1,7 @@
 //! Types that follow from values: which, when they are settled, and how batches come to one.
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 use proptest::prelude::*;
 
 use super::{Column, Columns, Options, WIDE, cells_of, drain, read};

@@ -6,9 +6,11 @@ mod inference;
 mod random;
 mod table;
 
-use arrow::array::{Array, ArrayRef, AsArray as _, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 
 use super::{Column, Columns, Kind, Options};
 use crate::decode::{Decoder, Gather as _, Plan, Sink};

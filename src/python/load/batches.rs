@@ -3,11 +3,13 @@
 //! Columns are told by their names; one that is missing is null. The stream is read without the interpreter,
 //! as its producer may need that itself.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Float64Type, Int64Type, TimeUnit, UInt64Type};
-use arrow::ffi_stream::RecordBatchStreamReader;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, TimeUnit};
 use pyo3::prelude::*;
 
 use super::{BLOCK, Source};

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import copy
 import inspect
-import multiprocessing
 import pickle
 import re
 from typing import Any
@@ -69,19 +68,6 @@ def test_an_exception_survives_pickle_and_copy_with_all_its_fields(
             left_out = kind is da.RecordError and name == "value"
             assert getattr(again, name) == (None if left_out else f"<{name}>")
         assert again.__notes__ == ["seen on a Monday"]
-
-
-def _raise(kind: type[da.DataAccessError]) -> None:
-    raise full(kind)
-
-
-def test_an_exception_crosses_a_process_pool() -> None:
-    with (
-        multiprocessing.get_context("spawn").Pool(1) as pool,
-        pytest.raises(da.ThrottledError) as caught,
-    ):
-        pool.apply(_raise, (da.ThrottledError,))
-    assert caught.value.request_id == "<request_id>"
 
 
 @pytest.mark.parametrize("kind", EXCEPTIONS, ids=lambda kind: kind.__name__)

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import sysconfig
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import dataaccess as da
+from dataaccess.cli import main
 
 SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "nt" else "dataaccess")
 MODULE = (sys.executable, "-m", "dataaccess")
@@ -27,6 +28,24 @@ def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedP
     return subprocess.run(  # noqa: S603 - our own command
         [*command, *words], capture_output=True, encoding="utf-8", timeout=30, check=False
     )
+
+
+Ended = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ended:
+    """Runs a command that ends by itself in this process: its code, its output, and what it tells people."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
 
 
 class Served:
@@ -104,13 +123,13 @@ def test_a_file_is_made(tmp_path: Path) -> None:
     assert (tmp_path / "new.db").exists()
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_refused(ended: Ended, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
-    refused = run("sandbox", "--db", str(file))
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("dataaccess: ")
-    assert refused.stderr.count("\n") == 1
+    code, output, told = ended("sandbox", "--db", str(file))
+    assert (code, output) == (1, "")
+    assert told.startswith("dataaccess: ")
+    assert told.count("\n") == 1
 
 
 def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
@@ -168,16 +187,18 @@ def test_it_tells_people_what_it_serves_and_no_token() -> None:
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
-def test_a_port_that_is_none_is_refused(port: str) -> None:
-    refused = run("sandbox", f"--port={port}")
-    assert refused.returncode == 2
-    assert f"a port is a number from 0 to 65535, not {port!r}" in refused.stderr
+def test_a_port_that_is_none_is_refused(ended: Ended, port: str) -> None:
+    code, output, told = ended("sandbox", f"--port={port}")
+    assert (code, output) == (2, "")
+    assert f"a port is a number from 0 to 65535, not {port!r}" in told
 
 
 @pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
-def test_the_data_is_one_of(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_data_is_one_of(
+    ended: Ended, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run("sandbox", *words).returncode == 2
+    assert ended("sandbox", *words)[0] == 2
     assert list(tmp_path.iterdir()) == []
 
 
@@ -220,11 +241,10 @@ def test_switches_and_names_are_taken() -> None:
     ],
     ids=str,
 )
-def test_options_that_cannot_be_are_told(words: list[str], code: int, told: str) -> None:
-    refused = run("sandbox", *words)
-    assert (refused.returncode, refused.stdout) == (code, "")
-    assert told in refused.stderr
-    assert "Traceback" not in refused.stderr
+def test_options_that_cannot_be_are_told(ended: Ended, words: list[str], code: int, told: str) -> None:
+    found, output, printed = ended("sandbox", *words)
+    assert (found, output) == (code, "")
+    assert told in printed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
@@ -250,14 +270,20 @@ def test_an_output_that_is_full_is_told() -> None:
 
 
 @pytest.mark.parametrize("command", [MODULE, (str(SCRIPT),)], ids=["module", "script"])
-def test_it_helps(command: tuple[str, ...]) -> None:
+def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     assert run("--version", command=command).stdout == f"dataaccess {da.__version__}\n"
-    assert "sandbox" in run("--help", command=command).stdout
-    told = run("sandbox", "--help", command=command).stdout
+    refused = run("sandbox", "--port=no", command=command)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Traceback" not in refused.stderr
+
+
+def test_it_helps(ended: Ended) -> None:
+    assert "sandbox" in ended("--help")[1]
+    _, told, _ = ended("sandbox", "--help")
     assert all(
         option in told
         for option in ["--port", "--scopes", "--token", "--host-names", "--switch", "--demo", "--empty", "--db"]
     )
-    without = run(command=command)
-    assert (without.returncode, without.stdout) == (2, "")
-    assert "--help" in without.stderr or "usage" in without.stderr
+    code, output, told = ended()
+    assert (code, output) == (2, "")
+    assert "--help" in told or "usage" in told

@@ -1,9 +1,12 @@
-"""The operations through which a fault is seen."""
+"""The operations through which a fault is seen, and a faster clock."""
 
 from __future__ import annotations
 
 import pytest
+from support.clock import short_pauses
 from support.operations import DOWNLOAD, SEARCH, Operation
+
+__all__ = ["ask", "short_pauses"]
 
 
 @pytest.fixture(params=[SEARCH, DOWNLOAD], ids=str)

@@ -18,6 +18,8 @@ from support.raw_server import Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
 BODY = json.dumps(GOOD).encode()
 GZIP = gzip.compress(BODY)
 

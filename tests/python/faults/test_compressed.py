@@ -120,6 +120,8 @@ def test_a_limit_still_ends_early(connect: Any) -> None:
         assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3) == MANY[:3]
 
 
+@pytest.mark.quiet
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize(("noise", "told"), [(0, "ResponseTooLargeError"), (1_000, "rows")])
 def test_neither_a_bomb_nor_much_white_space_takes_memory(noise: int, told: str) -> None:

@@ -19,11 +19,10 @@ from support.operations import WHOLE, Operation
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
-from dataaccess._connection import Connection
 
 ROWS = [{"id": "a"}, {"id": "b"}]
 # A clock so many times faster than usual.
-HASTE = 20
+TIME_SCALE = 20
 
 
 def search(client: Any) -> Any:
@@ -72,10 +71,8 @@ def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
-def test_c3_a_connection_nobody_answers_is_given_up_by_itself(
-    connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Connection, "_haste", HASTE)
+def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, ask: Operation, time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
             ask(connect(address, retries=1))
@@ -89,8 +86,8 @@ def silent() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_c3_the_limit_is_for_tls_too(connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Connection, "_haste", HASTE)
+def test_c3_the_limit_is_for_tls_too(connect: Any, ask: Operation, time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
     with silent() as port:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
             ask(connect(f"https://localhost:{port}", retries=1))
@@ -98,9 +95,9 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, ask: Operation, monkeypatch: 
 
 
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(
-    connect: Any, ask: Operation, monkeypatch: pytest.MonkeyPatch
+    connect: Any, ask: Operation, time_scale: Any
 ) -> None:
-    monkeypatch.setattr(Connection, "_haste", HASTE)
+    time_scale(TIME_SCALE)
     with silent() as port:
         told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
         with pytest.raises(da.ProxyError, match=told) as caught:

@@ -255,7 +255,7 @@ def test_j12_a_value_of_sixteen_mebibytes_is_the_limit(connect: Any) -> None:
 
 def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
     bodies = Bodies()
-    many = b",".join(b'"%d":0' % number for number in range(1_000_000))
+    many = b",".join(b'"%d":0' % number for number in range(200_000))
     with serving(bodies) as server:
         client = connect(server.base_url)
         for body in (b'{"code":200,%s}' % many, b'{"code":200,"data":{%s}}' % many):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from support.luck import BY, Unlucky
 from support.raw_server import serving
-
-from dataaccess._connection import Connection
 
 SEARCHES, RETRIES = 300, 1
 # Among these are answers that break off behind rows that were handed on already.
 KEYS = [f"key-e-{number}" for number in range(SEARCHES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BY)
-def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, time_scale: Any) -> None:
     # Silence is given up after three seconds instead of thirty.
-    monkeypatch.setattr(Connection, "_haste", 10)
+    time_scale(10)
     unlucky = Unlucky()
     with serving(unlucky) as server:
         unlucky.server = server

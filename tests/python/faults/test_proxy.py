@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import context
-from support.operations import WHOLE, Operation
+from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
+from support.pairs import cycled
 from support.proxy import saying, tunnel
 from support.raw_server import Answer, Close, RawServer, always, http, serving
 
@@ -96,8 +97,8 @@ CASES: dict[str, tuple[Answer, int | None, bool]] = {
 }
 
 
-@pytest.mark.parametrize("how", ["proxy=", "HTTPS_PROXY"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy=", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
 def test_a_proxy_that_fails_is_told_as_the_proxy(
     connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:
@@ -202,9 +203,18 @@ def test_plain_http_through_a_proxy_names_the_service(connect: Any) -> None:
         assert (caught.value.status, len(proxy.requests)) == (407, 1)
 
 
-@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+VARIABLES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+
+
+@pytest.mark.parametrize(("name", "ask"), cycled(VARIABLES, [SEARCH, DOWNLOAD]), ids=str)
 def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
-    connect: Any, ask: Operation, authority: trustme.CA, trusting: Any, monkeypatch: pytest.MonkeyPatch, name: str
+    connect: Any,
+    ask: Operation,
+    authority: trustme.CA,
+    sandbox: da.Sandbox,
+    trusting: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     with (
         serving(always(http(b"", "500 Proxy"))) as proxy,
@@ -214,8 +224,7 @@ def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
         monkeypatch.setenv(name, proxy.base_url)
         for address in (plain.base_url, plain.base_url.replace("127.0.0.1", "localhost"), secured.base_url):
             assert ask(connect(address, **trusting)) == ask.result
-        with da.Sandbox.demo() as sandbox:
-            assert ask(connect(sandbox))
+        assert ask(connect(sandbox))
         assert proxy.connections == 0
 
 

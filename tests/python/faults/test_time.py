@@ -1,4 +1,4 @@
-"""Nothing hangs: answers that drip, stall or never begin, on a clock that runs thirty times faster than usual.
+"""Nothing hangs: answers that drip, stall or never begin, on a clock that runs sixty times faster than usual.
 
 The ids are those of docs/reliability.md. `tests/python/soak` has the same at the true pace.
 """
@@ -16,14 +16,15 @@ from support.streams import HEAD, OPENING, scan_of
 from support.streams import records as rows
 
 import dataaccess as da
-from dataaccess._connection import Connection
 
-HASTE = 30
+pytestmark = pytest.mark.slow
+
+TIME_SCALE = 60
 
 
 @pytest.fixture(autouse=True)
-def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Connection, "_haste", HASTE)
+def _faster(time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -42,7 +43,7 @@ def test_an_answer_that_never_ends_is_given_up(connect: Any, ask: Operation, cas
 def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, ask: Operation) -> None:
     with serving(CASES["H14-silence-in-the-body"][0]) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            ask(connect(server.base_url, retries=100, timeout=2.5))
+            ask(connect(server.base_url, retries=100, timeout=1.25))
         assert caught.value.phase in {"deadline", "body"}
         assert 1 <= len(server.requests) <= 3
         assert caught.value.elapsed < 20
@@ -55,7 +56,7 @@ def test_h15_a_slow_consumer_is_not_blamed(connect: Any) -> None:
         for batch in scan.batches(max_rows=1):
             seen += batch.num_rows
             # Together longer than grace and window, at less than the least that must come.
-            time.sleep(0.3)
+            time.sleep(0.15)
     assert seen == 12
 
 

@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
-from support.operations import WHOLE, Operation
+from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
+from support.pairs import cycled
 from support.raw_server import Close, always, http, serving
 
 import dataaccess as da
 
 ROOT = Path(__file__).parents[3]
+OPERATIONS = [SEARCH, DOWNLOAD]
 ANY_CIPHER = "ALL:@SECLEVEL=0"
 
 
@@ -114,7 +116,7 @@ CASES: dict[str, tuple[Server, str]] = {
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
 def test_who_is_not_trusted_gets_no_request(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, case: str
 ) -> None:
@@ -142,9 +144,10 @@ def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authorit
         assert len(str(caught.value)) < 600
 
 
-@pytest.mark.parametrize(
-    "greeting", [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
-)
+GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
+
+
+@pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
 def test_c10_a_port_that_speaks_no_tls_is_told_at_once(
     connect: Any, ask: Operation, bundle: Path, greeting: bytes
 ) -> None:

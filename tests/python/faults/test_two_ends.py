@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from support.operations import GOOD, WHOLE, Operation
+from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
+from support.pairs import cycled
 from support.raw_server import RawServer, always, http, serving
 
 import dataaccess as da
@@ -33,8 +34,11 @@ def is_left(server: RawServer, connections: int) -> bool:
     return server.open <= connections
 
 
-@pytest.mark.parametrize("length_first", [False, True])
-@pytest.mark.parametrize("length", [0, 7, len(BODY), 2**40])
+@pytest.mark.parametrize(
+    ("length", "length_first", "ask"),
+    cycled([0, 7, len(BODY), 2**40], [False, True], [SEARCH, DOWNLOAD]),
+    ids=str,
+)
 def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
     connect: Any, ask: Operation, length: int, *, length_first: bool
 ) -> None:

@@ -13,6 +13,8 @@ from support.raw_server import ANSWER, EXPORT, Close, RawServer, always, http, s
 
 import dataaccess as da
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
 REFUSAL = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
 
 # H26: the class of each status that is not 200. What is not named here is told by its hundred.
@@ -89,14 +91,13 @@ def test_h26_each_status_has_a_class_and_is_asked_again_or_not(connect: Any) -> 
                 assert f"HTTP {status}" in str(error)
 
 
-@pytest.mark.parametrize("body", [b"", json.dumps(ANSWER).encode(), json.dumps(EXPORT).encode()])
-def test_h26_no_body_makes_a_result_of_another_status(connect: Any, body: bytes) -> None:
+def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
     statuses = Statuses()
-    statuses.body = body
+    bodies = [b"", json.dumps(ANSWER).encode(), json.dumps(EXPORT).encode()]
     with serving(statuses) as server:
         client = connect(server.base_url, retries=0)
         for status in STATUSES:
-            statuses.status = status
+            statuses.status, statuses.body = status, bodies[status % len(bodies)]
             error = told(WAYS[status % len(WAYS)], client)
             assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
 
@@ -135,6 +136,8 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
             expected = da.PermissionDeniedError if status == 403 else NAMED.get(status, BY_HUNDRED[status // 100])
             assert type(error) is expected, (status, repr(error))
         assert found[da.PermissionDeniedError] == 2, "403 and 401"
+        # The client of before was asked to slow down.
+        client = connect(server.base_url, retries=0)
         statuses.status = 403
         for words in (b"<html>no", b"", b"null", b"[301]", b'{"code":"301"}', b'{"code":403}', b'{"code":301'):
             statuses.body = words

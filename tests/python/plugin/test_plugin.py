@@ -15,20 +15,35 @@ def _strict(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")
 
 
-def run(pytester: pytest.Pytester, source: str, *options: str) -> pytest.RunResult:
-    pytester.makepyfile(source)
-    return pytester.runpytest_subprocess(*options, timeout=50)
+# The plugins of other packages take longer than the tests.
+ALONE = ["-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:anyio"]
 
 
+@pytest.mark.slow
 def test_they_are_there_without_being_asked_for_and_tell_what_they_are(pytester: pytest.Pytester) -> None:
-    told = run(pytester, "", "--fixtures").stdout
+    told = pytester.runpytest_subprocess("--fixtures", timeout=50).stdout
     told.fnmatch_lines(
         ["dataaccess_sandbox *", "*for this test alone*", "dataaccess_client *", "*token has every scope*"]
     )
 
 
-def test_a_test_has_a_client_of_the_demo_data(pytester: pytest.Pytester) -> None:
-    source = """
+# Each with the number of its tests. They run in one process, in this order.
+FILES = {
+    "test_0_nothing_starts_unless_a_test_asks_for_it": (
+        2,
+        """
+        import dataaccess as da
+
+        def test_without():
+            assert da.sandbox._addresses == set()
+
+        def test_with(dataaccess_sandbox):
+            assert da.sandbox._addresses == {dataaccess_sandbox.base_url}
+        """,
+    ),
+    "test_1_a_test_has_a_client_of_the_demo_data": (
+        2,
+        """
         import dataaccess as da
 
         def test_job(dataaccess_client, dataaccess_sandbox):
@@ -40,25 +55,23 @@ def test_a_test_has_a_client_of_the_demo_data(pytester: pytest.Pytester) -> None
         def test_job_that_reads_the_environment(dataaccess_sandbox):
             assert da.Client().base_url == dataaccess_sandbox.base_url
             assert da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    """
-    run(pytester, source).assert_outcomes(passed=2)
-
-
-def test_no_setting_from_outside_breaks_them(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere")
-    source = """
+        """,
+    ),
+    "test_2_no_setting_from_outside_breaks_them": (
+        1,
+        """
+        import os
         import dataaccess as da
 
         def test_job(dataaccess_client):
+            assert "DATAACCESS_CA_BUNDLE" not in os.environ
             assert dataaccess_client.download_segment(5637051)["code"] == 200
             assert da.download_segment(5637051)["code"] == 200
-    """
-    run(pytester, source).assert_outcomes(passed=1)
-
-
-def test_nothing_of_one_test_reaches_another(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
-    source = """
+        """,
+    ),
+    "test_3_nothing_of_one_test_reaches_another": (
+        3,
+        """
         import os
         import pytest
         import dataaccess as da
@@ -78,13 +91,13 @@ def test_nothing_of_one_test_reaches_another(pytester: pytest.Pytester, monkeypa
 
         def test_the_client_is_closed_and_the_environment_as_before():
             assert os.environ["DATAACCESS_BASE_URL"] == "https://cdp.example.com"
+            assert os.environ["DATAACCESS_CA_BUNDLE"] == "/nowhere"
             assert "DATAACCESS_TOKEN" not in os.environ
-    """
-    run(pytester, source).assert_outcomes(passed=3)
-
-
-def test_no_fault_and_no_request_of_one_test_reaches_another(pytester: pytest.Pytester) -> None:
-    source = """
+        """,
+    ),
+    "test_4_no_fault_and_no_request_of_one_test_reaches_another": (
+        2,
+        """
         import pytest
 
         @pytest.mark.parametrize("turn", [1, 2])
@@ -93,26 +106,23 @@ def test_no_fault_and_no_request_of_one_test_reaches_another(pytester: pytest.Py
             dataaccess_client.download_segment(5637051)
             assert len(dataaccess_sandbox.requests) == 1
             dataaccess_sandbox.fault("status", status=503).__enter__()
-    """
-    run(pytester, source).assert_outcomes(passed=2)
+        """,
+    ),
+}
 
 
-def test_nothing_starts_unless_a_test_asks_for_it(pytester: pytest.Pytester) -> None:
-    source = """
-        import dataaccess as da
-
-        def test_without():
-            assert da.sandbox._addresses == set()
-
-        def test_with(dataaccess_sandbox):
-            assert da.sandbox._addresses == {dataaccess_sandbox.base_url}
-    """
-    run(pytester, source, "-k", "without").assert_outcomes(passed=1, deselected=1)
-    run(pytester, source).assert_outcomes(passed=2)
+@pytest.mark.slow
+def test_each_test_has_a_service_of_its_own(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere")
+    pytester.makepyfile(**{name: source for name, (_, source) in FILES.items()})
+    done = pytester.runpytest_subprocess(*ALONE, timeout=50)
+    done.assert_outcomes(passed=sum(tests for tests, _ in FILES.values()))
 
 
 def test_it_can_be_turned_off(pytester: pytest.Pytester) -> None:
-    done = run(pytester, "def test_job(dataaccess_client): ...", "-p", "no:dataaccess")
+    pytester.makepyfile("def test_job(dataaccess_client): ...")
+    done = pytester.runpytest_subprocess(*ALONE, "-p", "no:dataaccess", timeout=50)
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["*fixture 'dataaccess_client' not found*"])
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import inspect
 import multiprocessing
 import pickle
 from typing import Any
 
 import pytest
+from support.workers import count, full, raise_it
 
 import dataaccess as da
 from dataaccess import errors
@@ -20,23 +20,9 @@ EXCEPTIONS = [
 SPAWN = multiprocessing.get_context("spawn")
 
 
-def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
-    """One of a class, with a text in every field that travels."""
-    fields = {name: f"<{name}>" for name in kind._fields if (kind, name) != (da.RecordError, "value")}
-    return kind("search_codes: what and where", **fields)
-
-
 def told(error: BaseException) -> tuple[Any, ...]:
     """What must be the same on the other side."""
     return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
-
-
-def raise_it(kind: type[da.DataAccessError]) -> None:
-    raise full(kind)
-
-
-def count(client: da.Client) -> int:
-    return len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
 
 
 def test_p10_a_client_that_travels_finds_its_token_again(
@@ -71,13 +57,4 @@ def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
         for kind, result in pending:
             with pytest.raises(kind) as caught:
                 result.get(timeout=50)
-            assert told(caught.value) == told(full(kind))
-
-
-def test_p11_every_exception_comes_whole_out_of_an_executor() -> None:
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=SPAWN) as pool:
-        pending = [(kind, pool.submit(raise_it, kind)) for kind in EXCEPTIONS]
-        for kind, result in pending:
-            with pytest.raises(kind) as caught:
-                result.result(timeout=50)
             assert told(caught.value) == told(full(kind))

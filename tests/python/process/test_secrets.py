@@ -42,6 +42,7 @@ def shown(error: BaseException) -> dict[str, str]:
     return told
 
 
+@pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("failure", [*ANSWERS, *OTHERS])
 def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(1):

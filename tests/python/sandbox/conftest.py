@@ -1,12 +1,15 @@
-"""A service beside the shared one: its faults and its log disturb no other test."""
+"""A service beside the shared one, whose faults and log disturb no other test; and a faster clock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from support.clock import short_pauses
 
 import dataaccess as da
+
+__all__ = ["own", "short_pauses"]
 
 
 @pytest.fixture(scope="session")

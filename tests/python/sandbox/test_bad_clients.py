@@ -57,12 +57,12 @@ def the_customers(first: int, last: int) -> list[Body]:
     return [{"customer_id": customer(number)} for number in range(first, last + 1)]
 
 
-@pytest.mark.parametrize("values", [250_000, 600_000], ids=["5-megabytes", "12-megabytes"])
-def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int) -> None:
+@pytest.mark.parametrize(("values", "times"), [(5_000, 10), (12_000, 4)], ids=["5-megabytes", "12-megabytes"])
+def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int, times: int) -> None:
     """The refusal is sent while the client is still writing, and reaches it each time."""
-    one_of = da.col("customer_id").matches([customer(number) for number in range(values)])
+    one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
     client = sandbox.client(retries=0)
-    for _ in range(10):
+    for _ in range(times):
         with pytest.raises(da.RequestRejectedError, match="larger than 4194304 bytes"):
             client.search_items("customer", ["customer_id"], one_of)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from email.message import Message
 from pathlib import Path
@@ -15,16 +14,24 @@ import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis.checks import load_all_checks
+from schemathesis.core.result import Ok
+from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import missing_required_header
+from support.plain_http import DOWNLOAD, SEARCH
 
 import dataaccess as da
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "openapi.json"
 
-DESCRIPTION = schemathesis.openapi.from_path(COMMITTED)
-rejection = DESCRIPTION.config.checks.negative_data_rejection
-# A body that is refused for its size was refused.
-rejection.expected_statuses = [*rejection.expected_statuses, "413"]
+
+@pytest.fixture
+def description() -> schemathesis.BaseSchema:
+    description = schemathesis.openapi.from_path(COMMITTED)
+    rejection = description.config.checks.negative_data_rejection
+    # A body that is refused for its size was refused.
+    rejection.expected_statuses = [*rejection.expected_statuses, "413"]
+    return description
 
 
 def ask(sandbox: da.Sandbox, method: str, **headers: str) -> tuple[int, Message, str]:
@@ -41,9 +48,9 @@ def test_what_is_served_is_what_is_committed(sandbox: da.Sandbox) -> None:
     assert served == COMMITTED.read_text(encoding="utf-8"), "`make openapi` writes docs/openapi.json anew"
 
 
-def test_it_is_open_api() -> None:
+def test_it_is_open_api(description: schemathesis.BaseSchema) -> None:
     assert json.loads(COMMITTED.read_bytes())["openapi"].startswith("3.1.")
-    DESCRIPTION.validate()
+    description.validate()
 
 
 def test_it_is_guarded_as_the_service_is(sandbox: da.Sandbox) -> None:
@@ -53,34 +60,50 @@ def test_it_is_guarded_as_the_service_is(sandbox: da.Sandbox) -> None:
     assert (status, headers["Allow"]) == (405, "GET,HEAD")
 
 
-@pytest.fixture(scope="module")
-def cases() -> Iterator[Counter[tuple[str, str]]]:
-    """How many valid and invalid requests were made of each operation."""
-    cases: Counter[tuple[str, str]] = Counter()
-    yield cases
-    assert min(cases.values()) > 50
-
-
 def no_answer_without_a_token(_context: object, response: schemathesis.Response, _case: object) -> None:
     """Stands for the check that insists on 401, where section 7 of the service's document has 403."""
     if "Authorization" not in response.request.headers:
         assert response.status_code == 403
 
 
-@DESCRIPTION.parametrize()
-@settings(max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = min(300, settings().max_examples)
+
+
+# Made here and not by `schemathesis.parametrize`, which takes seconds to do so at each collection.
+@pytest.mark.hypothesis
+@pytest.mark.slow
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", [SEARCH, DOWNLOAD])
+@pytest.mark.parametrize("phase", ["coverage", "fuzzing"])
 def test_every_request_is_answered_as_described(
-    case: schemathesis.Case[Any], sandbox: da.Sandbox, cases: Counter[tuple[str, str]]
+    description: schemathesis.BaseSchema, sandbox: da.Sandbox, path: str, phase: str
 ) -> None:
-    assert case.meta
-    cases[case.operation.label, case.meta.generation.mode.value] += 1
-    case.call_and_validate(
-        base_url=sandbox.base_url,
-        headers={"Authorization": f"Bearer {sandbox.issue_token(expires_in=60)}"},
-        additional_checks=[no_answer_without_a_token],
-        excluded_checks=[missing_required_header],
+    # How many valid and invalid requests were made.
+    cases: Counter[str] = Counter()
+
+    def is_answered(case: schemathesis.Case[Any]) -> None:
+        assert case.meta
+        cases[case.meta.generation.mode.value] += 1
+        case.call_and_validate(
+            base_url=sandbox.base_url,
+            headers={"Authorization": f"Bearer {sandbox.issue_token(expires_in=60)}"},
+            additional_checks=[no_answer_without_a_token],
+            excluded_checks=[missing_required_header],
+        )
+
+    load_all_checks()
+    for name in {"coverage", "fuzzing"} - {phase}:
+        getattr(description.config.phases, name).enabled = False
+    few = settings(
+        max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
+    of_path = description.include(path=path)
+    (made,) = get_all_tests(schema=of_path, test_func=is_answered, settings=few, given_kwargs=None)
+    assert isinstance(made, Ok)
+    _, test = made.ok()
+    test()
+    assert cases.keys() == {"positive", "negative"}
+    assert min(cases.values()) >= 5
 
 
 def shape(name: str) -> Any:

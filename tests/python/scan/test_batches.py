@@ -9,10 +9,13 @@ import time
 from typing import Any
 
 import pytest
+from support.pairs import cycled
 from support.raw_server import Close, RawServer, http, in_turn, reset, serving
 from support.streams import CLOSING, HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
 
 import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 
 def numbers(batches: Any) -> list[int]:
@@ -48,14 +51,14 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
     assert len(sizes) > 3
 
 
-@pytest.mark.parametrize("name", ["max_rows", "max_bytes"])
-@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "7", None, 2**63])
+@pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", None, 2**63], ["max_rows", "max_bytes"]))
 def test_a_size_that_makes_no_sense_is_refused(client: Any, name: str, bad: Any) -> None:
     with pytest.raises(da.ValidationError, match=f"^{name}: must be a whole number from 1 on, not ") as caught:
         client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
     assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
 
 
+@pytest.mark.both_clients
 def test_the_end_is_the_end(connect: Any) -> None:
     with serving(in_parts(whole(10))) as server:
         batches = scan_of(connect(server.base_url)).batches()
@@ -67,6 +70,7 @@ def test_the_end_is_the_end(connect: Any) -> None:
         batches.close()
 
 
+@pytest.mark.both_clients
 def test_closing_early_closes_the_connection(connect: Any) -> None:
     with serving(endless) as server:
         scan = scan_of(connect(server.base_url))
@@ -81,6 +85,7 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
         assert not scan.stats
 
 
+@pytest.mark.both_clients
 def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
     with serving(endless) as server:
         batches = scan_of(connect(server.base_url)).batches()
@@ -125,6 +130,7 @@ def test_async_batches_close_as_generators_do() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.both_clients
 def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
     with serving(endless) as server:
         for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
@@ -170,6 +176,7 @@ def refused(connection: Any, _number: int) -> None:
     raise Close
 
 
+@pytest.mark.both_clients
 @pytest.mark.parametrize(
     ("end", "cause"),
     [
@@ -229,20 +236,22 @@ def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
         assert time.monotonic() - started < 5
 
 
+@pytest.mark.slow
 def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
     parts = [OPENING + records(0, 1), *(b"," + records(start, 1) for start in range(1, 6)), CLOSING]
 
     def slowly(number: int) -> None:
-        time.sleep(0.5 if number else 0)
+        time.sleep(0.25 if number else 0)
 
     with serving(in_parts(parts, slowly)) as server:
-        client = connect(server.base_url, timeout=1.5, retries=0)
+        client = connect(server.base_url, timeout=0.8, retries=0)
         # No batch is full before the end.
         assert numbers(scan_of(client).batches()) == list(range(6))
-        with pytest.raises(da.RequestTimeoutError, match=r"timeout=1\.5"):
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.8"):
             scan_of(client).collect()
 
 
+@pytest.mark.slow
 def test_a_request_that_is_sent_again_has_its_time_to_the_first_row_again(connect: Any) -> None:
     def twice(connection: Any, number: int) -> None:
         connection.sendall(HEAD + OPENING + (b"" if number else records(0, 1)))
@@ -250,18 +259,19 @@ def test_a_request_that_is_sent_again_has_its_time_to_the_first_row_again(connec
             raise Close
 
     with serving(twice) as server:
-        with pytest.raises(da.RequestTimeoutError, match=r"timeout=2"):
-            list(scan_of(connect(server.base_url, timeout=2, retries=1)).batches())
+        with pytest.raises(da.RequestTimeoutError, match=r"timeout=1"):
+            list(scan_of(connect(server.base_url, timeout=1, retries=1)).batches())
         assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
-    with serving(in_parts(whole(40_000))) as server:
+    with serving(in_parts(whole(20_000))) as server:
         taken: list[int] = []
-        for batch in scan_of(connect(server.base_url, timeout=0.2, retries=0)).batches(max_rows=8_000):
-            time.sleep(0.4)
+        for batch in scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches(max_rows=7_000):
+            time.sleep(0.6)
             taken.extend(numbers([batch]))
-    assert taken == list(range(40_000))
+    assert taken == list(range(20_000))
 
 
 def test_threads_share_batches() -> None:

@@ -195,6 +195,7 @@ print(pulled)
 """
 
 
+@pytest.mark.slow
 def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
     def slowly(number: int) -> None:
         time.sleep(0.01 if number % 20 == 0 else 0)
@@ -206,6 +207,7 @@ def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
     assert (done.stdout.strip(), done.stderr) == ("200000", "")
 
 
+@pytest.mark.slow
 def test_a_pull_while_another_thread_holds_the_lock_does_not_deadlock() -> None:
     seconds = 1_000_000
     hold = ctypes.PyDLL(None).usleep

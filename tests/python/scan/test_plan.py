@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import product
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -423,12 +424,17 @@ class Stock:
         ]
 
 
-@pytest.fixture(scope="module", params=["UTC", "Europe/Berlin"])
-def stocked(request: pytest.FixtureRequest) -> Iterator[Stock]:
-    """Codes around a change of clocks, in a service that cuts its days in a zone."""
-    stock = Stock(request.param)
-    with stock.service:
-        yield stock
+ZONES = ["UTC", "Europe/Berlin"]
+
+
+@pytest.fixture(scope="module")
+def stocks() -> Iterator[dict[str, Stock]]:
+    """Codes around a change of clocks, in services that cut their days in different zones."""
+    stocks = {zone: Stock(zone) for zone in ZONES}
+    with ExitStack() as stack:
+        for stock in stocks.values():
+            stack.enter_context(stock.service)
+        yield stocks
 
 
 def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
@@ -438,7 +444,9 @@ def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
     return [distinct[start : start + chunk] for start in range(0, len(distinct), chunk)]
 
 
+@pytest.mark.slow
 @given(
+    zone=st.sampled_from(ZONES),
     start=st.integers(0, LENGTH - 1),
     length=st.integers(1, LENGTH),
     audience=st.none() | st.lists(st.sampled_from([*AUDIENCE, "nobody"]), min_size=1, max_size=20),
@@ -447,7 +455,8 @@ def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
     ordered=st.booleans(),
 )
 def test_a_scan_gives_each_row_of_its_days_once(
-    stocked: Stock,
+    stocks: dict[str, Stock],
+    zone: str,
     start: int,
     length: int,
     audience: list[str] | None,
@@ -455,6 +464,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
     chunk: int,
     ordered: bool,  # noqa: FBT001 - drawn
 ) -> None:
+    stocked = stocks[zone]
     attrs = ["id", "name", "pool_id", "allocated_time", "allocated_audience", "audience_type", "code_status"]
     days = [FIRST + dt.timedelta(days=day) for day in range(start, min(start + length, LENGTH))]
     stop = days[-1] + dt.timedelta(days=1)

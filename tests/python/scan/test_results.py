@@ -126,9 +126,14 @@ def test_pandas_takes_a_dtype_backend(scan: Any, backend: Any, number: str, text
     assert frame["last_used_source"].isna().tolist() == [False, True]
 
 
-@pytest.mark.parametrize("backend", [None, "numpy_nullable", "pyarrow"])
-@pytest.mark.parametrize("rows", [10, 100_000], ids=["one batch", "several"])
-@pytest.mark.parametrize("nulls", [False, True])
+# Rows of one batch, and of several.
+FRAMES = [
+    *((10, nulls, backend) for nulls in (False, True) for backend in (None, "numpy_nullable", "pyarrow")),
+    *[(70_000, False, None), (70_000, True, None), (70_000, True, "numpy_nullable"), (70_000, False, "pyarrow")],
+]
+
+
+@pytest.mark.parametrize(("rows", "nulls", "backend"), FRAMES)
 def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:  # noqa: FBT001
     first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
     later = dict.fromkeys(first) if nulls else first
@@ -322,8 +327,9 @@ class TestOtherLibraries:
 
 
 def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+    parts = whole(70_000)
+
     def second_time(connection: Any, number: int) -> None:
-        parts = whole(80_000)
         for part in [HEAD, *(parts if number % 2 else parts[:-2])]:
             connection.sendall(part)
         raise Close
@@ -331,7 +337,7 @@ def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> No
     with serving(second_time) as server:
         scan = scan_of(connect(server.base_url))
         for use in (lambda: scan.collect().to_dicts(), scan.to_dicts):
-            assert [row["n"] for row in use()] == list(range(80_000))
+            assert [row["n"] for row in use()] == list(range(70_000))
             assert scan.stats.attempts == 2
 
 

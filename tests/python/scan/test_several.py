@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.failures import DENIED
+from support.pairs import cycled
 from support.parts import (
     FORMS,
     SILENCE,
@@ -30,6 +31,8 @@ from support.raw_server import RawServer, http
 from support.streams import answer
 
 import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
 
 LONG = 20
 """Seconds after which a test is given up, never reached by one that passes."""
@@ -189,16 +192,20 @@ def test_the_rate_is_that_of_all_requests(connect: Any, form: str) -> None:
         assert time.monotonic() - begun >= 5 / 20
 
 
+# Each with the number of requests it needs, of two rows each.
+LIMITS = {1: 1, 2: 1, 3: 2, 4: 2, 7: 4, 10: 5, 11: 5}
+
+
 @every_form
-@pytest.mark.parametrize(("limit", "requests"), [(1, 1), (2, 1), (3, 2), (4, 2), (7, 4), (10, 5), (11, 5)])
-def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(
-    connect: Any, form: str, limit: int, requests: int
-) -> None:
+def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form: str) -> None:
     with parted(good) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 5, limit=limit)
-        assert FORMS[form](scan) == rows_of_all(5)[:limit]
-        assert parts.asked == list(range(requests))
-        assert (scan.stats.rows, scan.stats.requests) == (min(limit, 10), requests)
+        client = connect(parts.base_url)
+        for limit, requests in LIMITS.items():
+            parts.asked.clear()
+            scan = scan_of_parts(client, 5, limit=limit)
+            assert FORMS[form](scan) == rows_of_all(5)[:limit], limit
+            assert parts.asked == list(range(requests)), limit
+            assert (scan.stats.rows, scan.stats.requests) == (min(limit, 10), requests), limit
 
 
 def test_a_limit_passes_over_answers_without_rows(connect: Any) -> None:
@@ -400,9 +407,9 @@ def test_a_token_that_cannot_be_had_is_told(connect: Any) -> None:
         assert parts.asked == []
 
 
-@pytest.mark.parametrize("status", ["429 Slow", "503 Busy"])
-def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any, status: str) -> None:
-    busy = http(b"", status, headers=("Retry-After: 1",))
+@pytest.mark.slow
+def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
+    busy = http(b"", "429 Slow", headers=("Retry-After: 1",))
     begun = time.monotonic()
     with parted(lambda asked: busy if asked.part == 1 and asked.attempt == 0 else good(asked)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 6)
@@ -419,9 +426,10 @@ def test_a_service_that_asks_to_stay_away_for_too_long_is_told(connect: Any) -> 
         assert (caught.value.retry_after, caught.value.attempts) == (901, 1)
 
 
+@pytest.mark.slow
 def test_the_time_is_that_of_each_request(connect: Any) -> None:
     def slowly(asked: Asked) -> bytes:
-        time.sleep(0.4)
+        time.sleep(0.3)
         return good(asked)
 
     with parted(slowly) as parts:
@@ -447,6 +455,7 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
+@pytest.mark.both_clients
 @pytest.mark.parametrize("end", ENDS)
 def test_closing_ends_all_that_are_under_way(connect: Any, end: str) -> None:
     with parted(lambda asked: good(asked) if asked.part == 0 else SILENCE) as parts:
@@ -461,6 +470,7 @@ def test_closing_ends_all_that_are_under_way(connect: Any, end: str) -> None:
             next(iter(batches))
 
 
+@pytest.mark.both_clients
 def test_dropping_the_batches_ends_all_that_are_under_way(connect: Any) -> None:
     with parted(all_silent) as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
@@ -706,8 +716,7 @@ def cut_in_vietnam(times: list[str]) -> da.Sandbox:
     return service
 
 
-@pytest.mark.parametrize("ordered", [True, False], ids=["ordered", "as they come"])
-@every_form
+@pytest.mark.parametrize(("form", "ordered"), cycled(FORMS, [True, False]))
 def test_rows_of_other_days_are_warned_of_once(connect: Any, form: str, ordered: Any) -> None:
     times = [f"2024-01-{day} {hour:02}:30:00" for day in range(14, 18) for hour in range(24)]
     days = {"allocated_time": da.days("2024-01-14", "2024-01-25"), "ordered": ordered}
@@ -747,6 +756,7 @@ def test_threads_share_the_batches_of_several_answers() -> None:
     assert by_number([row for mine in taken for row in mine]) == rows_of_all(60)
 
 
+@pytest.mark.both_clients
 def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)

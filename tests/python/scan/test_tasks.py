@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 from support.parts import FORMS, Asked, Last, good, parted, rows_of, scan_of_parts
 from support.raw_server import http
+from support.workers import arrow_of, ids_of
 
 import dataaccess as da
 
@@ -327,14 +328,6 @@ def test_a_task_that_travelled_is_tried_as_often() -> None:
 # Engines.
 
 
-def ids_of(task: da.Task | da.Scan) -> list[str]:
-    return [str(row["id"]) for row in task.to_dicts()]
-
-
-def arrow_of(task: da.Task) -> pa.Table:
-    return task.to_arrow()
-
-
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.usefixtures("elsewhere")
@@ -346,6 +339,11 @@ def test_multiprocessing(method: str) -> None:
     with multiprocessing.get_context(method).Pool(2) as pool:
         parts = pool.map_async(ids_of, scan.tasks()).get(timeout=50)
         tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
+        with parted(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
+            result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url), 2).tasks())
+            with pytest.raises(da.RequestRejectedError, match="no such thing") as caught:
+                result.get(timeout=50)
+    assert caught.value.operation == "scan_items"
     assert [name for part in parts for name in part] == expected
     assert pa.concat_tables(tables).equals(scan.to_arrow())
 
@@ -379,14 +377,3 @@ def test_asyncio(sandbox: da.Sandbox) -> None:
 
     rows, expected = asyncio.run(main())
     assert rows == expected
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_a_failure_in_a_worker_comes_whole() -> None:
-    with parted(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as parts:
-        tasks = scan_of_parts(da.Client(parts.base_url), 2).tasks()
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            result = pool.map_async(ids_of, tasks)
-            with pytest.raises(da.RequestRejectedError, match="no such thing") as caught:
-                result.get(timeout=50)
-    assert caught.value.operation == "scan_items"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import pytest
 from support.luck import BY, Unlucky
 from support.raw_server import serving
-
-from dataaccess._connection import Connection
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -18,10 +17,10 @@ SEARCHES = 5_000
 @pytest.mark.parametrize("kind", BY)
 @pytest.mark.parametrize(("retries", "good"), [(3, 0.995), (7, 0.9995)])
 def test_five_thousand_searches_are_right_or_fail_as_they_must(
-    kind: str, retries: int, good: float, monkeypatch: pytest.MonkeyPatch
+    kind: str, retries: int, good: float, time_scale: Any
 ) -> None:
     # Silence is given up after three seconds instead of thirty.
-    monkeypatch.setattr(Connection, "_haste", 10)
+    time_scale(10)
     run = secrets.token_hex(4)
     unlucky = Unlucky()
     with serving(unlucky) as server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import os
 import threading
@@ -12,32 +13,44 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-from support.raw_server import ANSWER, http
+from support.raw_server import http
 
 import dataaccess as da
 
 THREADS = 16
-IN_FLIGHT = 1_000
-# Long enough that all of them are on their way at once.
-PAUSE = 2.0
+EACH = 63
+IN_FLIGHT = THREADS * EACH
+# Of each response: large enough that responses which are kept show in the memory.
+PADDING = " " * 16_000
+# Seconds in which all requests of a round must arrive.
+PATIENCE = 20.0
 
 
 def _serve(pipe: Connection) -> None:
-    """Answers each request after a pause, on any number of connections."""
-    most = 0
-    now = 0
+    """Answers once `IN_FLIGHT` requests wait, each with the value that it searches for."""
+    most = now = 0
+    all_wait = asyncio.Barrier(IN_FLIGHT)
+
+    async def wait_for_all() -> None:
+        nonlocal most, now
+        now += 1
+        most = max(most, now)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await all_wait.wait()
+        except (TimeoutError, asyncio.BrokenBarrierError):
+            # From now on nothing waits: `most` reports that too few requests came.
+            await all_wait.abort()
+        now -= 1
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal most, now
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-                await reader.readexactly(int(length.partition(b":")[2]))
-                now += 1
-                most = max(most, now)
-                await asyncio.sleep(PAUSE)
-                now -= 1
-                writer.write(http())
+                query = json.loads(await reader.readexactly(int(length.partition(b":")[2])))
+                await wait_for_all()
+                (name,) = query["filters"]["OR"][0]["AND"][0]["value"]
+                writer.write(http({"code": 200, "data": {"status": True, "data": [{"id": name + PADDING}]}}))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -80,38 +93,74 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a count alone
 
 
-def crowd(seconds: float) -> tuple[int, int, list[tuple[int, int]]]:
-    """Answers, the most requests at once, and samples of memory and descriptors after a fifth of the time."""
+class Rounds:
+    """Rounds for some seconds, and at least some; memory and descriptors before each and after the last."""
+
+    def __init__(self, seconds: float, least: int) -> None:
+        """Begins now."""
+        self.samples: list[tuple[int, int]] = []
+        self._end = time.monotonic() + seconds
+        self._least = least
+        self._go_on: list[bool] = []
+        self._lock = threading.Lock()
+
+    def goes_on(self, number: int) -> bool:
+        """Whether there is a round of this number; the same for all who ask."""
+        with self._lock:
+            if number == len(self._go_on):
+                self.samples.append((resident(), descriptors()))
+                self._go_on.append(number < self._least or time.monotonic() < self._end)
+            return self._go_on[number]
+
+
+def search_in(rounds: Rounds, address: str) -> int:
+    """Searches with one client and all threads; how many responses came, each that of its request."""
+    client = da.AsyncClient(address, token="tok", timeout=60)
     answered = [0] * THREADS
     failures: list[BaseException] = []
-    samples: list[tuple[int, int]] = []
+
+    async def search(thread: int, which: int) -> None:
+        number = 0
+        while rounds.goes_on(number):
+            name = f"{thread}-{which}-{number}"
+            rows = await client.search_items("store", ["id"], da.col("n").equals(name), item_type_id=7)
+            assert rows == [{"id": name + PADDING}], name
+            answered[thread] += 1
+            number += 1
+
+    def work(thread: int) -> None:
+        async def main() -> None:
+            await asyncio.gather(*(search(thread, which) for which in range(EACH)))
+
+        try:
+            asyncio.run(main())
+        except BaseException as error:  # noqa: BLE001 - reported below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise BaseExceptionGroup("threads failed", failures)
+    return sum(answered)
+
+
+def crowd(seconds: float, least: int = 0) -> tuple[int, int, list[tuple[int, int]]]:
+    """Searches in rounds of `IN_FLIGHT` requests, for some seconds and at least some rounds.
+
+    Returns:
+        The number of responses, the most requests at once, and the memory and descriptors after each round without the
+        first ones, which make connections and buffers.
+    """
     with slow_service() as (address, most):
-        client = da.AsyncClient(address, token="tok", timeout=60)
-        end = time.monotonic() + seconds
-
-        async def ask(thread: int) -> None:
-            while time.monotonic() < end:
-                rows = await client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-                assert rows == ANSWER["data"]["data"]
-                answered[thread] += 1
-
-        def work(thread: int) -> None:
-            async def main() -> None:
-                await asyncio.gather(*(ask(thread) for _ in range(IN_FLIGHT // THREADS + 1)))
-
-            try:
-                asyncio.run(main())
-            except BaseException as error:  # noqa: BLE001 - told below
-                failures.append(error)
-
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        time.sleep(seconds / 5)
-        while time.monotonic() < end - seconds / 20:
-            samples.append((resident(), descriptors()))
-            time.sleep(seconds / 20)
-        for thread in threads:
-            thread.join()
-        assert failures == []
-        return sum(answered), most(), samples
+        before = descriptors()
+        rounds = Rounds(seconds, least)
+        answered = search_in(rounds, address)
+        # The connections end with the client, although the service keeps them. The runtime has a few descriptors.
+        deadline = time.monotonic() + 10
+        while (left := descriptors()) > before + THREADS and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert left <= before + THREADS, f"{left} descriptors, and {before} before"
+        return answered, most(), rounds.samples[max(3, len(rounds.samples) // 5) :]

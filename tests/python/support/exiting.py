@@ -44,12 +44,15 @@ loop.set_exception_handler(lambda *_: None)
 tasks = [loop.create_task(client.search_codes(allocated_time=everything)) for _ in range(20)]
 loop.run_until_complete(asyncio.sleep({pause}))
 """
+# The token is a good one: on a busy machine the call may end before the program, and must end well.
 TOKEN_CALLABLE = """
+service = da.Sandbox.demo()
+good = service.issue_token()
 def token():
     time.sleep({pause})
-    return "tok"
-client = da.Client(da.Client("sandbox:demo").base_url, token=token)
-threading.Thread(target=client.download_segment, args=(1,), daemon=True).start()
+    return good
+client = da.Client(service.base_url, token=token)
+threading.Thread(target=client.download_segment, args=(5637051,), daemon=True).start()
 time.sleep({pause} / 2)
 """
 STREAM = """

@@ -109,6 +109,20 @@ CATEGORIES = {
 }
 TEXTS = {f"{name}-{number}": text for name, texts in CATEGORIES.items() for number, text in enumerate(texts)}
 
+# How many tests in a row share the texts.
+SHARES = 4
+
+
+def texts_of(turn: int) -> dict[str, str]:
+    """A share of `TEXTS` with some of each category; each run of `SHARES` turns has all."""
+    return {
+        f"{name}-{number}": text
+        for name, texts in CATEGORIES.items()
+        for number, text in enumerate(texts)
+        if (number - turn) % min(SHARES, len(texts)) == 0
+    }
+
+
 # What stands between the quotes of a JSON text and makes it none.
 BYTES = {
     "raw-control": b"\x01",

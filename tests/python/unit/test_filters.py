@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
-import doctest
 import functools
 import itertools
 import operator
@@ -56,9 +55,10 @@ def test_a_filter_reads_like_the_code_that_makes_it(made: object, shown: str) ->
 
 
 def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
-    many = (X.equals(number) for number in range(20_000))
+    # In pieces, as each sign copies the chain before it.
+    pieces = (functools.reduce(operator.or_, (X.equals(number) for number in range(100))) for _ in range(200))
     with pytest.raises(ValueError, match=r"10,000 conditions joined by \|: .*matches"):
-        functools.reduce(operator.or_, many)
+        functools.reduce(operator.or_, pieces)
 
 
 @pytest.mark.parametrize("made", [made for made, _ in SHOWN], ids=[shown for _, shown in SHOWN])
@@ -156,9 +156,3 @@ def test_a_long_chain_of_one_sign_is_one_level(join: Callable[[Any, Any], Any]) 
     for number in range(1, 2_000):
         chain = join(chain, X.equals(number))
     assert len(chain._given()) == 1 + 2_000
-
-
-def test_the_examples_of_the_docstrings_hold() -> None:
-    outcome = doctest.testmod(filters)
-    assert outcome.attempted >= 12
-    assert outcome.failed == 0

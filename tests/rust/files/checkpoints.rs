@@ -7,7 +7,7 @@ use std::path::Path;
 use dataaccess::checkpoint::{Checkpoint, Fingerprint};
 use dataaccess::error::{Error, Field, Kind};
 
-use crate::folder::{Folder, JOURNAL, LOCK, content, done, entry, fingerprint, names, open, put, tasks, work};
+use super::folder::{Folder, JOURNAL, LOCK, content, done, entry, fingerprint, names, open, put, tasks, work};
 
 fn types() -> Vec<(String, String)> {
     vec![("code".to_owned(), "string".to_owned()), ("pool_id".to_owned(), "int64".to_owned())]

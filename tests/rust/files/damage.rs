@@ -6,7 +6,7 @@ use std::path::Path;
 use dataaccess::checkpoint::Checkpoint;
 use dataaccess::error::Kind;
 
-use crate::folder::{Folder, JOURNAL, content, done, entry, open, work};
+use super::folder::{Folder, JOURNAL, content, done, entry, open, work};
 
 const TASKS: usize = 4;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use dataaccess::error::{Error, Field, Kind};
 use dataaccess::files::{Draft, Written, remove_stale};
 
-use crate::folder::{Folder, names};
+use super::folder::{Folder, names};
 
 fn draft(path: &Path) -> Draft {
     Draft::create(path, Kind::File).unwrap()

@@ -9,7 +9,7 @@ use dataaccess::files::{Draft, JsonLines, Writer, Written};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::folder::Folder;
+use super::folder::Folder;
 
 fn attributes(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()

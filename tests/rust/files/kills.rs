@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use crate::children::{child, folder};
-use crate::folder::{Folder, done, open, work};
+use super::children::{child, folder};
+use super::folder::{Folder, done, open, work};
 
 const TASKS: usize = 300;
 
@@ -16,7 +16,8 @@ fn a_killed_run_has_done_what_it_told() {
     let folder = Folder::new();
     let mut told = Vec::new();
     for round in 0_u64.. {
-        let mut worker = child("kills::works_until_killed", folder.path(), "").stdout(Stdio::piped()).spawn().unwrap();
+        let mut worker =
+            child("files::kills::works_until_killed", folder.path(), "").stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(worker.stdout.take().unwrap());
         let reading = thread::spawn(move || {
             let lines = output.lines().map(Result::unwrap);

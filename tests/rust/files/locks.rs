@@ -9,8 +9,8 @@ use dataaccess::error::{Error, Field, Kind};
 use dataaccess::files::{Csv, Draft, Writer};
 use serde_json::Value;
 
-use crate::children::{child, folder};
-use crate::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
+use super::children::{child, folder};
+use super::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
 
 fn is_locked_by(error: &Error, owner: u32) {
     assert_eq!(error.kind(), Kind::CheckpointLocked);
@@ -30,7 +30,7 @@ fn a_second_run_is_told_who_is_at_work() {
     let mut checkpoint = open(folder.path(), 2).unwrap();
     let draft = checkpoint.part(0).unwrap();
     is_locked_by(&open(folder.path(), 2).unwrap_err(), std::process::id());
-    succeeds(child("locks::finds_it_locked", folder.path(), ""));
+    succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
     draft.finish().unwrap();
     checkpoint.commit(0, entry(0), None).unwrap();
@@ -48,12 +48,12 @@ fn finds_it_locked() {
 fn a_full_disk_is_told_and_leaves_nothing() {
     // 64 blocks of 512 bytes; a process that does not ignore the signal would be ended.
     let folder = Folder::new();
-    succeeds(child("locks::fills_the_disk", folder.path(), "trap '' XFSZ; ulimit -f 64; export FULL=27"));
+    succeeds(child("files::locks::fills_the_disk", folder.path(), "trap '' XFSZ; ulimit -f 64; export FULL=27"));
     let device = Folder::new();
     let mount = format!("mount -t tmpfs -o size=64k tmpfs '{}'; export FULL=28", device.path().display());
     if Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
         let mut inside = Command::new("unshare");
-        let command = child("locks::fills_the_disk", device.path(), &mount);
+        let command = child("files::locks::fills_the_disk", device.path(), &mount);
         inside.arg("-rm").arg(command.get_program()).args(command.get_args());
         inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         succeeds(inside);
@@ -95,9 +95,9 @@ fn fills_the_disk() {
     assert_eq!(done(&open(&path, 3).unwrap()), [0, 1]);
 
     // A library between the rows and the disk does not lose what the system said.
-    let schema = std::sync::Arc::new(arrow::datatypes::Schema::new(vec![arrow::datatypes::Field::new(
+    let schema = std::sync::Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
         "x".repeat(1 << 20),
-        arrow::datatypes::DataType::Int64,
+        arrow_schema::DataType::Int64,
         true,
     )]));
     let place = path.join("_a.csv");

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use proptest::prelude::*;
 
-use crate::folder::{Folder, JOURNAL, done, entry, open, put, work};
+use super::folder::{Folder, JOURNAL, done, entry, open, put, work};
 
 const TASKS: usize = 5;
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
-use arrow::array::{RecordBatch, RecordBatchReader};
-use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_select::concat::concat_batches;
 use dataaccess::error::Kind;
 use dataaccess::files::{Csv, Draft, Parquet, Writer, Written};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -15,7 +15,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 use proptest::prelude::*;
 
-use crate::folder::Folder;
+use super::folder::Folder;
 
 /// A row of each type: text, integer, number, truth, time.
 type Row = (Option<String>, Option<i64>, Option<f64>, Option<bool>, Option<i64>);

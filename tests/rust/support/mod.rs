@@ -2,7 +2,6 @@
 //!
 //! It shares nothing with the package's own client.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::needless_pass_by_value, reason = "values are written where they are passed")]
 
 use std::io::{Read, Write};

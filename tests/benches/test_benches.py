@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-BENCHES = Path(__file__).parents[3] / "benches"
+BENCHES = Path(__file__).parents[2] / "benches"
 
 RUST_BENCH = """\
 decode                fastest       │ slowest       │ median        │ mean          │ samples │ iters

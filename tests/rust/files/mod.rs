@@ -1,13 +1,5 @@
 //! Files that come to be whole or not at all, and the checkpoints made of them: read back, damaged, cut off, killed.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what a test did not expect fails it"
-)]
-
 mod checkpoints;
 #[cfg(unix)]
 mod children;

@@ -1,8 +1,6 @@
 //! The embedded service over real sockets: shapes, rules, access, exports, lifetime.
 //!
 //! Requests are written by hand, so that the service is held against the document and not against our client.
-// Helpers of a test fail the test by panicking.
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod access;
 mod days;

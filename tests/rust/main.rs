@@ -1,0 +1,20 @@
+//! Tests across modules. One program, as each would be linked with all dependencies once more.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what a test did not expect fails it"
+)]
+
+mod files;
+mod layers;
+mod readme;
+mod sandbox;
+mod sandbox_search;
+mod sandbox_store;
+mod sandbox_streaming;
+mod sandbox_switches;
+mod storm;
+mod support;
