@@ -80,7 +80,7 @@ test-rust: .venv/.built ## all Rust tests, with the core compiled alone first
 
 .PHONY: test-python
 test-python: .venv/.built ## all Python tests, the README and the examples
-	$(call say,'Running the Python tests: first in parallel, then those that need a quiet machine')
+	$(call say,'Running the Python tests: in parallel first and the quiet ones after them')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 	$(BIN)/python -m pytest -m quiet
 

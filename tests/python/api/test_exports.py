@@ -64,6 +64,7 @@ def test_a_wait_in_vain_tells_the_last_answer(connect: Any) -> None:
     assert caught.value.last["entries"][0]["endTime"] is None
 
 
+@pytest.mark.slow
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
     with serving(in_turn(http(export(None)), http(export(end)))) as server:

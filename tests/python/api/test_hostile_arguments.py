@@ -166,6 +166,7 @@ def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function
         assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_hostile_text_as_a_value_finds_nothing_in_the_service(client: Any) -> None:
     for name, text in TEXTS.items():
         if is_unicode(text):

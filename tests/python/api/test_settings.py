@@ -109,6 +109,7 @@ def test_options_refuse_what_they_do_not_know() -> None:
         client.with_options(retries=-2)
 
 
+@pytest.mark.both_clients
 def test_a_closed_client_refuses(connect: Any, sandbox: da.Sandbox) -> None:
     client = connect(sandbox)
     client.close()

@@ -136,6 +136,7 @@ def test_a_download(connect: Any) -> None:
     assert request.json == {"scope": "download", "exportId": 5637051}
 
 
+@pytest.mark.both_clients
 def test_validation_gives_the_very_body_that_is_sent(connect: Any) -> None:
     search: dict[str, Any] = {
         "attrs": ["id"],

@@ -53,6 +53,7 @@ def test_everything_public_is_documented(value: Any) -> None:
             assert "Args:" in text
 
 
+@pytest.mark.usefixtures("short_pauses")
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

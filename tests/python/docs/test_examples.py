@@ -15,6 +15,7 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_example_runs_and_prints(example: Path, tmp_path: Path) -> None:
     run = subprocess.run(  # noqa: S603 - our own file

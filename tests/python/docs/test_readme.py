@@ -29,6 +29,7 @@ def blocks(kind: str) -> list[Any]:
     return found
 
 
+@pytest.mark.usefixtures("short_pauses")
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("block", blocks("script"))
 def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +45,7 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         logging.getLogger("dataaccess").setLevel(level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", blocks("tests"))
 def test_block_of_tests_passes(block: Example, pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")

@@ -246,6 +246,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
         assert scan.run(tmp_path).rows == 1
 
 
+@pytest.mark.slow
 def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
     told: list[BaseException] = []
 

@@ -70,12 +70,13 @@ def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, 
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
-def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, ask: Operation, time_scale: Any) -> None:
+def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
-            ask(connect(address, retries=1))
+            search(connect(address, retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
@@ -86,22 +87,22 @@ def silent() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_c3_the_limit_is_for_tls_too(connect: Any, ask: Operation, time_scale: Any) -> None:
+@pytest.mark.slow
+def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
-            ask(connect(f"https://localhost:{port}", retries=1))
+            search(connect(f"https://localhost:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
-def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(
-    connect: Any, ask: Operation, time_scale: Any
-) -> None:
+@pytest.mark.slow
+def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
         told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
         with pytest.raises(da.ProxyError, match=told) as caught:
-            ask(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
+            search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 
 
@@ -167,6 +168,7 @@ def test_c9_plain_http_to_this_machine_stays_plain(connect: Any, ask: Operation)
         assert len(server.requests) == 4
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: Any, ask: Operation) -> None:
     ahead = email.utils.formatdate(time.time() + 3600, usegmt=True)
     busy = http(b"", "503 Busy", headers=(f"Date: {ahead}", f"Retry-After: {ahead}"))

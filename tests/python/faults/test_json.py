@@ -233,6 +233,7 @@ def test_j4_a_number_of_a_kibibyte_is_kept_to_the_last_digit(connect: Any) -> No
         assert rows(client) == columns(client) == [{"a": "1" * 5_000}]
 
 
+@pytest.mark.slow
 def test_j12_a_value_of_sixteen_mebibytes_is_the_limit(connect: Any) -> None:
     bodies = Bodies()
     text = b'"%s"' % (b"x" * (16 * MEBIBYTE - 2))

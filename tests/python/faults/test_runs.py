@@ -94,6 +94,7 @@ CUTS = 40
 LONG = 70_001
 
 
+@pytest.mark.slow
 def test_s7_an_answer_that_breaks_off_anywhere_is_asked_for_again(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(CUTS)]
     # The last of them is longer than what is written at a time.

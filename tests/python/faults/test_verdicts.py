@@ -74,6 +74,7 @@ def told(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
     return caught.value
 
 
+@pytest.mark.slow
 def test_h26_each_status_has_a_class_and_is_asked_again_or_not(connect: Any) -> None:
     statuses = Statuses()
     statuses.body = b"<html>of something on the way"
@@ -91,6 +92,7 @@ def test_h26_each_status_has_a_class_and_is_asked_again_or_not(connect: Any) -> 
                 assert f"HTTP {status}" in str(error)
 
 
+@pytest.mark.slow
 def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
     statuses = Statuses()
     bodies = [b"", json.dumps(ANSWER).encode(), json.dumps(EXPORT).encode()]
@@ -123,6 +125,7 @@ def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -
         assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> None:
     statuses = Statuses()
     statuses.body = json.dumps(REFUSAL).encode()

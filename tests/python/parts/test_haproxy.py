@@ -69,10 +69,12 @@ def test_a_service_that_is_down_is_asked_for_again(connect: Any, front: str, opt
     assert caught.value.attempts == 2
 
 
+@pytest.mark.slow
 def test_a_refusal_for_its_speed_is_obeyed(connect: Any, front: str, options: Any, rows: Any) -> None:
     assert search(connect(f"{front}/limited", **options)) == rows
 
 
+@pytest.mark.slow
 def test_a_service_that_is_too_slow_is_told_as_the_gateway_says(
     connect: Any, front: str, options: Any, sandbox: da.Sandbox
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, opt
     assert (caught.value.location_host, caught.value.status) == ("elsewhere.example.com", 308)
 
 
+@pytest.mark.slow
 def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
     connect: Any, front: Nginx, options: Any, rows: Any
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
     assert answered["429"] > 0
 
 
+@pytest.mark.slow
 def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
     client = connect(f"{front.secured}/limited", retries=0, rate=1.8, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3

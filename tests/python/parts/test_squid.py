@@ -74,6 +74,7 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
+@pytest.mark.slow
 def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     connect: Any, proxy: str, service: RawServer, bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     assert caught.value.phase == "dns"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "user", "status", "attempts"),
     [

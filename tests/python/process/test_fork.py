@@ -83,6 +83,7 @@ def test_a_child_that_ends_properly_takes_nothing_with_it(use: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
     running = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
     parent = os.getpid()

@@ -12,6 +12,7 @@ TASKS = 40
 KILLS = 8
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
 def test_s1_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     told = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)

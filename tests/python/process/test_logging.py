@@ -177,6 +177,7 @@ def test_a_cancelled_call_tells_its_end(kept: Kept) -> None:
     assert [record.outcome for record in kept.records[1:]] == ["cancelled"]
 
 
+@pytest.mark.both_clients
 def test_a_stream_that_is_closed_early_tells_its_end(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
     batches = connect(sandbox).scan_codes(allocated_time=da.after("2024-01-01")).batches(max_rows=10)
     next(batches)

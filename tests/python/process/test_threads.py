@@ -108,6 +108,7 @@ def test_a_sandbox_that_is_dropped_keeps_nobody_waiting() -> None:
             assert connection.recv(1) == b""
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux tells them")
 def test_p8_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     answered, most, samples = crowd(0, least=5)

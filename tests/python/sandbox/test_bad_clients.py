@@ -57,6 +57,7 @@ def the_customers(first: int, last: int) -> list[Body]:
     return [{"customer_id": customer(number)} for number in range(first, last + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("values", "times"), [(5_000, 10), (12_000, 4)], ids=["5-megabytes", "12-megabytes"])
 def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int, times: int) -> None:
     """The refusal is sent while the client is still writing, and reaches it each time."""
@@ -67,11 +68,13 @@ def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, valu
             client.search_items("customer", ["customer_id"], one_of)
 
 
+@pytest.mark.slow
 def test_b3_ten_thousand_groups_are_searched(service: PlainService) -> None:
     body = search(*([condition(customer(number))] for number in range(1_000, GROUPS + 1_000)))
     assert service.search(body).records == the_customers(1_000, 2_000)
 
 
+@pytest.mark.slow
 def test_b3_ten_thousand_conditions_of_one_group_are_searched(service: PlainService) -> None:
     body = search([condition(customer(1), customer(number)) for number in range(1, GROUPS + 1)])
     assert service.search(body).records == the_customers(1, 1)
@@ -197,6 +200,7 @@ def test_b6_loads_and_searches_side_by_side_are_whole() -> None:
                 each.result()
 
 
+@pytest.mark.slow
 def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Table) -> None:
     """Eight threads, each with a connection of its own, ask for different rows and get those."""
     token = sandbox.issue_token(["item"])
@@ -204,7 +208,7 @@ def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Tab
     def ask(seed: int) -> None:
         chance = random.Random(seed)  # noqa: S311 - reproducible on purpose
         with PlainService(sandbox.base_url, token) as service:
-            for _ in range(50):
+            for _ in range(20):
                 first = chance.randint(1, 1_900)
                 body = search([condition(*(customer(number) for number in range(first, first + 20)))])
                 assert service.search(body).records == records(customers, body)

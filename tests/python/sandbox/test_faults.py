@@ -14,6 +14,8 @@ from support.plain_http import PlainService
 
 import dataaccess as da
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
 # What is asked for, which class tells it, and whether it is tried again.
 CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "reset": ({"kind": "reset"}, da.ConnectionLostError, True),

@@ -183,6 +183,7 @@ def test_bytes_that_are_no_json_text(service: PlainService, path: str, position:
     assert not faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "operator"), [("customer_id", "matches"), ("name", "equals")])
 def test_a_hostile_text_as_a_value_finds_what_the_oracle_finds(
     service: PlainService, customers: Table, column: str, operator: str

@@ -67,6 +67,8 @@ def no_answer_without_a_token(_context: object, response: schemathesis.Response,
 
 
 EXAMPLES = min(300, settings().max_examples)
+# Most of the requests that cover the schema have a value of a wrong type somewhere: two of a place will do.
+ALIKE = 2 if EXAMPLES < 300 else 1_000
 
 
 # Made here and not by `schemathesis.parametrize`, which takes seconds to do so at each collection.
@@ -78,11 +80,17 @@ EXAMPLES = min(300, settings().max_examples)
 def test_every_request_is_answered_as_described(
     description: schemathesis.BaseSchema, sandbox: da.Sandbox, path: str, phase: str
 ) -> None:
-    # How many valid and invalid requests were made.
+    # How many valid and invalid requests were made, and how many that break a rule in the same way.
     cases: Counter[str] = Counter()
+    alike: Counter[tuple[str, str]] = Counter()
 
     def is_answered(case: schemathesis.Case[Any]) -> None:
         assert case.meta
+        broken: Any = case.meta.phase.data
+        if phase == "coverage" and broken.location:
+            alike[broken.scenario, broken.location] += 1
+            if alike[broken.scenario, broken.location] > ALIKE:
+                return
         cases[case.meta.generation.mode.value] += 1
         case.call_and_validate(
             base_url=sandbox.base_url,

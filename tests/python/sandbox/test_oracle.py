@@ -52,16 +52,19 @@ def agree(service: PlainService, table: Table, body: Row, zone: tzinfo = UTC) ->
     assert [list(record.items()) for record in found] == [list(record.items()) for record in expected], body
 
 
+@pytest.mark.slow
 @given(draw=st.data())
 def test_promotion_codes_are_those_the_oracle_finds(service: PlainService, codes: Table, draw: Draw) -> None:
     agree(service, codes, draw.draw(code_bodies(codes)))
 
 
+@pytest.mark.slow
 @given(draw=st.data())
 def test_items_are_those_the_oracle_finds(service: PlainService, customers: Table, draw: Draw) -> None:
     agree(service, customers, draw.draw(item_bodies(customers)))
 
 
+@pytest.mark.slow
 @shared_by_examples
 @given(draw=st.data())
 def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw: Draw) -> None:
@@ -74,6 +77,7 @@ def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw:
     assert client.search_items("promotion_code", names(body), body["filters"]) == records(codes, body)
 
 
+@pytest.mark.slow
 @shared_by_examples
 @given(draw=st.data())
 def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
@@ -83,6 +87,7 @@ def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, d
     assert found == records(customers, body)
 
 
+@pytest.mark.slow
 @given(draw=st.data())
 def test_an_expression_finds_what_its_groups_find(sandbox: da.Sandbox, customers: Table, draw: Draw) -> None:
     """`&` and `|` of expressions, given to the client as they were nested, mean the OR of ANDs."""
@@ -130,6 +135,7 @@ def elsewhere(table_of_visits: Table) -> Iterator[dict[str, da.Sandbox]]:
         yield sandboxes
 
 
+@pytest.mark.slow
 @given(zone=st.sampled_from(ZONES), draw=st.data())
 def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
     elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zone: str, draw: Draw
@@ -139,6 +145,7 @@ def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
         agree(service, table_of_visits, draw.draw(item_bodies(table_of_visits)), ZoneInfo(zone))
 
 
+@pytest.mark.slow
 @given(zone=st.sampled_from(ZONES), draw=st.data())
 def test_a_client_finds_the_loaded_rows_of_the_oracle(
     elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zone: str, draw: Draw

@@ -57,7 +57,7 @@ def name_of(rule: Rule) -> str:
 
 
 # There are many rules, each with a test of its own.
-of_each_rule = settings(max_examples=max(10, settings().max_examples // 20))
+of_each_rule = settings(max_examples=max(6, settings().max_examples // 20))
 
 
 @pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *broken_rules.OF_CODES], ids=name_of)

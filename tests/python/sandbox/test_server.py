@@ -23,10 +23,12 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
+@pytest.mark.slow
 def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
     assert longest_answer(own, sockets=270, seconds=2) < 1  # there are 256 places
 
 
+@pytest.mark.slow
 def test_a_stop_is_quick_whatever_clients_are_doing() -> None:
     sandbox = da.Sandbox()
     held = [socket.create_connection(address(sandbox), timeout=10) for _ in range(12)]

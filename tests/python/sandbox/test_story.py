@@ -16,6 +16,7 @@ def save_used_codes(day: str, file: Path) -> None:
     file.write_text(json.dumps(codes), encoding="utf-8")
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_the_job_outlives_a_busy_service(dataaccess_sandbox: da.Sandbox, tmp_path: Path) -> None:
     with dataaccess_sandbox.fault("status", status=503, retry_after=0, times=2):
         save_used_codes("2024-01-15", tmp_path / "codes.json")

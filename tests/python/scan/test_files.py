@@ -584,6 +584,7 @@ def test_codes_without_rows_have_their_types(client: Any, tmp_path: Path) -> Non
 # The rest of it.
 
 
+@pytest.mark.both_clients
 def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
     with parted(lambda asked: answer([{"n": asked.part}])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)

@@ -107,6 +107,7 @@ def test_a_coroutine_is_refused_where_nobody_awaits_it(connect: Any, service: da
         by_day(connect(service)).run(tmp_path, on_progress=on_progress)
 
 
+@pytest.mark.both_clients
 def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:

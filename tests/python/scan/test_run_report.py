@@ -120,6 +120,7 @@ def test_a_total_unlike_the_records_is_told_by_its_task(connect: Any, tmp_path: 
             assert report.reasons == [f"task {scan.tasks()[1].id}: the answer tells of 500 records and has 1"]
 
 
+@pytest.mark.both_clients
 def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) -> None:
     with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))

@@ -92,6 +92,7 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
             pickle.dumps(service.client().scan_codes(allocated_time=da.on("2024-01-15")))
 
 
+@pytest.mark.both_clients
 def test_it_shows_what_it_asks_for(connect: Any, sandbox: da.Sandbox) -> None:
     scan = connect(sandbox).scan_codes(["id", "name"], allocated_time=da.on("2024-01-15"))
     kind, shown = ("AsyncScan", repr(scan.client)) if hasattr(scan, "client") else ("Scan", repr(scan))
@@ -135,6 +136,7 @@ def uses_of(scan: Any) -> Any:
     return [scan.to_dicts, scan.collect, scan.to_pandas, lambda: list(scan.batches())]
 
 
+@pytest.mark.both_clients
 def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
     with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
         scan = scan_of(connect(server.base_url))
@@ -272,6 +274,7 @@ def test_scans_of_the_module_use_the_environment(monkeypatch: pytest.MonkeyPatch
     assert da.scan_items("customer", ["customer_id"], where, client=sandbox.client()).collect().num_rows == 1
 
 
+@pytest.mark.both_clients
 def test_using_a_closed_client_is_refused(connect: Any, sandbox: da.Sandbox) -> None:
     client = connect(sandbox)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))

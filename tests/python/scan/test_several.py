@@ -438,6 +438,7 @@ def test_the_time_is_that_of_each_request(connect: Any) -> None:
             assert FORMS[form](scan_of_parts(client, 4)) == rows_of_all(4)
 
 
+@pytest.mark.slow
 def test_a_request_without_an_answer_has_its_time_each_time(connect: Any) -> None:
     with parted(lambda asked: good(asked) if asked.attempt or asked.part != 1 else SILENCE) as parts:
         scan = scan_of_parts(connect(parts.base_url, timeout=1), 3)
@@ -558,6 +559,7 @@ def test_a_failure_ends_all_that_are_under_way(connect: Any, form: str) -> None:
         assert gone(parts.server)
 
 
+@pytest.mark.both_clients
 @pytest.mark.parametrize("requests", [4, 40])
 def test_a_failure_ends_all_though_the_batches_are_still_held(connect: Any, requests: int) -> None:
     def answers(asked: Asked) -> bytes:

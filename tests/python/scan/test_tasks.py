@@ -83,6 +83,7 @@ def test_a_limited_scan_has_no_tasks(client: Any) -> None:
     assert [problem.argument for problem in caught.value.problems] == ["limit"]
 
 
+@pytest.mark.both_clients
 def test_a_task_shows_what_it_is(client: Any) -> None:
     task = bare(by_day(client).tasks()[3])
     kind = type(task).__name__
@@ -265,6 +266,7 @@ def test_a_task_is_small_and_takes_no_token_along(connect: Any, elsewhere: str) 
     assert len(together) / len(many) < 500, "what they share is there once"
 
 
+@pytest.mark.both_clients
 def test_a_task_of_a_literal_token_does_not_travel(client: Any) -> None:
     task = bare(by_day(client).tasks()[0])
     with pytest.raises(TypeError, match=r"does not pickle.*DATAACCESS_TOKEN.*token_file") as caught:
@@ -295,6 +297,7 @@ def test_a_task_without_known_types_is_asked_for_once() -> None:
         assert parts.asked == [1]
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_tried_eight_times_and_told_by_its_own_name(connect: Any) -> None:
     def answers(asked: Asked) -> bytes:
         return http(b"", "500 Broken") if asked.part == 1 else good(asked)
@@ -312,7 +315,7 @@ def test_a_task_is_tried_eight_times_and_told_by_its_own_name(connect: Any) -> N
         assert parts.asked == [1] * 9
 
 
-@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.usefixtures("elsewhere", "short_pauses")
 def test_a_task_that_travelled_is_tried_as_often() -> None:
     def answers(asked: Asked) -> bytes:
         whole = good(asked)
@@ -328,6 +331,7 @@ def test_a_task_that_travelled_is_tried_as_often() -> None:
 # Engines.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.usefixtures("elsewhere")

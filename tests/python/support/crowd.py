@@ -50,7 +50,8 @@ def _serve(pipe: Connection) -> None:
                 query = json.loads(await reader.readexactly(int(length.partition(b":")[2])))
                 await wait_for_all()
                 (name,) = query["filters"]["OR"][0]["AND"][0]["value"]
-                writer.write(http({"code": 200, "data": {"status": True, "data": [{"id": name + PADDING}]}}))
+                record = f'{{"id":"{name}{PADDING}"}}'
+                writer.write(http(f'{{"code":200,"data":{{"status":true,"data":[{record}]}}}}'.encode()))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -66,7 +67,7 @@ def _serve(pipe: Connection) -> None:
 
 @contextmanager
 def slow_service() -> Iterator[tuple[str, Any]]:
-    """A service in a process of its own: its address, and how to ask for the most it had at once."""
+    """A service in a process of its own: its address, and what returns the most requests that it had at once."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,), daemon=True)
