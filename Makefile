@@ -23,7 +23,10 @@ say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 RUST_FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(comma)python)
 
 # What maturin sets for pyo3. Cargo gets the same, so that clippy does not build pyo3's build scripts a second time.
-AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(ls -t "$(CURDIR)"/target/maturin/pyo3-config-*.txt | head -1)"
+AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(ls -t "$${CARGO_TARGET_DIR:-$(CURDIR)/target}"/maturin/pyo3-config-*.txt | head -1)"
+
+# Each worker of the tests imports pandas and the like: compiled once, not each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Most Python tests wait for a server or a clock, so more of them run at once than there are processors.
 WORKERS ?= 4
@@ -50,7 +53,7 @@ setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build
 	$(call install,.venv,$*)
 	@touch $@
 
-install = $(BIN)/uv pip install --python $(1) --no-deps --require-hashes $(patsubst %,-r requirements/%.txt,$(2))
+install = $(BIN)/uv pip install --compile-bytecode --python $(1) --no-deps --require-hashes $(patsubst %,-r requirements/%.txt,$(2))
 
 .venv/.built: .venv/.test pyproject.toml $(RUST_SOURCES)
 	$(call say,'Building the extension module and installing dataaccess into .venv')

@@ -23,6 +23,7 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
+@pytest.mark.quiet
 @pytest.mark.slow
 def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
     assert longest_answer(own, sockets=270, seconds=2) < 1  # there are 256 places
