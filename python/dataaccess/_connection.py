@@ -107,9 +107,9 @@ class Connection:
         if address is not None:
             from dataaccess.sandbox import shared_sandbox
 
-            sandbox = shared_sandbox(address)
+            sandbox, issued = shared_sandbox(address)
             settings = _Settings(settings, base_url=sandbox.base_url)
-            token = RawToken(sandbox.issue_token())
+            token = RawToken(issued)
         elif token is None:
             token = RawToken(None)
         self._token = token

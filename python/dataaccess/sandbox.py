@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
     from types import TracebackType
 
-# The one server of each process behind `sandbox:demo`: a forked child starts its own, and leaves its parent's alone.
-_shared: dict[int, Sandbox] = {}
+# The one server of each process behind `sandbox:demo`, and one token for all its clients: a sandbox issues only
+# so many. A forked child starts its own server, and leaves its parent's alone.
+_shared: dict[int, tuple[Sandbox, str]] = {}
 _lock = ProcessLock()
 _addresses: set[str] = set()
 
@@ -196,8 +197,8 @@ def _address(host: object) -> IPv4Address | IPv6Address:
         raise ConfigError(f"host= must be an address as 127.0.0.1 or ::1, not {host!r}") from None
 
 
-def shared_sandbox(address: str) -> Sandbox:
-    """The one server of this process behind `sandbox:demo`; the first use warns that the data is made up."""
+def shared_sandbox(address: str) -> tuple[Sandbox, str]:
+    """The one server of this process behind `sandbox:demo`, and its token; the first use warns of made-up data."""
     if address != "sandbox:demo":
         raise ConfigError(f"there is no {address!r}; the embedded service is sandbox:demo")
     with _lock:
@@ -205,7 +206,8 @@ def shared_sandbox(address: str) -> Sandbox:
         if shared is None:
             if not _shared:
                 warn_caller("sandbox:demo is the embedded service: its data is made up", SandboxWarning)
-            shared = _shared[os.getpid()] = Sandbox.demo()
+            sandbox = Sandbox.demo()
+            shared = _shared[os.getpid()] = (sandbox, sandbox.issue_token())
         return shared
 
 

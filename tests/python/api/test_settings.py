@@ -223,3 +223,12 @@ def test_no_traceback_shows_a_secret() -> None:
         assert ours
         assert "hunter2" not in repr([frame.locals for frame in ours])
         assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_the_demo_sandbox_has_one_token_for_all_clients() -> None:
+    # More than a sandbox issues.
+    client = da.Client("sandbox:demo")
+    for _ in range(10_001):
+        client = client.with_options(timeout=9)
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
