@@ -61,7 +61,7 @@ install = $(BIN)/uv pip install --compile-bytecode --python $(1) --no-deps --req
 	@touch $@
 
 .PHONY: demo
-demo: .venv/.built ## search, download and look around in the embedded sandbox
+demo: .venv/.built ## search, download and look around in the sandbox
 	$(call say,'Running examples/demo.py')
 	@$(BIN)/python examples/demo.py
 
@@ -97,6 +97,7 @@ soak: .venv/.built ## the checks that need minutes or quiet, with their full fig
 	$(call say,'Running the long tests')
 	$(BIN)/python -m pytest -m soak tests/python/soak
 	$(BIN)/python -m pytest --both-clients -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
+	$(BIN)/python -m pytest --both-clients -m quiet
 
 .PHONY: lint
 lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workflows
@@ -138,7 +139,7 @@ target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv
 	@touch $@
 
 target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
-	$(call say,'Installing the dependency group airflow into target/airflow')
+	$(call say,'Installing the dependency group airflow into target/envs/airflow')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/airflow
 	$(call install,target/envs/airflow,airflow)
 	@touch $@
@@ -196,6 +197,7 @@ test-wheel: .venv/.test ## the Python tests on the wheel in dist
 	@rm -f .venv/.built
 	$(BIN)/uv pip install --reinstall --no-deps --no-index --find-links dist dataaccess
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
+	$(BIN)/python -m pytest -m quiet
 
 .PHONY: clean
 clean: ## remove all that was built in this folder
