@@ -1,12 +1,15 @@
-"""One job in a process of its own, whose highest memory is then the job's: `python probe.py JOB BASE_URL [REQUESTS]`.
+"""One job in a process of its own, whose highest memory is then the job's.
 
-It prints the rows it met, the seconds it took and, where the system tells it, the most memory it had, in MB. It imports
-nothing that its job does not need.
+    python probe.py JOB BASE_URL [REQUESTS [CORES]]
+
+It keeps to these cores of the machine (`0,1`), and prints the rows it met, the seconds it took and, where the system
+tells it, the most memory it had, in MB. It imports nothing that its job does not need.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import time
@@ -45,13 +48,13 @@ def requests_to_pandas(base_url: str) -> int:
     return len(pd.DataFrame(answer["data"]["data"]))
 
 
-def scan_of(base_url: str, requests: str) -> dataaccess.Scan:
+def scan_of(base_url: str, requests: str, *, ordered: bool = True) -> dataaccess.Scan:
     """A scan of so many requests, whose answers are alike."""
     import dataaccess as da
 
     ids = [str(number) for number in range(int(requests))]
     client = da.Client(base_url, token=TOKEN)
-    return client.scan_codes(allocated_time=da.after("2020-01-01"), allocated_audience=ids, chunk=1)
+    return client.scan_codes(allocated_time=da.after("2020-01-01"), allocated_audience=ids, chunk=1, ordered=ordered)
 
 
 def scan_stream(base_url: str, requests: str) -> dict[str, int]:
@@ -70,6 +73,25 @@ def scan_run(base_url: str, requests: str) -> dict[str, int]:
         return {"rows": report.rows, "bytes": report.bytes, "file_bytes": report.file_bytes}
 
 
+def scan_unordered(base_url: str, requests: str) -> dict[str, int]:
+    """Takes all records of several requests in batches, in the order in which they come."""
+    return {"rows": sum(batch.num_rows for batch in scan_of(base_url, requests, ordered=False).batches())}
+
+
+def scan_arrow(base_url: str, requests: str) -> dict[str, int]:
+    """Makes one table of all records of several requests."""
+    return {"rows": len(scan_of(base_url, requests).to_arrow())}
+
+
+def scan_parquet(base_url: str, requests: str) -> dict[str, int]:
+    """Writes all records of several requests into one Parquet file."""
+    with tempfile.TemporaryDirectory() as folder:
+        scan = scan_of(base_url, requests)
+        scan.to_parquet(Path(folder) / "codes.parquet")
+        assert scan.stats is not None
+        return {"rows": scan.stats.rows}
+
+
 def highest_memory() -> float | None:
     """The most memory this process had, in MB."""
     status = Path("/proc/self/status")
@@ -80,8 +102,13 @@ def highest_memory() -> float | None:
 
 
 if __name__ == "__main__":
-    jobs: dict[str, Any] = {job.__name__: job for job in (stream, to_pandas, requests_to_pandas, scan_stream, scan_run)}
+    alone = (stream, to_pandas, requests_to_pandas)
+    scans = (scan_stream, scan_unordered, scan_arrow, scan_parquet, scan_run)
+    jobs: dict[str, Any] = {job.__name__: job for job in alone + scans}
+    job, *arguments = sys.argv[1:]
+    if arguments[2:]:
+        os.sched_setaffinity(0, map(int, arguments.pop().split(",")))
     started = time.perf_counter()
-    met = jobs[sys.argv[1]](*sys.argv[2:])
+    met = jobs[job](*arguments)
     told = met if isinstance(met, dict) else {"rows": met}
     print(json.dumps({**told, "seconds": time.perf_counter() - started, "memory": highest_memory()}))

@@ -115,10 +115,13 @@ def waits(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     return [*found.times(), over, *[found.gain(name) for name in contenders if name != US]]
 
 
-def probed(job: str, server: PrebuiltServer, scale: Scale, count: int) -> dict[str, float]:
-    """What a scan of so many requests took, in a process of its own."""
+def probed(
+    job: str, server: PrebuiltServer, scale: Scale, count: int, on: list[int] = cores.CLIENT
+) -> dict[str, float]:
+    """What a scan of so many requests took, in a process of its own on these cores."""
+    arguments = [job, server.url(str(scale.rows)), str(count), ",".join(map(str, on))]
     done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, str(PROBE), job, server.url(str(scale.rows)), str(count)],
+        [sys.executable, str(PROBE), *arguments],
         stdout=subprocess.PIPE,
         check=True,
         timeout=600,
@@ -155,8 +158,31 @@ def large(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     return measures
 
 
+APART = {
+    "scan_unordered": "streamed in any order",
+    "scan_arrow": "into one table",
+    "scan_parquet": "into one Parquet file",
+    "scan_run": "into a folder of Parquet",
+}
+
+
+def on_two_cores(server: PrebuiltServer, scale: Scale) -> list[Measure]:
+    """What two cores are worth. The server's bytes lie in its memory; sending them takes some of the second core."""
+    measures = []
+    for job, name in APART.items():
+        seconds: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(scale.rounds):
+            for count, on in ((1, cores.CLIENT), (2, cores.CORES[:1] + cores.CORES[-1:])):
+                seconds[count].append(probed(job, server, scale, scale.most, on)["seconds"])
+        one, two = (statistics.median(each) for each in seconds.values())
+        task = f"{scale.rows * scale.most:,} rows in {scale.most} requests {name}"
+        measures.append(Measure(f"{task}: on two cores", two, "s"))
+        measures.append(Measure(f"{task}: two cores over one", one / two, "x", 1.7))
+    return measures
+
+
 def main() -> None:
-    """Runs both parts."""
+    """Runs all parts."""
     parser = argparse.ArgumentParser(description="What scans of many requests take.")
     parser.add_argument("--smoke", action="store_true", help="tiny counts, to see that the benches work")
     parser.add_argument("--out", type=Path, default=Path("target/bench"), help="folder of the JSON")
@@ -164,7 +190,9 @@ def main() -> None:
     scale = SMOKE if options.smoke else Scale()
     cores.keep_to(cores.CLIENT)
     with PrebuiltServer() as server:
-        measures = waits(server, scale) + (large(server, scale) if sys.platform == "linux" else [])
+        measures = waits(server, scale)
+        if sys.platform == "linux":
+            measures += large(server, scale) + on_two_cores(server, scale)
     if options.smoke:
         measures = [Measure(measure.name, measure.value, measure.unit) for measure in measures]
     print(f"wrote {report.write('scans', measures, options.out)}")

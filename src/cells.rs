@@ -2,7 +2,7 @@
 //!
 //! A block is made while bytes arrive and read by whoever holds the interpreter; this room knows nothing of it.
 
-use crate::decode::{Fit, Gather, Misfit, Sink};
+use crate::decode::{Batch, Fit, Gather, Misfit, Sink};
 use crate::error::Result;
 
 /// A block is handed on once it has this many rows,
@@ -90,6 +90,12 @@ impl Block {
 
     fn text_at(&self, start: usize, length: usize) -> &str {
         self.text.get(start..start + length).unwrap_or_default()
+    }
+}
+
+impl Batch for Block {
+    fn bytes(&self) -> usize {
+        self.text.len() + self.cells.len() * size_of::<Cell>() + self.extras.len() * size_of::<Extra>()
     }
 }
 

@@ -90,7 +90,14 @@ pub fn watched<F: Future>(watcher: Option<Watcher>, future: F) -> impl Future<Ou
     WATCHER.scope(watcher, future)
 }
 
-fn watcher() -> Option<Watcher> {
+/// What `make` returns, made as if by a future that is watched.
+pub fn watched_sync<T>(watcher: Option<Watcher>, make: impl FnOnce() -> T) -> T {
+    WATCHER.sync_scope(watcher, make)
+}
+
+/// Who watches the present future. A task that is spawned for it is given to [`watched`] with the same.
+#[must_use]
+pub fn watcher() -> Option<Watcher> {
     WATCHER.try_with(Clone::clone).ok().flatten()
 }
 

@@ -155,7 +155,7 @@ class AsyncScan(Planned, AsyncReading):
             CheckpointMismatchError: The folder is of another scan.
             CheckpointLockedError: Another run uses the folder.
             CheckpointCorruptError: What is in the folder was changed.
-            CheckpointError: The folder cannot be used, as when the disk is full.
+            CheckpointError: The folder cannot be used, as when the disk is full or others may write to it.
 
         Example:
             >>> import asyncio

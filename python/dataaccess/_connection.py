@@ -6,15 +6,17 @@ It knows nothing of waiting: `client` calls the native client's synchronous half
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._arguments import code_arguments, item_arguments, seconds
 from dataaccess._native import RawClient, RawToken, validate_codes, validate_items
 from dataaccess._stats import ClientStats
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import timedelta
 
     from dataaccess._types import Attributes, TimeCondition, TokenArgument, ValuesOrOperator, Where
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 _SANDBOX = "sandbox:"
 
 # Parts of a header's name that tell of a secret.
-_SECRET_NAMES = ("auth", "cookie", "key", "password", "secret", "token")
+_SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
 
 
 class _Settings(dict[str, Any]):
@@ -60,10 +62,11 @@ class Connection:
         token: TokenArgument = None,
         timezone: str = "UTC",
         timeout: float | timedelta = 300,
-        retries: int = 3,
+        retries: int | None = None,
         concurrency: int = 8,
         rate: float | None = None,
         max_response_bytes: int = 8 * 2**30,
+        max_buffered_bytes: int = 64 * 2**20,
         ca_bundle: str | os.PathLike[str] | None = None,
         proxy: str | None = None,
         allow_http: bool = False,
@@ -71,21 +74,22 @@ class Connection:
         strict: bool = False,
     ) -> None:
         """Checks the settings; connects to nothing. `Client` describes them."""
-        settings = _Settings(
-            base_url=base_url,
-            timezone=timezone,
-            timeout=seconds(timeout),
-            retries=retries,
-            concurrency=concurrency,
-            rate=rate,
-            max_response_bytes=max_response_bytes,
-            ca_bundle=ca_bundle,
-            proxy=proxy,
-            allow_http=allow_http,
-            headers=None if headers is None else list(headers.items()),
-            strict=strict,
-        )
         try:
+            settings = _Settings(
+                base_url=base_url,
+                timezone=timezone,
+                timeout=seconds(timeout),
+                retries=retries,
+                concurrency=concurrency,
+                rate=rate,
+                max_response_bytes=max_response_bytes,
+                max_buffered_bytes=max_buffered_bytes,
+                ca_bundle=ca_bundle,
+                proxy=proxy,
+                allow_http=allow_http,
+                headers=_pairs(headers),
+                strict=strict,
+            )
             address = _sandbox_address(base_url)
             held = RawToken(token) if address is None else None
         finally:
@@ -246,26 +250,29 @@ class Connection:
         unknown = options.keys() - self._settings.keys()
         if unknown:
             name = min(unknown)
+            # One of them may be a token.
+            options = {}
             raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
-        changes = dict(options)
-        if "timeout" in changes:
-            changes["timeout"] = seconds(changes["timeout"])
-        if changes.get("headers") is not None:
-            changes["headers"] = list(changes["headers"].items())
+        settings = _Settings(self._settings, **options)
+        moved, has_headers = "base_url" in options, "headers" in options
+        # As in `__init__`: no frame holds a secret from here on.
+        options = {}
+        settings["timeout"] = seconds(settings["timeout"])
+        if has_headers:
+            settings["headers"] = _pairs(settings["headers"])
         copy = object.__new__(type(self))
         copy._service = self._service
-        moved = "base_url" in changes
-        address = _sandbox_address(changes["base_url"]) if moved else self._address
-        settings = _Settings(self._settings, **changes)
-        # As in `__init__`: no frame holds a secret from here on.
-        options = changes = {}
+        address = _sandbox_address(settings["base_url"]) if moved else self._address
         copy._start(settings, self._token, address, like=self._raw)
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles settings and where the token comes from, never the token."""
         if secret := self._settings.secret():
-            raise TypeError(f"a {type(self).__name__} with {secret} does not pickle, or it would travel along")
+            raise TypeError(
+                f"a {type(self).__name__} with {secret} does not pickle, or it would travel along: "
+                "make the client where it runs"
+            )
         if self._address is not None or self._token.source == "environment":
             token = None
         elif self._token.source == "callable":
@@ -289,6 +296,16 @@ class Connection:
 def _rebuild(cls: type[Connection], settings: dict[str, Any], token: Callable[[], Any] | None) -> Connection:
     headers = settings["headers"]
     return cls(**{**settings, "headers": None if headers is None else dict(headers)}, token=token)
+
+
+def _pairs(headers: object) -> list[tuple[str, str]] | None:
+    """Headers as the core takes them. Others than a mapping are told by their type alone: they may hold a secret."""
+    if headers is None:
+        return None
+    if isinstance(headers, Mapping):
+        return list(headers.items())
+    kind, headers = type(headers).__name__, None
+    raise ConfigError(f"headers= must be a dict of names and values, not of type {kind}")
 
 
 def _sandbox_address(base_url: object) -> str | None:

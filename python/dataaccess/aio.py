@@ -93,7 +93,7 @@ class AsyncClient(Connection):
             where: An expression of `da.col(name)`, or the document's `{"OR": [{"AND": […]}]}`.
             item_type_id: Identifier of the object; customers and promotion codes need none.
             attrs_as: "array" sends the names as an array, "text" as one text with commas: section 4.1
-                calls the field both.
+                calls the field both. Promotion codes always take the array.
             limit: The most records to return.
 
         Returns:

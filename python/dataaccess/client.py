@@ -32,18 +32,22 @@ class Client(Connection):
         timezone: IANA name of the zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call: all its requests and the pauses between. Batches, files and
             scans of several requests have it for each request up to its first row: then only a stall ends it.
-        retries: Requests that may follow the first; 0 sends one. Where that is not 0, one more is free when an idle
-            connection turns out to be closed, and 7 may follow each of a scan of several, of a task and of a file.
+        retries: Requests that may follow the first, everywhere as given; 0 sends one. None: 3 for a call, 7 for each
+            request of a scan of several, of a task and of a file. Unless it is 0, one more is free when an idle
+            connection turns out to be closed.
         concurrency: Requests of one scan at a time. Single calls are not bounded by it.
         rate: Requests a second, at most, over all callers of this client.
-        max_response_bytes: The largest answer that is read, counted uncompressed.
+        max_response_bytes: The largest response that is read, counted decompressed.
+        max_buffered_bytes: How much of its responses a scan holds in memory for a consumer who is slower than the
+            service; the responses that come next in the plan are read ahead so far.
         ca_bundle: PEM file, or folder of them, of the authorities to trust instead of the system's; else
             `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
         proxy: Address of a proxy; else the environment's, but never for this machine.
         allow_http: Whether plain http may leave this machine.
         headers: More headers for each request. `Accept-Encoding` says how an answer may be compressed: some
             of `gzip`, `zstd` and `identity`, without weights; by default it is `gzip, zstd`. On a fast
-            network `identity` can be quicker, as nothing has to be decompressed.
+            network `identity` can be quicker, as nothing has to be decompressed. A client with a header that looks
+            like a secret, as `X-Api-Key`, does not pickle.
         strict: Whether an empty answer must be `[]`; otherwise `{}`, null and absent are empty too.
 
     Raises:
@@ -119,7 +123,7 @@ class Client(Connection):
             where: An expression of `da.col(name)`, or the document's `{"OR": [{"AND": […]}]}`.
             item_type_id: Identifier of the object; customers and promotion codes need none.
             attrs_as: "array" sends the names as an array, "text" as one text with commas: section 4.1
-                calls the field both.
+                calls the field both. Promotion codes always take the array.
             limit: The most records to return.
 
         Returns:

@@ -180,7 +180,7 @@ class Scan(Planned, Reading):
             CheckpointMismatchError: The folder is of another scan.
             CheckpointLockedError: Another run uses the folder.
             CheckpointCorruptError: What is in the folder was changed.
-            CheckpointError: The folder cannot be used, as when the disk is full.
+            CheckpointError: The folder cannot be used, as when the disk is full or others may write to it.
 
         Example:
             >>> import dataaccess as da

@@ -27,9 +27,18 @@ class TokenFile:
         """The file's text without white space around it."""
         try:
             mode = self.path.stat().st_mode
-            text = self.path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            content = self.path.read_bytes()
+        except OSError as error:
             raise ConfigError(f"the token file {self.path} cannot be read: {type(error).__name__}") from error
+        text: str | None
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            text = None
+        # That error holds the whole file, so it must be neither cause nor context of ours; nor may a local hold it.
+        del content
+        if text is None:
+            raise ConfigError(f"the token file {self.path} is not UTF-8 text; save it as UTF-8")
         # On Windows modes say nothing of who may read a file.
         if mode & _OTHERS and sys.platform != "win32":
             warn_caller(f"others may read the token file {self.path}; chmod 600 keeps it to you", DataAccessWarning)
@@ -50,7 +59,7 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
         A callable for `token=`.
 
     Raises:
-        ConfigError: When a request needs the token and the file cannot be read.
+        ConfigError: When a request needs the token and the file cannot be read or is not UTF-8 text.
 
     Example:
         >>> import dataaccess as da

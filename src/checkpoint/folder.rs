@@ -5,10 +5,14 @@
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, ErrorKind};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::fault::{failure, refused};
 use crate::error::Result;
+#[cfg(unix)]
+use crate::{error::Kind, files::Draft};
 
 /// What the name of a part ends with.
 const ENDING: &str = ".parquet";
@@ -32,6 +36,36 @@ pub(super) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|cause| failure(folder, "made", cause))
 }
 
+/// Refuses a folder in which other users could put or change files: what is in it would be taken for rows.
+#[cfg(unix)]
+pub(super) fn check(folder: &Path) -> Result<()> {
+    let found = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?;
+    not_writable_by_others(folder, &found)?;
+    // A file made here tells whose files ours are: on a network disk root's may belong to somebody else.
+    let probe = Draft::create(&folder.join("_dataaccess.owner"), Kind::Checkpoint)?;
+    own(folder, &found, probe.owner()?)
+}
+
+#[cfg(unix)]
+fn not_writable_by_others(path: &Path, found: &Metadata) -> Result<()> {
+    let mode = found.mode() & 0o7777;
+    if mode & 0o022 == 0 {
+        return Ok(());
+    }
+    let problem = format!("can be written by other users: its mode is {mode:04o}");
+    Err(refused(path, &problem).with_hint(format!("run chmod go-w {}", path.display())))
+}
+
+#[cfg(unix)]
+fn own(path: &Path, found: &Metadata, owner: u32) -> Result<()> {
+    let other = found.uid();
+    if other == owner {
+        return Ok(());
+    }
+    let problem = format!("belongs to user {other}, and this process makes files of user {owner}");
+    Err(refused(path, &problem).with_hint(format!("name another folder, or run chown {owner} {}", path.display())))
+}
+
 /// The names of all that a reader would take for rows.
 pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
     let names = fs::read_dir(folder).and_then(|entries| {
@@ -44,10 +78,20 @@ pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// What is known of a file of ours, if it is there: never a link to one.
+/// What is known of a file of ours, if it is there: never a link to one, nor one that others may write to.
 pub(super) fn file(path: &Path) -> Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => Ok(Some(found)),
+        Ok(found) if found.is_file() => {
+            #[cfg(unix)]
+            {
+                not_writable_by_others(path, &found)?;
+                // The folder was checked.
+                let folder = path.parent().unwrap_or(path);
+                let owner = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?.uid();
+                own(path, &found, owner)?;
+            }
+            Ok(Some(found))
+        }
         Ok(found) if found.is_symlink() => {
             Err(refused(path, "is a symbolic link, which is not followed").with_hint("remove it and run again"))
         }

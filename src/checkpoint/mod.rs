@@ -11,7 +11,7 @@ mod line;
 mod lock;
 mod state;
 
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, Types};
 pub use line::{Done, Entry};
 
 use std::collections::HashMap;
@@ -46,6 +46,8 @@ impl Checkpoint {
         let folder = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
         let numbers = numbers(tasks)?;
         folder::make(&folder)?;
+        #[cfg(unix)]
+        folder::check(&folder)?;
         // In this order: a run that begins meanwhile has its journal before its first part.
         if let Some(name) = folder::visible(&folder)?.first()
             && folder::file(&journal::place(&folder))?.is_none()

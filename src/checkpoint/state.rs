@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::Written;
 
 /// Version of what stands in the folder.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a journal comes to.
 #[derive(Debug, Default)]
@@ -34,23 +34,44 @@ impl State {
             Journal::write(folder, &[begin])?;
             return Ok(Self::default());
         };
-        let mut state = Self::read(folder, told.lines, fingerprint, numbers)?;
+        let (mut state, earlier) = Self::read(folder, told.lines, fingerprint, numbers)?;
+        state.fit(folder, fingerprint, &earlier, tasks.len())?;
         let is_whole = state.confirm(folder, numbers)?;
-        if !(told.is_all && is_whole) {
+        if !(told.is_all && is_whole && earlier == *fingerprint) {
             Journal::write(folder, &state.lines(begin, tasks))?;
         }
         Ok(state)
     }
 
-    /// What the lines of a journal come to.
+    /// Keeps of the tasks that are done those whose columns did not change. Without them there would be rows that fit
+    /// no dataset; a run that is complete is left alone.
+    fn fit(&mut self, folder: &Path, now: &Fingerprint, begun: &Fingerprint, tasks: usize) -> Result<()> {
+        let (then, changed) = now.types_since(begun, self.settled.as_deref(), folder);
+        match changed {
+            Some(error) if self.done.len() == tasks => return Err(error),
+            Some(_) => {
+                self.settled = None;
+                self.done.retain(|done| done.file.is_none());
+            }
+            // The scan knew the types then, and perhaps it does not now.
+            None if self.settled.is_none() && self.done.iter().any(|done| done.file.is_some()) => {
+                let known: Option<Vec<_>> = then.into_iter().map(|(name, kept)| Some((name, kept?))).collect();
+                self.settled = known.filter(|types| !types.is_empty());
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// What the lines of a journal come to, and with what it was begun.
     fn read(
         folder: &Path,
         lines: Vec<Line>,
         fingerprint: &Fingerprint,
         numbers: &HashMap<&str, usize>,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Fingerprint)> {
         let path = journal::place(folder);
-        let mut state = Self::default();
+        let (mut state, mut beginning) = (Self::default(), Fingerprint::default());
         let mut places: HashMap<usize, usize> = HashMap::new();
         for (number, line) in lines.into_iter().enumerate() {
             match line {
@@ -59,6 +80,7 @@ impl State {
                     if let Some(error) = fingerprint.mismatch(&begun, folder) {
                         return Err(error);
                     }
+                    beginning = begun;
                 }
                 _ if number == 0 => return Err(damaged(&path, number, "has no beginning")),
                 Line::Begin { .. } => return Err(damaged(&path, number, "begins a second time")),
@@ -83,7 +105,7 @@ impl State {
                 }
             }
         }
-        Ok(state)
+        Ok((state, beginning))
     }
 
     /// Holds the tasks against the folder: one whose part is gone is open again, and no part is without its task.

@@ -3,30 +3,30 @@
 //! Whoever calls them brings a runtime; nothing here blocks, spawns or knows the interpreter.
 
 mod auth;
+mod buffer;
 mod call;
 mod chance;
-mod outlet;
-mod pace;
+mod delivery;
 mod traffic;
 mod verdict;
 mod wait;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
-pub use outlet::{Event, Handing};
+pub use buffer::BufferBudget;
+pub use delivery::{Delivery, DeliveryMode, Event};
 pub use traffic::Stats;
 pub use wait::Waited;
 
-use crate::config::Settings;
+use crate::cells::Cells;
+use crate::config::{Settings, Timeouts};
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 use crate::decode::{Envelope, Gather, Limits, Plan};
@@ -36,18 +36,16 @@ use crate::retry::Policy;
 use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
-use call::{Call, Term};
-use outlet::Outlet;
-use pace::Pace;
-use traffic::Traffic;
+use call::{Call, Term, To};
+use traffic::{Pace, Traffic};
 use verdict::Shape;
 
 /// Most characters of a path; servers take no more.
 const MAX_PATH: usize = 8 * 1024;
 
-/// An answer that ended well, and how it was come by.
+/// A response that is complete and reports success, and what it took.
 #[derive(Debug)]
-pub struct Answered {
+pub struct Completed {
     /// What is left of it when its records have gone to their sink.
     pub envelope: Envelope,
     /// Requests sent.
@@ -58,11 +56,11 @@ pub struct Answered {
 
 /// How a search is carried out.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct SearchMode {
     /// Public name, for whoever watches.
     pub operation: &'static str,
-    /// When its records count.
-    pub handing: Handing,
+    /// When its consumer can take the records.
+    pub delivery: DeliveryMode,
     /// Whether it is one of many requests, which is tried for longer rather than lose the others: there is time
     /// for each attempt up to its first record, and a service that asks for quiet or for fewer retries gets it.
     pub is_part: bool,
@@ -102,37 +100,49 @@ impl Client {
         })
     }
 
-    /// Searches items (sections 4.1 and 4.2). The batches of a sink of `make` go to `events`.
+    /// Searches items (sections 4.1 and 4.2). The records go through a sink of `make`, and in batches to `delivery`.
     pub async fn search<G: Gather>(
         &self,
-        manner: Manner,
+        mode: SearchMode,
         search: &Search,
-        make: impl Fn() -> G + Sync,
-        events: mpsc::Sender<Event<G::Batch>>,
-    ) -> Result<Answered> {
+        make: &(dyn Fn() -> G + Send + Sync),
+        delivery: &Delivery<G::Batch>,
+    ) -> Result<Completed> {
         let plan = Plan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
         let call = Call {
-            operation: manner.operation,
+            operation: mode.operation,
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
             shape: Shape::Records,
             idempotent: true,
-            policy: if manner.is_part { self.policy.of_part() } else { self.policy },
+            policy: if mode.is_part { self.policy.for_scan_request() } else { self.policy },
             timeout: self.settings.timeout,
-            term: match manner {
-                Manner { is_part: true, .. } => Term::EachToFirstRecord,
-                Manner { handing: Handing::ForGood { .. }, .. } => Term::ToFirstRecord,
-                Manner { handing: Handing::InDoubt, .. } => Term::Whole,
+            term: match (mode.is_part, mode.delivery) {
+                (true, _) => Term::EachToFirstRecord,
+                (false, DeliveryMode::Streamed { .. }) => Term::ToFirstRecord,
+                (false, DeliveryMode::Provisional | DeliveryMode::Complete) => Term::Whole,
             },
         };
-        self.run(&call, &Outlet::new(&make, events, manner.handing)).await
+        self.run(&call, To { make, delivery }).await
     }
 
     /// Requests of one scan that may be under way at a time.
     #[must_use]
     pub fn concurrency(&self) -> u32 {
         self.settings.concurrency
+    }
+
+    /// Bytes that a scan may hold for its consumer.
+    #[must_use]
+    pub fn max_buffered_bytes(&self) -> usize {
+        self.settings.max_buffered_bytes
+    }
+
+    /// How long responses may keep a call waiting.
+    #[must_use]
+    pub fn timeouts(&self) -> &Timeouts {
+        &self.settings.timeouts
     }
 
     /// Downloads the status entries of an export (section 4.3).
@@ -157,7 +167,7 @@ impl Client {
             timeout,
             term: Term::Whole,
         };
-        Ok(self.run(&call, &Outlet::none()).await?.envelope)
+        self.run_whole(&call).await
     }
 
     /// Sends what the document does not show, and returns the whole answer.
@@ -174,7 +184,14 @@ impl Client {
             timeout: self.settings.timeout,
             term: Term::Whole,
         };
-        Ok(self.run(&call, &Outlet::none()).await?.envelope)
+        self.run_whole(&call).await
+    }
+
+    /// A call whose response is kept whole: there are no records to deliver.
+    async fn run_whole(&self, call: &Call<'_>) -> Result<Envelope> {
+        let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
+        let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
+        Ok(self.run(call, To { make: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
     }
 
     /// What was counted of all calls over the same connections.
@@ -226,13 +243,18 @@ fn check_path(path: &str) -> Result<()> {
     if !path.starts_with('/') || path.starts_with("//") {
         return refuse("must begin with one slash");
     }
-    let lower = path.to_ascii_lowercase();
-    let climbs = Path::new(path).components().any(|part| part == std::path::Component::ParentDir);
-    if climbs || lower.contains("%2e") || lower.contains("%2f") || lower.contains("%5c") {
-        return refuse("may not climb with .. or hide a slash");
-    }
     if path.len() > MAX_PATH {
         return refuse(&format!("may have at most {MAX_PATH} characters, not {}", path.len()));
+    }
+    // What proxies and servers may read in it that decode it more than once.
+    let mut decoded = path.to_ascii_lowercase();
+    while decoded.contains("%25") {
+        decoded = decoded.replace("%25", "%");
+    }
+    // Some drop what follows a semicolon or an encoded character, as in `..;x=1`, before they look for `..`.
+    let is_dots = |segment: &str| matches!(segment.split([';', '%']).next(), Some("." | ".."));
+    if decoded.split('/').any(is_dots) || ["%2e", "%2f", "%5c"].iter().any(|hidden| decoded.contains(hidden)) {
+        return refuse("may hold neither . nor .. as a segment, nor an encoded dot, slash or backslash");
     }
     if !path.bytes().all(|byte| byte.is_ascii_graphic()) || path.contains(['?', '#', '\\']) {
         return refuse("may hold only visible ASCII, and no ?, # or backslash");
@@ -251,8 +273,20 @@ mod tests {
             "access",
             "//evil.example.com/x",
             "/a/../b",
+            "/a/./b",
+            "/a/..",
+            "/a/..;/b",
+            "/a/..;x=1/b",
+            "/a/.;/b",
+            "/a/..%3B/b",
+            "/a/..%00/b",
             "/a/%2e%2e/b",
+            "/a/%252e%252E/b",
+            "/a/%25252e%25252e/b",
             "/a%2Fb",
+            "/a%252fb",
+            "/a%5cb",
+            "/a%255Cb",
             "/a?b",
             "/a#b",
             "/a\\b",
@@ -262,7 +296,7 @@ mod tests {
         ] {
             assert_eq!(check_path(path).expect_err(path).kind(), Kind::Config);
         }
-        for path in ["/access/api/item/search", "/x..y", "/a/b.c/"] {
+        for path in ["/access/api/item/search", "/x..y", "/a/b.c/", "/a;v=1/b", "/.a/..b;v=1", "/100%25", "/a%20b"] {
             assert!(check_path(path).is_ok(), "{path}");
         }
     }

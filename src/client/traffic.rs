@@ -1,11 +1,12 @@
-//! What all calls over the same connections share: the quota, the gate, and what is counted of them.
+//! What all calls over the same connections share: the quota, the gate, and what is counted of them. And when a request
+//! may start: `rate=` and the gate are one queue.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 use super::chance::chance;
 use crate::error::{Error, Kind, Result};
@@ -44,6 +45,19 @@ pub(super) struct Traffic {
     in_flight: AtomicU64,
 }
 
+/// `rate=` of one client: the least time between the starts of two of its requests, and when the last one was due.
+#[derive(Debug)]
+pub(super) struct Pace {
+    interval: Option<Duration>,
+    last: tokio::sync::Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    pub(super) fn new(interval: Option<Duration>) -> Self {
+        Self { interval, last: tokio::sync::Mutex::default() }
+    }
+}
+
 /// A request under way, however it ends.
 pub(super) struct Flight<'a>(&'a Traffic);
 
@@ -71,16 +85,34 @@ impl Traffic {
         lock(&self.quota).widen(concurrency);
     }
 
-    /// Waits at the gate. Whoever is cancelled there leaves a turn unused.
-    pub(super) async fn turn(&self) {
+    /// Waits until a request may start. Whoever is cancelled meanwhile delays nobody.
+    pub(super) async fn turn(&self, pace: &Pace) {
+        let Some(interval) = pace.interval else {
+            self.pass_gate().await;
+            return;
+        };
+        // The lock is the queue: whoever holds it is the next to start, also when the gate was shut meanwhile.
+        let mut last = pace.last.lock().await;
+        let due = last.map_or_else(Instant::now, |last| Instant::now().max(last + interval));
+        sleep_until(due).await;
+        let passed = self.pass_gate().await;
+        *last = Some(passed.unwrap_or(due));
+    }
+
+    /// Waits at the gate; says when it could be passed, if it was not open. Whoever is cancelled there leaves a turn
+    /// unused.
+    async fn pass_gate(&self) -> Option<Instant> {
+        let mut passed = None;
         loop {
             let now = Instant::now();
-            let turn = lock(&self.gate).turn(now);
-            if turn.at > now {
-                sleep_until(turn.at.into()).await;
+            let turn = lock(&self.gate).turn(now.into_std());
+            let at = Instant::from_std(turn.at);
+            if at > now {
+                sleep_until(at).await;
+                passed = Some(at);
             }
             if lock(&self.gate).holds(turn) {
-                return;
+                return passed;
             }
         }
     }
@@ -94,9 +126,9 @@ impl Traffic {
 
     /// The head of an answer came to a request of the time `sent`.
     pub(super) fn heard(&self, policy: &Policy, sent: Instant, answer: &Answer) {
-        let now = Instant::now();
+        let now = Instant::now().into_std();
         if let Some(pause) = policy.pause(answer.status, answer.retry_after) {
-            lock(&self.gate).refused(sent, now, pause);
+            lock(&self.gate).refused(sent.into_std(), now, pause);
         } else if answer.status == 200 {
             lock(&self.gate).passed(now);
         }
@@ -149,4 +181,61 @@ impl Traffic {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Duration = Duration::from_millis(100);
+
+    /// When each of so many requests that are ready at once starts, since `began`.
+    async fn starts(traffic: &Traffic, pace: &Pace, count: u32) -> Vec<Duration> {
+        let began = Instant::now();
+        let turns = (0..count).map(|_| async {
+            traffic.turn(pace).await;
+            began.elapsed()
+        });
+        futures_util::future::join_all(turns).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_start_an_interval_apart_and_idle_time_is_not_saved_up() {
+        let (traffic, pace) = (Traffic::new(8), Pace::new(Some(INTERVAL)));
+        for _ in 0..2 {
+            assert_eq!(starts(&traffic, &pace, 3).await, [0, 1, 2].map(|number| number * INTERVAL));
+            tokio::time::sleep(600 * INTERVAL).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_rate_holds_for_those_who_waited_for_a_service_that_asked_for_quiet() {
+        let (traffic, pace) = (Traffic::new(8), Pace::new(Some(INTERVAL)));
+        // Others over the same connections have found out that it takes hundreds a second.
+        let now = Instant::now().into_std();
+        for number in 0..300 {
+            lock(&traffic.gate).passed(now + Duration::from_millis(3) * number);
+        }
+        let waiting = starts(&traffic, &pace, 6);
+        let refusing = async {
+            tokio::time::sleep(2 * INTERVAL + INTERVAL / 2).await;
+            let now = Instant::now().into_std();
+            lock(&traffic.gate).refused(now, now, 20 * INTERVAL);
+        };
+        let (starts, ()) = tokio::join!(waiting, refusing);
+        assert_eq!(starts.iter().filter(|start| **start < 3 * INTERVAL).count(), 3);
+        let gaps = starts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        assert!(gaps.clone().all(|gap| gap >= INTERVAL), "{starts:?}");
+        assert!(starts[3] >= 20 * INTERVAL, "{starts:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_cancelled_in_the_queue_delays_nobody() {
+        let (traffic, pace) = (Traffic::new(8), Pace::new(Some(INTERVAL)));
+        traffic.turn(&pace).await;
+        for _ in 0..5 {
+            assert!(tokio::time::timeout(INTERVAL / 100, traffic.turn(&pace)).await.is_err());
+        }
+        assert_eq!(starts(&traffic, &pace, 1).await, [INTERVAL / 20 * 19]);
+    }
 }

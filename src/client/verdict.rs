@@ -1,6 +1,6 @@
 //! Whether an answer is a result, and if not, which failure it is.
 
-use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
@@ -78,15 +78,12 @@ fn entries(envelope: &Envelope) -> Result<()> {
 
 /// An answer with another HTTP status.
 pub(super) fn of_status(answer: &Answer, body: &[u8]) -> Error {
-    #[derive(Deserialize)]
-    struct Told {
-        code: Option<i64>,
-        message: Option<String>,
-    }
     let status = answer.status;
-    let told = serde_json::from_slice::<Told>(body).ok();
-    let code = told.as_ref().and_then(|told| told.code);
-    let message = told.and_then(|told| told.message).map(|message| excerpt(&message, EXCERPT_CHARACTERS));
+    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
+    // Each for itself: a member of another type does not hide the other.
+    let code = envelope.get(field::CODE).and_then(Value::as_i64);
+    let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
+    let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
     if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
         return permission(status, code, message.as_deref());
     }

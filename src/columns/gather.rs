@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use super::batch::{assemble, field_with_seen};
 use super::builder::Builder;
 use super::types::{Column, schema};
-use crate::decode::{Fit, Gather, Misfit, Sink};
+use crate::decode::{Batch, Fit, Gather, Misfit, Sink};
 use crate::error::Result;
 
 /// A batch of more bytes than this is never made, whatever the options say: offsets of texts have 31 bits, and
@@ -98,6 +98,12 @@ impl Columns {
             self.schema = Some(SchemaRef::clone(&schema));
         }
         assemble(&schema, arrays, records)
+    }
+}
+
+impl Batch for RecordBatch {
+    fn bytes(&self) -> usize {
+        self.get_array_memory_size()
     }
 }
 

@@ -15,7 +15,7 @@ mod unify;
 mod values;
 
 pub use gather::{Columns, Options};
-pub use types::{Column, Kind, Type, codes, items, names, schema, settled, settled_by_name};
+pub use types::{Column, Kind, Type, codes, items, known_types, names, schema, settled, settled_by_name};
 pub use unify::unify;
 
 #[cfg(test)]

@@ -164,6 +164,13 @@ pub fn names(schema: &Schema) -> Vec<(String, String)> {
     schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name().to_owned())).collect()
 }
 
+/// The columns by name, with the names of their types where these are known before any record came.
+#[must_use]
+pub fn known_types(columns: &[Column]) -> Vec<(String, Option<String>)> {
+    let known = |column: &Column| fixed_type(column.kind).map(|known| known.name().to_owned());
+    columns.iter().map(|column| (column.name.clone(), known(column))).collect()
+}
+
 /// The same columns, with the types of these names for those that were inferred.
 #[must_use]
 pub fn settled_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {

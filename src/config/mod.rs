@@ -2,8 +2,8 @@
 
 mod base_url;
 pub mod environment;
-mod patience;
 mod proxy;
+mod timeouts;
 mod trust;
 
 use std::fmt;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use url::Url;
 
-pub use patience::Patience;
 pub use proxy::Proxy;
+pub use timeouts::Timeouts;
 pub use trust::{Authorities, Trust};
 
 use crate::error::{Error, Kind, Result};
@@ -47,13 +47,15 @@ pub struct Arguments {
     /// Seconds for a collected call, over all its attempts.
     pub timeout: f64,
     /// Requests sent after the first.
-    pub retries: i64,
+    pub retries: Option<i64>,
     /// Requests of one scan at a time.
     pub concurrency: i64,
     /// Requests a second.
     pub rate: Option<f64>,
     /// Bytes of one answer.
     pub max_response_bytes: i64,
+    /// Bytes that a scan may hold for its consumer.
+    pub max_buffered_bytes: i64,
     /// PEM file of the authorities to trust instead of the system's; else the environment's.
     pub ca_bundle: Option<PathBuf>,
     /// Proxy address; else the environment's.
@@ -78,13 +80,15 @@ pub struct Settings {
     /// For a collected call.
     pub timeout: Duration,
     /// Requests sent after the first.
-    pub retries: u32,
+    pub retries: Option<u32>,
     /// Requests of one scan at a time.
     pub concurrency: u32,
     /// Least time between the starts of two requests.
     pub interval: Option<Duration>,
     /// Bytes of one answer.
     pub max_response_bytes: u64,
+    /// Bytes that a scan may hold for its consumer.
+    pub max_buffered_bytes: usize,
     /// Whom TLS trusts.
     pub trust: Trust,
     /// The proxy on the way.
@@ -94,7 +98,7 @@ pub struct Settings {
     /// Whether only `[]` is an empty answer.
     pub strict: bool,
     /// How long an answer may keep us waiting.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     /// How many times faster than usual time-outs and back-off run: 1, except in tests.
     pub time_scale: u32,
 }
@@ -134,16 +138,15 @@ impl Settings {
             base_url,
             zone: Zone::try_new(&arguments.timezone)?,
             timeout,
-            retries: whole("retries", arguments.retries, 0)?,
+            retries: arguments.retries.map(|retries| whole("retries", retries, 0)).transpose()?,
             concurrency: whole("concurrency", arguments.concurrency, 1)?,
             interval,
-            max_response_bytes: u64::try_from(arguments.max_response_bytes)
-                .ok()
-                .filter(|bytes| *bytes > 0)
-                .ok_or_else(|| refused("max_response_bytes", arguments.max_response_bytes, "at least 1"))?,
+            max_response_bytes: bytes("max_response_bytes", arguments.max_response_bytes)?,
+            max_buffered_bytes: usize::try_from(bytes("max_buffered_bytes", arguments.max_buffered_bytes)?)
+                .unwrap_or(usize::MAX),
             headers: headers(arguments.headers)?,
             strict: arguments.strict,
-            patience: Patience::scaled(arguments.time_scale),
+            timeouts: Timeouts::scaled(arguments.time_scale),
             time_scale: arguments.time_scale.max(1),
         })
     }
@@ -175,6 +178,10 @@ fn interval(rate: f64) -> Result<Duration> {
         Ok(interval) if (1e-3..=1e6).contains(&rate) => Ok(interval),
         _ => Err(refused("rate", rate, "from 0.001 to 1000000 requests a second")),
     }
+}
+
+fn bytes(name: &'static str, value: i64) -> Result<u64> {
+    u64::try_from(value).ok().filter(|bytes| *bytes > 0).ok_or_else(|| refused(name, value, "at least 1"))
 }
 
 fn whole(name: &'static str, value: i64, least: u32) -> Result<u32> {

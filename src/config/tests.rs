@@ -7,10 +7,11 @@ fn arguments() -> Arguments {
         base_url: Some("https://cdp.example.com".to_owned()),
         timezone: "UTC".to_owned(),
         timeout: 300.0,
-        retries: 3,
+        retries: None,
         concurrency: 8,
         rate: None,
         max_response_bytes: 8 << 30,
+        max_buffered_bytes: 64 << 20,
         ca_bundle: None,
         proxy: None,
         allow_http: false,
@@ -107,15 +108,16 @@ fn every_variable_that_is_read_is_listed() {
 #[test]
 fn numbers_out_of_range_name_their_argument() {
     type Change = fn(&mut Arguments);
-    let cases: [(&str, Change); 9] = [
+    let cases: [(&str, Change); 10] = [
         ("timeout=", |arguments| arguments.timeout = 0.0),
         ("timeout=", |arguments| arguments.timeout = f64::NAN),
         ("timeout=", |arguments| arguments.timeout = 1e12),
-        ("retries=", |arguments| arguments.retries = -1),
+        ("retries=", |arguments| arguments.retries = Some(-1)),
         ("concurrency=", |arguments| arguments.concurrency = 0),
         ("rate=", |arguments| arguments.rate = Some(-2.0)),
         ("rate=", |arguments| arguments.rate = Some(1e-320)),
         ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
+        ("max_buffered_bytes=", |arguments| arguments.max_buffered_bytes = 0),
         ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
     ];
     for (name, change) in cases {

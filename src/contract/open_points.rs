@@ -33,7 +33,7 @@ const fn point(
 }
 
 /// Every open point that changes what client or sandbox do.
-pub const OPEN_POINTS: [OpenPoint; 27] = [
+pub const OPEN_POINTS: [OpenPoint; 32] = [
     point(
         "day_zone",
         "2.4",
@@ -67,12 +67,36 @@ pub const OPEN_POINTS: [OpenPoint; 27] = [
         "\"refused\", \"unmatched\"",
     ),
     point(
+        "value_type",
+        "2.4, 4.1",
+        "values of value_type beyond normal",
+        "refused with a 400 envelope; the client sends normal unless a raw condition has another",
+        "as for operators",
+        "",
+    ),
+    point(
+        "condition_type",
+        "2.4, 4.1",
+        "values of condition_type beyond comp_attr",
+        "refused with a 400 envelope; the client sends comp_attr unless a raw condition has another",
+        "as for operators",
+        "",
+    ),
+    point(
         "attrs_as",
         "4.1",
-        "whether attrs is an array or a text",
+        "whether attrs of a generic search is an array or a text",
         "the client sends the array; the sandbox takes both",
-        "the promotion code search says array",
+        "the promotion code search says array, and takes nothing else",
         "\"both\", \"array\", \"text\"",
+    ),
+    point(
+        "attrs_separator",
+        "4.1",
+        "the separator of the names when attrs is a string",
+        "a comma, with or without blanks around it; so no name contains a comma",
+        "the usual separator of a list",
+        "",
     ),
     point(
         "empty_shape",
@@ -149,11 +173,27 @@ pub const OPEN_POINTS: [OpenPoint; 27] = [
         "\"status\", \"code_only\"",
     ),
     point(
+        "refusal_data",
+        "2.1, 7",
+        "data of a refusal other than the permission failure",
+        "a string, the same as message",
+        "data is an object, an array or a string, and that of the permission failure says what went wrong",
+        "",
+    ),
+    point(
         "no_conditions",
         "4.1",
         "what a filter without conditions finds",
         "an empty AND finds every record, an empty OR none",
         "as all of no conditions hold, and no one of no groups does",
+        "",
+    ),
+    point(
+        "empty_values",
+        "2.4",
+        "which records an empty list of values matches",
+        "none; the client refuses to send an empty list",
+        "no value is in an empty list",
         "",
     ),
     point(

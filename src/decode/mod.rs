@@ -64,10 +64,16 @@ pub trait Sink {
     fn undo_record(&mut self);
 }
 
+/// Some records, with the memory they take.
+pub trait Batch: Send + 'static {
+    /// In bytes, about.
+    fn bytes(&self) -> usize;
+}
+
 /// A sink that hands on what it took in batches.
 pub trait Gather: Sink + Send {
     /// Some records.
-    type Batch: Send + 'static;
+    type Batch: Batch;
 
     /// The complete records, once there are enough to be worth handing on.
     ///

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::envelope::Envelope;
 use super::fast::{Fast, Run};
 use super::fault::Fault;
-use super::{Limits, Sink, plain};
+use super::{Fit, Limits, Sink, plain};
 
 /// What reads records, and what was seen of them.
 #[derive(Debug)]
@@ -15,13 +15,16 @@ pub(super) struct Records {
     limits: Limits,
     most: u64,
     count: u64,
+    /// For the records after `most`, whose keys are not counted.
+    dropped: Columns,
 }
 
 impl Records {
     /// Records after `most` are read and dropped.
     pub(super) fn new(names: Vec<String>, most: Option<u64>, limits: Limits) -> Self {
         let fast = Fast::new(names.len(), limits);
-        Self { columns: Columns::new(names), fast, limits, most: most.unwrap_or(u64::MAX), count: 0 }
+        let dropped = Columns::new(if most.is_some() { names.clone() } else { Vec::new() });
+        Self { columns: Columns::new(names), fast, limits, most: most.unwrap_or(u64::MAX), count: 0, dropped }
     }
 
     #[cfg(test)]
@@ -40,15 +43,20 @@ impl Records {
     /// Reads records, the first of which begins at `start`, and the commas between them, as long as that is quick.
     /// None when nothing is.
     pub(super) fn read_all<S: Sink>(&mut self, text: &str, start: usize, sink: &mut S) -> Option<Run> {
-        let most = self.most.saturating_sub(self.count);
-        let run = self.fast.as_mut()?.read_all(text, start, most, &mut self.columns, sink);
+        let fast = self.fast.as_mut()?;
+        let run = match self.most.saturating_sub(self.count) {
+            0 => fast.read_all(text, start, u64::MAX, &mut self.dropped, &mut Dropped),
+            most => fast.read_all(text, start, most, &mut self.columns, sink),
+        };
         self.count += run.count;
         Some(run)
     }
 
     /// Reads one record, whatever it holds.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<(), Fault> {
-        if self.is_full() {
+        if self.is_full() && record.first() == Some(&b'{') {
+            plain::read(record, &self.limits, &mut self.dropped, &mut Dropped)?;
+        } else if self.is_full() {
             plain::check(record, 0, self.limits.number)?;
         } else {
             plain::read(record, &self.limits, &mut self.columns, sink)?;
@@ -62,4 +70,39 @@ impl Records {
         let (present, records_with_extras) = self.columns.into_counts();
         Envelope { records: self.count, present, records_with_extras, ..Envelope::default() }
     }
+}
+
+/// Takes the records after the limit, and keeps nothing of them.
+struct Dropped;
+
+impl Sink for Dropped {
+    fn null(&mut self, _column: usize) -> Fit {
+        Ok(())
+    }
+
+    fn bool(&mut self, _column: usize, _value: bool) -> Fit {
+        Ok(())
+    }
+
+    fn integer(&mut self, _column: usize, _digits: &str) -> Fit {
+        Ok(())
+    }
+
+    fn number(&mut self, _column: usize, _text: &str) -> Fit {
+        Ok(())
+    }
+
+    fn text(&mut self, _column: usize, _text: &str) -> Fit {
+        Ok(())
+    }
+
+    fn nested(&mut self, _column: usize, _json: &str) -> Fit {
+        Ok(())
+    }
+
+    fn extra(&mut self, _name: &str, _json: &str) {}
+
+    fn end_record(&mut self) {}
+
+    fn undo_record(&mut self) {}
 }

@@ -305,6 +305,15 @@ fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
     assert_eq!(decoder.finish().expect("closed").records, 3);
     assert_eq!(sink.rows, [json!({"a": 1}), json!({"a": 2})]);
 
+    let long: Vec<String> = (0..9).map(|n| format!(r#"{{"a":{n},"b":"x"}}"#)).collect();
+    let mut counting = Decoder::new(Plan { max_records: Some(1), ..plan(&["a", "b"]) });
+    let mut sink = Objects { names: vec!["a".to_owned(), "b".to_owned()], ..Objects::default() };
+    counting.feed(format!(r#"{{"data":{{"data":[{}, 7, "#, long.join(", ")).as_bytes(), &mut sink).expect("good");
+    counting.feed(br#"{"c":1}],"status":true},"code":200}"#, &mut sink).expect("good");
+    let envelope = counting.finish().expect("closed");
+    assert_eq!((envelope.records, sink.rows.len()), (11, 1));
+    assert_eq!((envelope.present, envelope.records_with_extras), (vec![1, 1], 0), "what is dropped is not counted");
+
     let mut late = Decoder::new(Plan { max_records: Some(1), ..plan(&["a"]) });
     late.feed(
         br#"{"data":{"data":[{"a":1}]},"code":200"#,

@@ -49,11 +49,6 @@ impl Writer for Csv {
         self.put(batch, false)
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.draft.restart()?;
-        self.begin()
-    }
-
     fn finish(self) -> Result<Written> {
         self.draft.finish()
     }

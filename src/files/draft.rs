@@ -3,8 +3,10 @@
 //! Until then its place is as before, whatever ends the work.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Seek, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{self, Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
 
 use super::failure::failure;
 use super::private::{open, private};
@@ -27,6 +29,8 @@ pub struct Draft {
     /// None once it is in its place.
     name: Option<PathBuf>,
     tally: Tally,
+    /// Whether nobody wants it any more.
+    abandoned: CancellationToken,
     /// Why it cannot be finished. Libraries lose what the system said, or the error as a whole.
     failure: Option<Error>,
 }
@@ -63,7 +67,16 @@ impl Draft {
         let mut options = if kind == Kind::File { open() } else { private() };
         let made = options.read(true).write(true).create_new(true).open(&name);
         let file = made.map_err(|cause| failure(kind, path, "written", cause))?;
-        Ok(Self { place, kind, file, name: Some(name), tally: Tally::default(), failure: None })
+        let (tally, abandoned) = (Tally::default(), CancellationToken::new());
+        Ok(Self { place, kind, file, name: Some(name), tally, abandoned, failure: None })
+    }
+
+    /// The same, but once this token is cancelled the file never comes to its place. Whoever writes may be in the middle
+    /// of a long write when its caller goes away.
+    #[must_use]
+    pub fn unless(mut self, abandoned: &CancellationToken) -> Self {
+        self.abandoned = abandoned.clone();
+        self
     }
 
     /// Where it will be.
@@ -72,14 +85,14 @@ impl Draft {
         &self.place
     }
 
-    /// Begins anew: what was written is void, and so is its failure.
+    /// The user to whom the file belongs.
     ///
     /// # Errors
-    /// The file cannot be emptied.
-    pub fn restart(&mut self) -> Result<()> {
-        self.failure = None;
-        self.tally = Tally::default();
-        self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(|cause| self.failed("emptied", cause))
+    /// The system does not say.
+    #[cfg(unix)]
+    pub fn owner(&self) -> Result<u32> {
+        let found = self.file.metadata().map_err(|cause| failure(self.kind, &self.place, "looked at", cause))?;
+        Ok(std::os::unix::fs::MetadataExt::uid(&found))
     }
 
     /// Puts the file in its place, durably. What was there before is replaced, a symbolic link too.
@@ -91,11 +104,15 @@ impl Draft {
             return Err(failure);
         }
         self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
+        if self.abandoned.is_cancelled() {
+            return Err(Error::new(Kind::Internal, "the caller of a write has gone away"));
+        }
         if let Some(name) = &self.name {
             fs::rename(name, &self.place).map_err(|cause| self.failed("put in its place", cause))?;
         }
         self.name = None;
-        synchronise(folder(&self.place)).map_err(|cause| self.failed("put in its place for good", cause))?;
+        synchronise(folder(&self.place))
+            .map_err(|cause| self.failed("made durable, but is complete and in its place", cause))?;
         Ok(std::mem::take(&mut self.tally).written())
     }
 

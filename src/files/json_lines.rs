@@ -70,10 +70,6 @@ impl Writer for JsonLines {
         self.draft.write_all(&self.lines).map_err(|cause| self.draft.told(cause))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.draft.restart()
-    }
-
     fn finish(self) -> Result<Written> {
         self.draft.finish()
     }

@@ -28,14 +28,8 @@ pub trait Writer: Send {
     /// Adds rows.
     ///
     /// # Errors
-    /// The draft cannot be written. It cannot be finished then, but it can be restarted.
+    /// The draft cannot be written. It cannot be finished then.
     fn write(&mut self, batch: &Self::Batch) -> Result<()>;
-
-    /// Begins anew: all rows so far are void, since their answer is being asked for again.
-    ///
-    /// # Errors
-    /// The draft cannot be written.
-    fn restart(&mut self) -> Result<()>;
 
     /// Ends the file and puts it in its place.
     ///

@@ -27,8 +27,6 @@ const GROUP_BYTES: usize = 16 << 20;
 /// Writes batches of one schema.
 pub struct Parquet {
     writer: ArrowWriter<Slot>,
-    schema: SchemaRef,
-    properties: WriterProperties,
 }
 
 impl Parquet {
@@ -45,8 +43,11 @@ impl Parquet {
             .set_max_row_group_bytes(Some(GROUP_BYTES))
             .set_key_value_metadata(Some(metadata))
             .build();
-        let writer = writer(draft, schema, &properties)?;
-        Ok(Self { writer, schema: SchemaRef::clone(schema), properties })
+        let writer = ArrowWriter::try_new(Slot(Some(draft)), SchemaRef::clone(schema), Some(properties));
+        let writer = writer.map_err(|cause| {
+            Error::new(Kind::Internal, "this schema makes no Parquet: please report this").with_source(cause)
+        })?;
+        Ok(Self { writer })
     }
 
     fn told(&mut self, cause: ParquetError) -> Error {
@@ -68,13 +69,6 @@ impl Writer for Parquet {
         self.writer.write(batch).map_err(|cause| self.told(cause))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        let mut draft = self.take()?;
-        let emptied = draft.restart();
-        self.writer = writer(draft, &self.schema, &self.properties)?;
-        emptied
-    }
-
     fn finish(mut self) -> Result<Written> {
         self.writer.finish().map_err(|cause| self.told(cause))?;
         self.take()?.finish()
@@ -85,12 +79,6 @@ impl fmt::Debug for Parquet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Parquet").field("writer", &self.writer).finish_non_exhaustive()
     }
-}
-
-fn writer(draft: Draft, schema: &SchemaRef, properties: &WriterProperties) -> Result<ArrowWriter<Slot>> {
-    ArrowWriter::try_new(Slot(Some(draft)), SchemaRef::clone(schema), Some(properties.clone())).map_err(|cause| {
-        Error::new(Kind::Internal, "this schema makes no Parquet: please report this").with_source(cause)
-    })
 }
 
 /// Only a defect writes on after the end.

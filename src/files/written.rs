@@ -70,7 +70,12 @@ pub(super) fn synchronise(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
-    match File::open(folder)?.sync_all() {
+    let opened = match File::open(folder) {
+        // A folder that may be written and not listed: its names become durable with the file system's next sync.
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        opened => opened?,
+    };
+    match opened.sync_all() {
         // Some file systems have nothing to synchronise there.
         Err(cause) if matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         done => done,

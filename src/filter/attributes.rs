@@ -38,18 +38,24 @@ pub(super) fn code_names(given: &Given, problems: &mut Problems) -> Option<Vec<S
     names(given, Some(&codes::ATTRIBUTES), problems)
 }
 
-/// The form in which names are sent (section 4.1 shows two).
-pub(super) fn as_sent(names: Vec<String>, form: &Given, problems: &mut Problems) -> Option<Attributes> {
-    match form {
-        Given::Null => Some(Attributes::Names(names)),
-        Given::Text(form) if form == "array" => Some(Attributes::Names(names)),
-        Given::Text(form) if form == "text" => Some(Attributes::Text(names.join(","))),
-        form => {
-            let message = format!("{} is not a form of attrs: it is \"array\" or \"text\"", form.shown());
-            problems.add(&Place::argument("attrs_as", "attrs"), form, message);
-            None
+/// The form in which names are sent: section 4.1 shows two, and for promotion codes rule 2 of section 4.2 one.
+pub(super) fn as_sent(
+    names: Vec<String>,
+    form: &Given,
+    is_promotion_code: bool,
+    problems: &mut Problems,
+) -> Option<Attributes> {
+    let message = match form {
+        Given::Null => return Some(Attributes::Names(names)),
+        Given::Text(form) if form == "array" => return Some(Attributes::Names(names)),
+        Given::Text(form) if form == "text" && !is_promotion_code => return Some(Attributes::Text(names.join(","))),
+        Given::Text(form) if form == "text" => {
+            "a search of promotion codes takes attrs as an array: leave attrs_as out".to_owned()
         }
-    }
+        form => format!("{} is not a form of attrs: it is \"array\" or \"text\"", form.shown()),
+    };
+    problems.add(&Place::argument("attrs_as", "attrs"), form, message);
+    None
 }
 
 fn name(value: &Given, known: Option<&[&str]>) -> Result<String, String> {

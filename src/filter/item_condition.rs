@@ -6,7 +6,10 @@ use super::given::{ColumnCondition, Comparison, Given, Method};
 use super::problems::{Place, Problems};
 use super::times::Times;
 use super::values;
-use crate::contract::condition::{CONDITION_TYPE, DATETIME, ItemCondition, NUMBER, STRING, VALUE_TYPE};
+use crate::contract::condition::{
+    AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, DATETIME, ItemCondition, NUMBER, STRING, VALUE_TYPE,
+};
+use crate::time::Moment;
 
 /// Checks a condition; `types` are its `value_type` and `condition_type` where the caller gave them.
 pub(super) fn check(
@@ -110,5 +113,21 @@ fn several<T>(
     if !values::not_empty(given, place, problems) {
         return None;
     }
-    problems.keep_each(place, given, read)
+    problems.keep_each(place, given, |value| {
+        refuse_other_units(&comparison.method, value)?;
+        read(value)
+    })
+}
+
+/// An operator of dates takes Unix milliseconds, also under another `data_type`: seconds would silently be days of
+/// January 1970.
+fn refuse_other_units(method: &Method, value: &Given) -> Result<(), String> {
+    match (method, value) {
+        (Method::Operator(Given::Text(operator)), Given::Integer(number))
+            if [BEFORE_DATE, AFTER_DATE].contains(&operator.as_str()) =>
+        {
+            Moment::from_milliseconds(*number).map(drop)
+        }
+        _ => Ok(()),
+    }
 }

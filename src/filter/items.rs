@@ -25,7 +25,7 @@ pub struct ItemsArguments {
     pub item_type_id: Given,
     /// The most records to return.
     pub limit: Given,
-    /// `"array"` or null sends `attrs` as an array, `"text"` as a text.
+    /// `"array"` or null sends `attrs` as an array, `"text"` as a text, but not for promotion codes.
     pub attrs_as: Given,
 }
 
@@ -57,11 +57,12 @@ fn scanned(_days: &str) -> String {
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
     let ItemsArguments { item_type_name, attrs, clause, item_type_id, limit, attrs_as } = arguments;
     let item_type = ItemType::read(&item_type_name, &item_type_id, problems);
-    let known: Option<&[&str]> = item_type.is_promotion_code().then_some(&codes::ATTRIBUTES);
+    let is_promotion_code = item_type.is_promotion_code();
+    let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
     let attributes = attributes::names(&attrs, known, problems);
-    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, problems);
+    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, is_promotion_code, problems);
     let filters = Clause::read(clause, problems).and_then(|clause| {
-        if item_type.is_promotion_code() {
+        if is_promotion_code {
             item_filters::of_codes(clause, times, problems)
         } else {
             item_filters::of_items(&clause, times, problems)

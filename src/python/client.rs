@@ -314,6 +314,7 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         concurrency: take(settings, "concurrency")?,
         rate: take(settings, "rate")?,
         max_response_bytes: take(settings, "max_response_bytes")?,
+        max_buffered_bytes: take(settings, "max_buffered_bytes")?,
         ca_bundle: take(settings, "ca_bundle")?,
         proxy: take(settings, "proxy")?,
         allow_http: take(settings, "allow_http")?,

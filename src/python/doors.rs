@@ -22,7 +22,7 @@ use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
-use crate::observe::watched;
+use crate::observe::{watched, watched_sync};
 
 /// How long a parked thread does not look for signals.
 const SLICE: Duration = Duration::from_millis(50);
@@ -164,31 +164,39 @@ pub(super) fn no_events() -> mpsc::Receiver<()> {
     mpsc::channel(1).1
 }
 
-/// Work whose outcome comes by another way. It ends when this is dropped.
+/// Work that nobody waits for. It ends when this is dropped.
 pub(super) struct Work {
-    task: AbortOnDrop<()>,
-    records: Option<Records>,
+    _task: AbortOnDrop<()>,
 }
 
 impl Work {
-    /// Sets it going.
+    /// Starts it.
     pub(super) fn start(py: Python<'_>, work: impl Future<Output = ()> + Send + 'static) -> PyResult<Self> {
+        let task = runtime().map(|runtime| AbortOnDrop(runtime.spawn(work)));
+        Ok(Self { _task: task.map_err(|error| raise(py, error))? })
+    }
+}
+
+/// What the tasks of a stream log, for the threads that wait for it.
+pub(super) struct Logged {
+    records: Option<Records>,
+}
+
+impl Logged {
+    /// Makes a stream whose tasks are listened to.
+    pub(super) fn around<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<(T, Self)> {
         let (watcher, records) = log::listen(py)?;
-        let task = runtime().map(|runtime| AbortOnDrop(runtime.spawn(watched(watcher, work))));
-        Ok(Self { task: task.map_err(|error| raise(py, error))?, records })
+        let runtime = runtime().map_err(|error| raise(py, error))?;
+        let _inside = runtime.enter();
+        Ok((watched_sync(watcher, make), Self { records }))
     }
 
-    /// Ends it now.
-    pub(super) fn abort(&self) {
-        self.task.0.abort();
-    }
-
-    /// Tells what it has logged so far.
+    /// Logs what has happened so far.
     pub(super) fn tell(&self, py: Python<'_>) -> PyResult<()> {
         self.records.as_ref().map_or(Ok(()), |records| records.tell(py))
     }
 
-    /// Waits for something that it brings about.
+    /// Waits for something that the stream brings about.
     pub(super) fn wait(&self, py: Python<'_>, future: impl Future<Output = ()> + Send + 'static) -> PyResult<()> {
         let future = async move {
             future.await;

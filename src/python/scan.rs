@@ -9,9 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::client::RawClient;
-use super::doors::Work;
+use super::doors::Logged;
 use super::promise::Promise;
 use super::raise::raise;
 use super::rows::{self, Found};
@@ -46,8 +47,9 @@ impl RawScan {
     /// Begins a request.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let (stream, work) = scan.clone().stream(core, options, Arc::clone(&self.last_stats));
-        Ok(Opened::new(stream, Work::start(py, work)?))
+        let make = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
+        let (stream, logged) = Logged::around(py, make)?;
+        Ok(Opened::new(stream, logged))
     }
 
     /// A stream whose answer has begun well, with its schema.
@@ -121,18 +123,24 @@ impl RawScan {
 
     /// The rows into one file, and their figures.
     fn write(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<Py<PyAny>> {
-        let stats = doors::block(py, self.writing(py, path, format)?, doors::no_events(), |_, ()| Ok(()))?;
+        let abandoned = CancellationToken::new();
+        let _ends = abandoned.clone().drop_guard();
+        let writing = self.writing(py, path, format, abandoned)?;
+        let stats = doors::block(py, writing, doors::no_events(), |_, ()| Ok(()))?;
         self.used(py, stats)
     }
 
     /// As `write`, awaited.
     fn write_async<'py>(slf: Bound<'py, Self>, path: PathBuf, format: &str) -> PyResult<Bound<'py, PyAny>> {
-        let (py, writing) = (slf.py(), slf.get().writing(slf.py(), path, format)?);
+        let (py, abandoned) = (slf.py(), CancellationToken::new());
+        let writing = slf.get().writing(py, path, format, abandoned.clone())?;
         let scan = slf.unbind();
-        doors::spawn(py, async move {
+        let future = doors::spawn(py, async move {
             let stats = doors::raised(writing.await).await?;
             doors::attached(move |py| scan.get().used(py, stats)).await
-        })
+        })?;
+        future.call_method1("add_done_callback", (Cancel(abandoned),))?;
+        Ok(future)
     }
 
     /// The tasks that are not done into their files of a folder.
@@ -145,7 +153,7 @@ impl RawScan {
         suspect_at: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Told> {
-        let (sender, events) = mpsc::channel(1);
+        let (sender, events) = mpsc::channel(self.scan.requests() + 2);
         let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
         let mut updates = Updates::new(on_progress);
         let report = doors::block(py, run, events, |py, progress| updates.take(py, &progress))?;
@@ -162,7 +170,7 @@ impl RawScan {
         suspect_at: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (sender, events) = mpsc::channel(1);
+        let (sender, events) = mpsc::channel(self.scan.requests() + 2);
         let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         doors::spawn(py, async move {
@@ -199,7 +207,19 @@ impl RawScan {
                 None => self.begun(py, &self.scan.settled(&promise.schema))?,
             },
         };
+        opened.get().map_err(|error| raise(py, error))?.stream.hand_over();
         capsule::of_stream(py, Pulled::new(opened, schema))
+    }
+}
+
+/// Cancels a token when a future is done, so that what works for it in the background learns of it.
+#[pyclass(frozen)]
+struct Cancel(CancellationToken);
+
+#[pymethods]
+impl Cancel {
+    fn __call__(&self, _future: &Bound<'_, PyAny>) {
+        self.0.cancel();
     }
 }
 
@@ -209,6 +229,7 @@ impl RawScan {
         py: Python<'_>,
         path: PathBuf,
         format: &str,
+        abandoned: CancellationToken,
     ) -> PyResult<impl Future<Output = Result<Stats>> + Send + use<>> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
         let format = match format {
@@ -216,7 +237,7 @@ impl RawScan {
             "csv" => Format::Csv,
             _ => Format::JsonLines,
         };
-        Ok(async move { scan.write(&core, &path, format).await })
+        Ok(async move { scan.write(&core, &path, format, &abandoned).await })
     }
 
     /// Keeps the figures of a use that has ended well, and tells them.

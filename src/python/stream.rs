@@ -11,17 +11,17 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::doors::{self, Work};
+use super::doors::{self, Logged};
 use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream};
 
-/// A stream and the work that feeds it, which ends with it.
+/// A stream, and what its tasks log.
 pub(super) struct Open {
     pub(super) stream: Stream,
-    work: Work,
+    logged: Logged,
 }
 
 /// An open stream, for the process that opened it.
@@ -29,8 +29,8 @@ pub(super) struct Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, work: Work) -> Self {
-        Self(Arc::new(PerProcess::holding(Open { stream, work })))
+    pub(super) fn new(stream: Stream, logged: Logged) -> Self {
+        Self(Arc::new(PerProcess::holding(Open { stream, logged })))
     }
 
     /// The stream, unless it was opened before a fork.
@@ -44,7 +44,7 @@ impl Opened {
     /// Ends the request and its connection. Whoever reads on is told that it is not the answer's end.
     pub(super) fn abort(&self) {
         if let Ok(open) = self.get() {
-            open.work.abort();
+            open.stream.abort();
         }
     }
 
@@ -52,7 +52,7 @@ impl Opened {
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
         let waiting = Arc::clone(&open);
-        open.work.wait(py, async move { waiting.stream.wait().await })
+        open.logged.wait(py, async move { waiting.stream.wait().await })
     }
 }
 
@@ -76,7 +76,7 @@ impl RawStream {
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
             let open = self.open(py)?;
-            open.work.tell(py)?;
+            open.logged.tell(py)?;
             match open.stream.take().map_err(|error| raise(py, error))? {
                 Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
@@ -88,7 +88,7 @@ impl RawStream {
     /// The next batch if it is there; nothing when it is not, or at the end.
     fn take(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         let open = self.open(py)?;
-        open.work.tell(py)?;
+        open.logged.tell(py)?;
         match open.stream.take().map_err(|error| raise(py, error))? {
             Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
@@ -124,7 +124,6 @@ impl RawStream {
     fn close(&self) {
         if let Ok(open) = self.0.get() {
             open.stream.close();
-            open.work.abort();
         }
     }
 }

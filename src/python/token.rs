@@ -55,7 +55,9 @@ impl TokenSource for Callable {
                 // Nobody waits any more when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
             });
-            started.map_err(|error| Error::new(Kind::Internal, format!("no thread could be started: {error}")))?;
+            started.map_err(|error| {
+                Error::new(Kind::Internal, format!("no thread could be started: {error}")).retryable()
+            })?;
             receiver.await.unwrap_or_else(|_| Err(shutting_down()))
         })
     }
@@ -68,7 +70,7 @@ fn shutting_down() -> Error {
 fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
     let answer = callable.call0().map_err(|raised| {
         let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
-        Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised)
+        Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised).retryable()
     })?;
     if let Ok(text) = answer.cast::<PyString>() {
         return grant(text, None);
@@ -84,9 +86,10 @@ fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
 }
 
 fn grant(text: &Bound<'_, PyString>, expires_at: Option<SystemTime>) -> Result<Grant> {
-    let text = text.to_str().map_err(|raised| {
-        Error::new(Kind::Config, "the token callable gave a text that is not UTF-8").with_source(raised)
-    })?;
+    // Without its cause: Python's UnicodeEncodeError holds the whole text.
+    let text = text
+        .to_str()
+        .map_err(|_| Error::new(Kind::Config, "the token callable gave a text that cannot be written as UTF-8"))?;
     Ok(Grant { token: Secret::try_new(text.to_owned())?, expires_at })
 }
 

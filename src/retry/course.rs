@@ -23,6 +23,8 @@ pub struct Course {
     /// Requests that count and failed.
     failures: u32,
     was_free: bool,
+    /// The kinds of the failures so far.
+    accidents: Vec<Kind>,
     /// Where answers broke off, in bytes.
     breaks: Vec<i64>,
     /// Of the last request, if it was not the first.
@@ -33,7 +35,7 @@ impl Course {
     /// A call that begins.
     #[must_use]
     pub const fn new(policy: Policy, idempotent: bool) -> Self {
-        Self { policy, idempotent, failures: 0, was_free: false, breaks: Vec::new(), cost: None }
+        Self { policy, idempotent, failures: 0, was_free: false, accidents: Vec::new(), breaks: Vec::new(), cost: None }
     }
 
     /// Whether a request whose token was refused may be sent again with another one, which counts.
@@ -55,16 +57,23 @@ impl Course {
             return Ok(Again::AtOnce);
         }
         self.failures += 1;
-        let delay = self.policy.delay(self.failures, &failure, self.idempotent, chance);
+        // Some failures may be accidents: each kind of them is worth one more request.
+        let is_second = failure.most_retries() == 1 && self.accidents.contains(&failure.kind());
+        self.accidents.push(failure.kind());
+        let delay = self.policy.delay(self.failures, &failure, self.idempotent, chance).filter(|_| !is_second);
         let Some(delay) = delay.filter(|delay| *delay < left) else {
             return Err(failure);
         };
         if let Some(offset) = broke_at(&failure) {
-            if self.breaks.contains(&offset) {
-                let reason = format!("two answers broke off after {offset} bytes: something on the way may end all");
-                return Err(failure.with_reason(format!("{reason} of them there, so ask for less at a time")));
-            }
             self.breaks.push(offset);
+            let times = self.breaks.iter().filter(|known| **known == offset).count();
+            // Buffers end at such an offset by themselves, so twice may be chance.
+            let most = if offset % 4096 == 0 { 3 } else { 2 };
+            if times == most {
+                let reason =
+                    format!("{times} attempts were cut off at byte {offset}; a proxy probably limits the size");
+                return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
+            }
         }
         let cost = if Policy::is_throttle(&failure) { Quota::THROTTLED } else { Quota::TRANSIENT };
         if !quota.take(cost) {
@@ -118,7 +127,7 @@ mod tests {
     #[test]
     fn one_request_on_an_old_connection_is_free() {
         let mut quota = Quota::new(8);
-        let mut course = Course::new(Policy::new(1), true);
+        let mut course = Course::new(Policy::new(Some(1)), true);
         assert_eq!(course.after(stale(), LONG, 1.0, &mut quota).expect("again"), Again::AtOnce);
         assert_eq!((quota.left(), course.cost()), (500, None));
         assert!(matches!(course.after(stale(), LONG, 1.0, &mut quota), Ok(Again::After(_))));
@@ -128,15 +137,15 @@ mod tests {
     #[test]
     fn nothing_is_free_without_retries_or_where_twice_does_harm() {
         let mut quota = Quota::new(8);
-        assert!(Course::new(Policy::new(0), true).after(stale(), LONG, 1.0, &mut quota).is_err());
-        assert!(Course::new(Policy::new(3), false).after(stale(), LONG, 1.0, &mut quota).is_err());
-        assert!(Course::new(Policy::new(3), true).after(stale(), Duration::ZERO, 1.0, &mut quota).is_err());
+        assert!(Course::new(Policy::new(Some(0)), true).after(stale(), LONG, 1.0, &mut quota).is_err());
+        assert!(Course::new(Policy::new(Some(3)), false).after(stale(), LONG, 1.0, &mut quota).is_err());
+        assert!(Course::new(Policy::new(Some(3)), true).after(stale(), Duration::ZERO, 1.0, &mut quota).is_err());
     }
 
     #[test]
     fn a_pause_that_leaves_no_time_is_not_begun() {
         let mut quota = Quota::new(8);
-        let mut course = Course::new(Policy::new(3), true);
+        let mut course = Course::new(Policy::new(Some(3)), true);
         let left = Duration::from_millis(50);
         assert!(course.after(failure(Kind::Server), left, 1.0, &mut quota).is_err());
         assert_eq!(quota.left(), 500, "nothing was spent on it");
@@ -145,13 +154,13 @@ mod tests {
     #[test]
     fn two_answers_that_break_at_the_same_byte_are_enough() {
         let mut quota = Quota::new(8);
-        let mut course = Course::new(Policy::new(9), true);
-        assert!(course.after(broken(4_096), LONG, 0.0, &mut quota).is_ok());
+        let mut course = Course::new(Policy::new(Some(9)), true);
+        assert!(course.after(broken(4_097), LONG, 0.0, &mut quota).is_ok());
         assert!(course.after(broken(70), LONG, 0.0, &mut quota).is_ok());
-        let error = course.after(broken(4_096), LONG, 0.0, &mut quota).expect_err("the same again");
-        assert!(error.hint().expect("a hint").contains("4096 bytes"));
+        let error = course.after(broken(4_097), LONG, 0.0, &mut quota).expect_err("the same again");
+        assert!(error.hint().expect("a hint").contains("at byte 4097"));
         assert_eq!(error.field("quota_exhausted"), None);
-        let mut course = Course::new(Policy::new(9), true);
+        let mut course = Course::new(Policy::new(Some(9)), true);
         for _ in 0..2 {
             let lost = failure(Kind::ConnectionLost).with("received", 0_i64);
             assert!(course.after(lost, LONG, 0.0, &mut quota).is_ok(), "no byte is no place");
@@ -159,10 +168,30 @@ mod tests {
     }
 
     #[test]
+    fn at_the_end_of_a_buffer_it_takes_three() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(Some(9)), true);
+        for _ in 0..2 {
+            assert!(course.after(broken(4_096), LONG, 0.0, &mut quota).is_ok());
+        }
+        assert!(course.after(broken(4_096), LONG, 0.0, &mut quota).is_err());
+    }
+
+    #[test]
+    fn what_may_be_an_accident_is_retried_once_for_each_kind() {
+        let mut quota = Quota::new(8);
+        let mut course = Course::new(Policy::new(Some(9)), true);
+        let mangled = || Error::new(Kind::MalformedHttp, "made up").retryable_once();
+        assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut quota).is_ok());
+        assert!(course.after(mangled(), LONG, 0.0, &mut quota).is_ok(), "the first of its kind");
+        assert!(course.after(mangled(), LONG, 0.0, &mut quota).is_err());
+    }
+
+    #[test]
     fn an_empty_quota_ends_a_call_with_its_own_failure() {
         let mut quota = Quota::new(8);
         assert_eq!((0..200).filter(|_| quota.take(Quota::THROTTLED)).count(), 100);
-        let error = Course::new(Policy::new(3), true)
+        let error = Course::new(Policy::new(Some(3)), true)
             .after(failure(Kind::Server).with_hint("look at it"), LONG, 0.0, &mut quota)
             .expect_err("nothing left");
         assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
@@ -174,7 +203,7 @@ mod tests {
     fn a_part_of_many_waits_where_the_quota_is_empty() {
         let mut quota = Quota::new(8);
         while quota.take(Quota::THROTTLED) {}
-        let policy = Policy::new(3).of_part();
+        let policy = Policy::new(None).for_scan_request();
         let mut course = Course::new(policy, true);
         for _ in 0..7 {
             let again = course.after(failure(Kind::Server), LONG, 0.0, &mut quota).expect("patience");
@@ -182,14 +211,16 @@ mod tests {
         }
         assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err(), "eight attempts and no more");
         assert!(
-            Course::new(Policy::new(0).of_part(), true).after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err()
+            Course::new(Policy::new(Some(0)).for_scan_request(), true)
+                .after(failure(Kind::Server), LONG, 0.0, &mut quota)
+                .is_err()
         );
     }
 
     #[test]
     fn what_is_not_sent_again_costs_nothing() {
         let mut quota = Quota::new(8);
-        let mut course = Course::new(Policy::new(0), true);
+        let mut course = Course::new(Policy::new(Some(0)), true);
         assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut quota).is_err());
         assert!(course.after(Error::new(Kind::PermissionDenied, "no"), LONG, 0.0, &mut quota).is_err());
         assert_eq!(quota.left(), 500);
@@ -198,7 +229,7 @@ mod tests {
     #[test]
     fn asking_to_slow_down_is_cheaper_than_failing() {
         let mut quota = Quota::new(8);
-        let mut course = Course::new(Policy::new(3), true);
+        let mut course = Course::new(Policy::new(Some(3)), true);
         let throttled = failure(Kind::Throttled).with("status", 429_u16);
         assert!(course.after(throttled, LONG, 0.0, &mut quota).is_ok());
         assert_eq!((quota.left(), course.cost()), (495, Some(5)));
@@ -209,10 +240,10 @@ mod tests {
 
     #[test]
     fn a_renewed_token_counts_as_an_attempt() {
-        let mut course = Course::new(Policy::new(1), true);
+        let mut course = Course::new(Policy::new(Some(1)), true);
         assert!(course.may_renew());
         assert!(!course.may_renew());
         assert!(course.after(failure(Kind::Server), LONG, 0.0, &mut Quota::new(8)).is_err());
-        assert!(!Course::new(Policy::new(0), true).may_renew());
+        assert!(!Course::new(Policy::new(Some(0)), true).may_renew());
     }
 }

@@ -4,14 +4,18 @@ use std::time::Duration;
 
 use crate::error::{Error, Field, Kind};
 
-/// Requests sent after the first for one part of a scan.
-const PART_RETRIES: u32 = 7;
+/// Requests sent after the first, unless the caller says how many,
+const RETRIES: u32 = 3;
+/// and for each request of a scan of several.
+const SCAN_RETRIES: u32 = 7;
 
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     /// Requests sent after the first.
     pub retries: u32,
+    /// Whether the caller gave their number, which then holds everywhere.
+    pub is_given: bool,
     /// First back-off after a lost connection or a failing service.
     pub base: Duration,
     /// First back-off, and the pause for all callers, when the service asks to slow down.
@@ -25,11 +29,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The defaults with so many retries.
+    /// The defaults, with so many retries if the caller gave a number.
     #[must_use]
-    pub const fn new(retries: u32) -> Self {
+    pub fn new(retries: Option<u32>) -> Self {
         Self {
-            retries,
+            retries: retries.unwrap_or(RETRIES),
+            is_given: retries.is_some(),
             base: Duration::from_millis(50),
             throttled_base: Duration::from_secs(1),
             cap: Duration::from_secs(20),
@@ -45,15 +50,11 @@ impl Policy {
         Self { base, throttled_base, cap, ..self }
     }
 
-    /// The policy of one request of many, whose failure would cost the work of all: eight attempts at least, unless
-    /// none is to be sent again, and time to wait.
+    /// The policy of one request of many, whose failure would cost the work of all: eight attempts, unless the caller
+    /// gave another number, and time to wait.
     #[must_use]
-    pub const fn of_part(self) -> Self {
-        let retries = match self.retries {
-            0 => 0,
-            retries if retries < PART_RETRIES => PART_RETRIES,
-            retries => retries,
-        };
+    pub const fn for_scan_request(self) -> Self {
+        let retries = if self.is_given { self.retries } else { SCAN_RETRIES };
         Self { retries, max_retry_after: Duration::from_secs(15 * 60), is_patient: true, ..self }
     }
 
@@ -81,7 +82,7 @@ impl Policy {
     /// `chance` is uniform in 0 to 1.
     #[must_use]
     pub fn delay(&self, attempts: u32, failure: &Error, idempotent: bool, chance: f64) -> Option<Duration> {
-        if attempts > self.retries.min(failure.most_retries()) {
+        if attempts > self.retries || !failure.is_retryable() {
             return None;
         }
         // A connection that never came about has carried nothing.
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_the_cap_and_is_fully_jittered() {
-        let policy = Policy::new(100);
+        let policy = Policy::new(Some(100));
         let server = failure(Kind::Server);
         let longest: Vec<u128> = [1, 2, 3, 9, 10, 60]
             .iter()
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn all_callers_stay_away_when_asked_to_and_not_for_too_long() {
-        let policy = Policy::new(3);
+        let policy = Policy::new(Some(3));
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(policy.pause(429, None), seconds(1));
         assert_eq!(policy.pause(429, seconds(0)), seconds(0));
@@ -140,27 +141,19 @@ mod tests {
 
     #[test]
     fn no_retries_sends_one_request() {
-        assert_eq!(Policy::new(0).delay(1, &failure(Kind::Server), true, 0.5), None);
-        assert!(Policy::new(1).delay(1, &failure(Kind::Server), true, 0.5).is_some());
-        assert_eq!(Policy::new(1).delay(2, &failure(Kind::Server), true, 0.5), None);
+        assert_eq!(Policy::new(Some(0)).delay(1, &failure(Kind::Server), true, 0.5), None);
+        assert!(Policy::new(Some(1)).delay(1, &failure(Kind::Server), true, 0.5).is_some());
+        assert_eq!(Policy::new(Some(1)).delay(2, &failure(Kind::Server), true, 0.5), None);
     }
 
     #[test]
     fn what_cannot_mend_itself_is_not_sent_again() {
-        assert_eq!(Policy::new(9).delay(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
-    }
-
-    #[test]
-    fn what_may_have_been_an_accident_is_asked_for_once_more() {
-        let mangled = Error::new(Kind::MalformedHttp, "made up").retryable_once();
-        assert!(Policy::new(9).delay(1, &mangled, true, 0.5).is_some());
-        assert_eq!(Policy::new(9).delay(2, &mangled, true, 0.5), None);
-        assert_eq!(Policy::new(0).delay(1, &mangled, true, 0.5), None);
+        assert_eq!(Policy::new(Some(9)).delay(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
     }
 
     #[test]
     fn what_may_have_arrived_is_sent_again_only_when_that_is_harmless() {
-        let policy = Policy::new(3);
+        let policy = Policy::new(Some(3));
         assert_eq!(policy.delay(1, &failure(Kind::ConnectionLost), false, 0.5), None);
         assert!(policy.delay(1, &failure(Kind::ConnectionLost), true, 0.5).is_some());
         assert!(policy.delay(1, &failure(Kind::Connect), false, 0.5).is_some());
@@ -168,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_service_may_ask_for_longer_but_not_for_too_long() {
-        let policy = Policy::new(3);
+        let policy = Policy::new(Some(3));
         let asks = |seconds: f64| {
             let error = failure(Kind::Throttled).with("retry_after", Field::Number(seconds));
             policy.delay(1, &error, true, 0.5)

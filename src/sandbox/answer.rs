@@ -78,7 +78,8 @@ impl Refusal {
                 let code = i64::from(status.as_u16());
                 let by_code = switches.malformed_request == MalformedRequest::CodeOnly;
                 let status = if by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
-                (status, code, message.as_str(), "null".to_owned())
+                // Section 2.1 has no null here; section 7 shows a string that says what is wrong.
+                (status, code, message.as_str(), json(&message))
             }
         };
         let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];

@@ -158,6 +158,23 @@ impl AttributeKind {
     }
 }
 
+/// Whether a cell of numbers is unset or one of these.
+#[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "the values are small integers")]
+fn is_one_of(cell: &Cell, values: &[(&str, i64)]) -> bool {
+    values.iter().any(|(_, value)| match cell {
+        Cell::Null => true,
+        Cell::Integer(number) => number == value,
+        Cell::Number(number) => *number == *value as f64,
+        Cell::Text(_) => false,
+    })
+}
+
+/// Values with their names, as messages tell them.
+pub(super) fn listed(values: &[(&str, i64)]) -> String {
+    let values: Vec<String> = values.iter().map(|(name, value)| format!("{value} ({name})")).collect();
+    values.join(", ")
+}
+
 impl BusinessObject {
     /// A business object of attributes given as pairs of name and kind.
     #[must_use]
@@ -183,6 +200,18 @@ impl BusinessObject {
     pub fn customer() -> Self {
         let attributes = business_object::CUSTOMER_ATTRIBUTES.map(|name| (name, AttributeKind::Text));
         Self::new(business_object::CUSTOMER_ID, business_object::CUSTOMER_NAME, &attributes)
+    }
+
+    /// The values that an attribute is limited to (section 8), where it is.
+    fn existing(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
+        if self.id != business_object::PROMOTION_CODE_ID || attribute.kind != AttributeKind::Number {
+            return None;
+        }
+        match attribute.name.as_str() {
+            "audience_type" => Some(&codes::AUDIENCE_TYPES),
+            "code_status" => Some(&codes::STATUSES),
+            _ => None,
+        }
     }
 
     /// Place and declaration of an attribute.
@@ -235,6 +264,12 @@ impl BusinessObject {
             if let Some(objection) = attribute.kind.objection(cell) {
                 let shown = excerpt(&cell.to_string(), 60);
                 return Err(refused(format!("attribute `{}`: {shown} {objection}", attribute.name)));
+            }
+            if let Some(existing) = self.existing(attribute)
+                && !is_one_of(cell, existing)
+            {
+                let problem = format!("the number {cell} does not exist; there are {}", listed(existing));
+                return Err(refused(format!("attribute `{}`: {problem}", attribute.name)));
             }
         }
         Ok(())

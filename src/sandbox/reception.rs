@@ -10,7 +10,6 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 
 use super::answer::Refusal;
 use super::faults::{FaultKind, InForce};
@@ -28,37 +27,49 @@ pub(super) async fn receive(
     next: Next,
 ) -> Response {
     line.has_head();
-    let (mut head, body) = request.into_parts();
-    let entry = shared.service.log.open(SystemTime::now(), &head);
-    let (answer, fault) = match admit(&shared, &line, &entry, &head, body).await {
-        Err(refusal) => {
-            let mut answer = refusal.answer(&shared.service.switches).into_response();
-            // What was not read of the request cannot be told from a next one.
-            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            (answer, None)
-        }
-        Ok(body) => {
-            let fault = shared.service.faults.meet(head.uri.path());
-            if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
-                // Its envelope is rewritten, so it has to be readable.
-                head.headers.remove(header::ACCEPT_ENCODING);
-            }
-            let request = Request::from_parts(head, body.into());
-            (answer(&shared, &line, fault.as_deref(), next.run(request)).await, fault)
-        }
+    let (head, body) = request.into_parts();
+    let (answer, mishap) = if let Err(refusal) = guard::check(&head, &shared.access, line.local) {
+        // Nothing of it is written down: strangers could push what a test asks for out of the log.
+        (refused(&shared, &refusal), None)
+    } else {
+        let entry = shared.service.log.open(SystemTime::now(), &head);
+        let (answer, mishap) = serve(&shared, &line, &entry, head, body, next).await;
+        entry.has_status(answer.status().as_u16());
+        (answer, mishap)
     };
-    entry.has_status(answer.status().as_u16());
-    let mishap = fault.and_then(mishap);
     answer.map(|body| Body::new(Outgoing::new(body, line, mishap)))
 }
 
-/// The body of a request that may be answered.
-async fn admit(shared: &Shared, line: &Line, entry: &Entry, head: &Parts, body: Body) -> Result<Bytes, Refusal> {
-    guard::check(head, &shared.access, line.local)?;
-    let body = body::read(&head.headers, body, shared.limits.body).await?;
-    entry.has_body(body.clone());
+/// The answer to a request that the guard has let in.
+async fn serve(
+    shared: &Shared,
+    line: &Line,
+    entry: &Entry,
+    mut head: Parts,
+    body: Body,
+    next: Next,
+) -> (Response, Option<Mishap>) {
+    let body = match body::read(&head.headers, body, shared.limits.body).await {
+        Ok(body) => body,
+        Err(refusal) => return (refused(shared, &refusal), None),
+    };
+    entry.has_body(&body);
     line.has_request();
-    Ok(body)
+    let fault = shared.service.faults.meet(head.uri.path());
+    if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
+        // Its envelope is rewritten, so it has to be readable.
+        head.headers.remove(header::ACCEPT_ENCODING);
+    }
+    let request = Request::from_parts(head, body.into());
+    (answer(shared, line, fault.as_deref(), next.run(request)).await, fault.and_then(mishap))
+}
+
+/// The answer to a request that was not read to its end.
+fn refused(shared: &Shared, refusal: &Refusal) -> Response {
+    let mut answer = refusal.answer(&shared.service.switches).into_response();
+    // What was not read of the request cannot be told from a next one.
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    answer
 }
 
 /// The answer of the service, in time, or what a fault makes of it before its first byte.

@@ -20,7 +20,7 @@ use super::request::{self, Reading, Target};
 use super::rows::{Dress, RowWriter};
 use super::store::Store;
 use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
-use super::tokens::{Grant, Tokens};
+use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
@@ -136,11 +136,11 @@ impl Service {
         RowWriter::new(names.map(|attribute| (attribute.name.as_str(), dress(&attribute.name))))
     }
 
-    /// What the bearer may do; the scheme is written as section 5 writes it.
+    /// What the bearer may do. The scheme is case-insensitive (RFC 9110, section 11.1).
     fn grant(&self, headers: &HeaderMap) -> Result<Grant, Refusal> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };
-        let token = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+        let token = value.to_str().ok().and_then(bearer_token).map(|(_, token)| token);
         token.and_then(|token| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
     }
 }

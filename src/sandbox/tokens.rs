@@ -38,6 +38,11 @@ impl Grant {
     }
 }
 
+/// The scheme as written and the token of a value of `Authorization`; none where the scheme is another.
+pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
+    value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
+}
+
 impl Tokens {
     /// Makes a token of 256 random bits.
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {

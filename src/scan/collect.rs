@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
 
-use super::answers::both;
+use super::responses::Responses;
 use super::watch::Watched;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
@@ -27,37 +27,33 @@ pub struct Collected {
 
 impl Scan {
     /// Collects the answers in columns.
-    pub async fn collect(&self, client: &Client, options: Options) -> Result<Collected> {
-        let sink = || Watched::new(Columns::new(&self.columns, options), self.time_column());
-        let (mut answers, asking) = self.answers(client.concurrency(), false);
+    pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
+        let (columns, time_column) = (self.columns.clone(), self.time_column());
+        let sink = move || Watched::new(Columns::new(&columns, options), time_column);
+        let mut responses = Responses::new(self, client, self.collected(), usize::MAX, sink);
         let mut batches = Vec::new();
-        let keeping = async {
-            while let Some(event) = answers.next().await? {
-                match event {
-                    Event::Batch(batch) => batches.push(batch),
-                    Event::Restart => batches.clear(),
-                }
+        while let Some(event) = responses.next().await? {
+            match event {
+                Event::Batch(batch) => batches.push(batch),
+                Event::Restart => batches.clear(),
             }
-            Ok(())
-        };
-        both(asking.ask(client, self, self.collected(), sink), keeping).await?;
-        let stats = Arc::new(answers.stats());
+        }
+        let stats = Arc::new(responses.stats());
         let (schema, batches) = columns::unify(&self.columns, options.views, batches)?;
         Ok(Collected { schema, batches, stats })
     }
 
     /// Collects the answers as rows, in blocks that go to `events`.
-    pub async fn rows(&self, client: &Client, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
-        let sink = || Watched::new(Cells::new(self.attributes().len()), self.time_column());
-        let (mut answers, asking) = self.answers(client.concurrency(), false);
-        let passing_on = async {
-            while let Some(event) = answers.next().await? {
-                let sent = events.send(event).await;
-                sent.map_err(|_| Error::new(Kind::Internal, "the rows of a scan were abandoned"))?;
-            }
-            Ok(())
-        };
-        both(asking.ask(client, self, self.collected(), sink), passing_on).await?;
-        Ok(answers.stats())
+    pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
+        let (columns, time_column) = (self.attributes().len(), self.time_column());
+        let sink = move || Watched::new(Cells::new(columns), time_column);
+        // All rows are wanted in the end: those of one response wait for the consumer, not the response for them.
+        let most_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
+        let mut responses = Responses::new(self, client, self.collected(), most_bytes, sink);
+        while let Some(event) = responses.next().await? {
+            let sent = events.send(event).await;
+            sent.map_err(|_| Error::new(Kind::Internal, "the rows of a scan were abandoned"))?;
+        }
+        Ok(responses.stats())
     }
 }

@@ -41,10 +41,14 @@ impl Day {
         self.start <= earliest && latest < self.end
     }
 
-    /// Whether they are all of the day that holds what was sent, where a service cuts its days at this offset.
-    fn holds_at(self, offset: i64, (earliest, latest): (i64, i64)) -> bool {
-        let start = (self.sent + offset).div_euclid(DAY) * DAY - offset;
-        start <= earliest && latest < start + DAY
+    /// Whether they are all of the day that holds what was sent, where a service cuts its days at this offset, or at
+    /// one of two whose clock may change within that day.
+    fn holds_at(self, offsets: &[i64], (earliest, latest): (i64, i64)) -> bool {
+        offsets.iter().any(|begin| {
+            let day = (self.sent + begin).div_euclid(DAY);
+            let is_before_end = |end: &i64| latest < (day + 1) * DAY - end;
+            day * DAY - begin <= earliest && offsets.iter().any(is_before_end)
+        })
     }
 }
 
@@ -57,6 +61,8 @@ pub(super) struct Strays {
     odd: u64,
     /// The offsets at which a service may cut its days, given all answers: whole hours come first, then the nearest.
     offsets: Vec<i64>,
+    /// The winter's offsets of those that put the clock on by an hour in summer, likewise.
+    changing: Vec<i64>,
 }
 
 impl Default for Strays {
@@ -64,7 +70,7 @@ impl Default for Strays {
         let mut offsets: Vec<i64> =
             (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP).collect();
         offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
-        Self { first: None, answers: 0, odd: 0, offsets }
+        Self { first: None, answers: 0, odd: 0, changing: offsets.clone(), offsets }
     }
 }
 
@@ -75,7 +81,8 @@ impl Strays {
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
         let Some(span) = read(least).zip(read(greatest)) else { return false };
         self.answers += 1;
-        self.offsets.retain(|offset| day.holds_at(*offset, span));
+        self.offsets.retain(|offset| day.holds_at(&[*offset], span));
+        self.changing.retain(|offset| day.holds_at(&[*offset, offset + HOUR], span));
         let is_odd = !day.holds(span);
         if is_odd {
             self.odd += 1;
@@ -92,12 +99,12 @@ impl Strays {
             1 => told,
             all => format!("{told}, and {} of {all} days are like that", self.odd),
         };
-        Some(match self.offsets.first() {
-            Some(offset) => {
-                format!("{told}, as if the service cut its days at UTC{}: set timezone= to such a zone", sign(*offset))
-            }
-            None => format!("{told}, which no zone of the service explains"),
-        })
+        let zone = match (self.offsets.first(), self.changing.first()) {
+            (Some(offset), _) => format!("UTC{}", sign(*offset)),
+            (None, Some(winter)) => format!("UTC{}, and UTC{} in summer", sign(*winter), sign(winter + HOUR)),
+            (None, None) => return Some(format!("{told}, which no zone of the service explains")),
+        };
+        Some(format!("{told}, as if the service cut its days at {zone}: set timezone= to such a zone"))
     }
 }
 
@@ -165,6 +172,23 @@ mod tests {
         ];
         let told = told(&answers).expect("strays");
         assert!(told.contains("2 of 2 days") && told.contains("UTC+07:00"), "{told}");
+    }
+
+    #[test]
+    fn a_service_that_puts_its_clock_on_explains_all_answers() {
+        // Berlin does so in the night to the 31st of March 2024: that day has 23 hours there.
+        let march_30 = 1_711_756_800_000;
+        let day = |number: i64| {
+            let start = march_30 + number * DAY;
+            Day { sent: start, start, end: start + DAY }
+        };
+        let answers = [
+            (day(0), "2024-03-29 23:00:00", "2024-03-30 22:59:59"),
+            (day(1), "2024-03-30 23:00:00", "2024-03-31 21:59:59"),
+            (day(2), "2024-03-31 22:00:00", "2024-04-01 21:59:59"),
+        ];
+        let told = told(&answers).expect("strays");
+        assert!(told.contains("UTC+01:00, and UTC+02:00 in summer"), "{told}");
     }
 
     #[test]

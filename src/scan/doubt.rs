@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::day::Strays;
-use crate::client::Answered;
+use crate::client::Completed;
 use crate::contract::envelope::field;
 use crate::decode::Member;
 
@@ -39,7 +39,7 @@ pub(super) fn absent(names: &[String]) -> Option<Doubt> {
 }
 
 /// The answer has another number of records than it tells of in `data.meta.total`.
-pub(super) fn incomplete(answered: &Answered) -> Option<Doubt> {
+pub(super) fn incomplete(answered: &Completed) -> Option<Doubt> {
     let Some(Member::Json(meta)) = answered.envelope.data_member(field::META) else { return None };
     let meta: serde_json::Map<_, _> = serde_json::from_str(meta.get()).ok()?;
     let (total, records) = (meta.get(field::TOTAL)?.as_u64()?, answered.envelope.records);

@@ -3,12 +3,12 @@
 //! It decides what each column holds, in which order requests are sent and what is said of their answers. It sends
 //! nothing itself, and spawns nothing: whoever runs a scan brings the runtime.
 
-mod answers;
 mod collect;
 mod day;
 mod doubt;
 #[cfg(feature = "files")]
 mod report;
+mod responses;
 #[cfg(feature = "files")]
 mod run;
 mod schema;
@@ -34,7 +34,7 @@ pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
 pub use write::Format;
 
-use crate::client::{Handing, Manner};
+use crate::client::{DeliveryMode, SearchMode};
 use crate::columns::{self, Column};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::REQUIRED_COLUMN;
@@ -192,18 +192,19 @@ impl Scan {
     }
 
     /// How its requests are sent when their records count together, or not at all.
-    fn collected(&self) -> Manner {
+    fn collected(&self) -> SearchMode {
+        // The batches of one response are taken as they come, and voided by a retry; of many, when each is complete.
+        let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
         let is_part = self.is_task || self.requests() > 1;
-        // One answer is passed on as it comes, and taken back if need be; of many, each when it has ended well.
-        let handing = if self.requests() > 1 { Handing::ForGood { held: usize::MAX } } else { Handing::InDoubt };
-        Manner { operation: self.operation, handing, is_part }
+        SearchMode { operation: self.operation, delivery, is_part }
     }
 
     /// How its requests are sent when their records count as they come.
-    fn streamed(&self) -> Manner {
-        // Of many, one whose answer is no longer than a batch can be asked for again until it has ended well.
+    fn streamed(&self) -> SearchMode {
+        // Of many, a response no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
-        Manner { operation: self.operation, handing: Handing::ForGood { held }, is_part: self.is_task || held > 0 }
+        let delivery = DeliveryMode::Streamed { held };
+        SearchMode { operation: self.operation, delivery, is_part: self.is_task || held > 0 }
     }
 }
 

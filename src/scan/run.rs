@@ -6,22 +6,22 @@
 
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
-use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use tokio::task::block_in_place;
+use tokio::task::{JoinSet, block_in_place};
 
 use super::report::{Report, TaskReport};
+use super::responses::lost;
 use super::{DoubtKind, Scan, no_tasks};
 use crate::checkpoint::{Checkpoint, Entry, Fingerprint};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
+use crate::observe::{self, Watcher};
 
 /// How long a run that was given up may take to let go of its folder.
 const GIVING_UP: Duration = Duration::from_secs(2);
@@ -73,7 +73,7 @@ impl Scan {
     /// # Errors
     /// `Validation` for a limited scan; `Checkpoint` and its kinds for the folder; `PermissionDenied` and whatever else
     /// would fail every task. What was done is kept.
-    pub async fn run(&self, client: &Client, order: &Order, progress: mpsc::Sender<Progress>) -> Result<Report> {
+    pub async fn run(&self, client: &Arc<Client>, order: &Order, progress: mpsc::Sender<Progress>) -> Result<Report> {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
@@ -82,12 +82,18 @@ impl Scan {
         let checkpoint = open(&order.folder, &self.fingerprint(order, &ids), &ids).await?;
         let open: Vec<usize> = checkpoint.open_tasks().collect();
         let before = checkpoint.done().len();
-        let run = Run { scan: self, client, checkpoint: Mutex::new(checkpoint), ids: &ids };
+        let run = Arc::new(Run {
+            scan: self.clone(),
+            client: Arc::clone(client),
+            checkpoint: Mutex::new(checkpoint),
+            ids,
+            watcher: observe::watcher(),
+        });
         let mut course = Course::new(&run, begun, order.fail_fast, progress);
         run.all(&open, &mut course).await?;
         let checkpoint = run.checkpoint();
         let done = checkpoint.done().iter().enumerate();
-        let done = done.map(|(place, done)| TaskReport::new(&ids, done, place < before)).collect();
+        let done = done.map(|(place, done)| TaskReport::new(&run.ids, done, place < before)).collect();
         let day_of = |task: usize| self.part(task, None).day;
         Ok(Report::new(order, done, day_of, course.failed, begun.elapsed()))
     }
@@ -95,8 +101,6 @@ impl Scan {
     /// What a folder is of; the token is no part of it.
     fn fingerprint(&self, order: &Order, ids: &[String]) -> Fingerprint {
         let template = self.plan.template();
-        let types: Vec<String> =
-            self.columns.iter().map(|column| format!("{}: {:?}", column.name, column.kind)).collect();
         let filters = serde_json::to_string(&template.body.filters).unwrap_or_default();
         // As they are sent: a list, or a text.
         let attributes = serde_json::to_string(&template.body.attrs).unwrap_or_default();
@@ -104,18 +108,19 @@ impl Scan {
             .with("service", &order.service)
             .with("item type", &format!("{} ({})", template.body.item_type_name, template.body.item_type_id))
             .with("attrs", &attributes)
-            .with("schema", &types.join(", "))
             .with("tasks", &ids.len().to_string())
             .with_hidden("filters", &format!("{filters} {}", ids.join(" ")))
+            .with_types(columns::known_types(&self.columns))
     }
 }
 
 /// What the tasks of a run have in common.
-struct Run<'a> {
-    scan: &'a Scan,
-    client: &'a Client,
+struct Run {
+    scan: Scan,
+    client: Arc<Client>,
     checkpoint: Mutex<Checkpoint>,
-    ids: &'a [String],
+    ids: Vec<String>,
+    watcher: Option<Watcher>,
 }
 
 /// How a run goes.
@@ -128,7 +133,7 @@ struct Course {
 }
 
 impl Course {
-    fn new(run: &Run<'_>, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
+    fn new(run: &Run, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
         let checkpoint = run.checkpoint();
         let done = checkpoint.done();
         let so_far = Progress {
@@ -143,7 +148,7 @@ impl Course {
     }
 
     /// Takes the outcome of a task: its rows and bytes, or why it failed, which may end the run.
-    async fn take(&mut self, run: &Run<'_>, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
+    async fn take(&mut self, run: &Run, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
         match outcome {
             Ok((rows, bytes)) => {
                 self.so_far.done += 1;
@@ -172,8 +177,8 @@ impl Course {
     }
 }
 
-impl Run<'_> {
-    async fn all(&self, open: &[usize], course: &mut Course) -> Result<()> {
+impl Run {
+    async fn all(self: &Arc<Self>, open: &[usize], course: &mut Course) -> Result<()> {
         course.tell().await?;
         let mut open = open.iter().copied();
         // Where only rows tell the types of columns, those of the first task that has any hold for all.
@@ -182,13 +187,21 @@ impl Run<'_> {
             let outcome = self.one(task).await;
             course.take(self, task, outcome).await?;
         }
-        let mut under_way = stream::iter(open)
-            .map(|task| async move { (task, self.one(task).await) })
-            .buffer_unordered(self.client.concurrency().max(1) as usize);
-        while let Some((task, outcome)) = under_way.next().await {
-            course.take(self, task, outcome).await?;
+        // Each in a task of its own: encoding, hashing and syncing one file does not keep the others from reading.
+        let mut in_flight = JoinSet::new();
+        loop {
+            while in_flight.len() < self.client.concurrency().max(1) as usize
+                && let Some(task) = open.next()
+            {
+                let run = Arc::clone(self);
+                in_flight.spawn(observe::watched(self.watcher.clone(), async move { (task, run.one(task).await) }));
+            }
+            match in_flight.join_next().await {
+                Some(Ok((task, outcome))) => course.take(self, task, outcome).await?,
+                Some(Err(_)) => return Err(lost()),
+                None => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     /// One task into its file, which is there before the journal says so. Answers its rows and bytes.
@@ -201,7 +214,7 @@ impl Run<'_> {
         // Without rows and types there is no file: its columns would not be those of the others.
         let known = scan.schema(false);
         let (stats, written) = scan
-            .columns_into(self.client, known, |schema| {
+            .columns_into(&self.client, known, |schema| {
                 types = Some(columns::names(schema));
                 Parquet::new(self.checkpoint().part(task)?, schema, &[])
             })

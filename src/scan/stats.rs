@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::day::Strays;
 use super::doubt::{self, Doubt};
-use super::watch::Seen;
+use super::watch::RecordStats;
 use super::{Part, Scan};
-use crate::client::Answered;
+use crate::client::Completed;
 use crate::decode::RecordShape;
 
 /// Figures of one use of a scan.
@@ -45,7 +45,7 @@ pub(super) struct Figures {
     bytes: u64,
     attempts: u64,
     empty_shape: Option<&'static str>,
-    seen: Seen,
+    seen: RecordStats,
     /// For each attribute, how many records had it.
     present: Vec<u64>,
     incomplete: Option<Doubt>,
@@ -60,7 +60,7 @@ impl Figures {
             bytes: 0,
             attempts: 0,
             empty_shape: None,
-            seen: Seen::default(),
+            seen: RecordStats::default(),
             present: vec![0; scan.attributes().len()],
             incomplete: None,
             strays: Strays::default(),
@@ -68,7 +68,7 @@ impl Figures {
     }
 
     /// Adds an answer that ended well, and what was seen in its records.
-    pub(super) fn add(&mut self, scan: &Scan, part: &Part, answered: &Answered, seen: Seen) {
+    pub(super) fn add(&mut self, scan: &Scan, part: &Part, answered: &Completed, seen: RecordStats) {
         let envelope = &answered.envelope;
         self.requests += 1;
         self.bytes += envelope.bytes;
@@ -84,11 +84,6 @@ impl Figures {
         if self.is_whole(scan) {
             self.incomplete = self.incomplete.take().or_else(|| doubt::incomplete(answered));
         }
-    }
-
-    /// Answers so far.
-    pub(super) fn requests(&self) -> u64 {
-        self.requests
     }
 
     /// The figures of a scan whose answers are all there.

@@ -2,29 +2,30 @@
 //!
 //! Waiting and taking are two steps: whoever is cancelled while it waits has taken nothing, so nothing is lost.
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use tokio_util::sync::CancellationToken;
 
-use super::answers::{Answers, Asking};
+use super::responses::Responses;
 use super::watch::Watched;
 use super::{Scan, Stats};
-use crate::client::{Client, Event};
+use crate::client::{BufferBudget, Client, Event};
 use crate::columns::{self, Column, Columns, Options};
 use crate::error::{Error, Kind, Result};
 
 /// Where the figures of the last use of a scan are kept.
 pub type LastStats = Arc<ArcSwapOption<Stats>>;
 
-/// The receiving end of the answers.
-#[derive(Debug)]
+/// The batches of a scan in flight. Closed or dropped, it ends the requests in flight.
 pub struct Stream {
     scan: Scan,
     options: Options,
-    answers: tokio::sync::Mutex<Answers<RecordBatch>>,
+    responses: tokio::sync::Mutex<Responses<Watched<Columns>, RecordBatch>>,
+    cancelled: CancellationToken,
+    budget: Arc<BufferBudget>,
     /// The types that the columns came to with the first batch, for the answers that follow.
     settled: Arc<OnceLock<Vec<Column>>>,
     state: Mutex<State>,
@@ -53,35 +54,32 @@ pub enum Next {
 }
 
 impl Scan {
-    /// Begins a stream: its receiving end, and the work of the other, which ends when it is dropped.
-    pub fn stream(
-        self,
-        client: Arc<Client>,
-        options: Options,
-        last_stats: LastStats,
-    ) -> (Stream, impl Future<Output = ()> + Send + use<>) {
-        let (stream, asking) = Stream::new(self.clone(), client.concurrency(), options, last_stats);
-        let settled = Arc::clone(&stream.settled);
-        let work = async move {
-            let sink = || {
-                let columns = settled.get().unwrap_or(&self.columns);
-                Watched::new(Columns::new(columns, options), self.time_column())
-            };
-            asking.ask(&client, &self, self.streamed(), sink).await;
-        };
-        (stream, work)
+    /// A stream of its batches, whose first requests are sent now. To be called inside a runtime.
+    #[must_use]
+    pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
+        let settled: Arc<OnceLock<Vec<Column>>> = Arc::default();
+        let (known, columns, time_column) = (Arc::clone(&settled), self.columns.clone(), self.time_column());
+        let sink = move || Watched::new(Columns::new(known.get().unwrap_or(&columns), options), time_column);
+        let mut responses = Responses::new(&self, client, self.streamed(), client.max_buffered_bytes(), sink);
+        // Where only the rows show a type, those of the first request that has any decide for all.
+        if self.schema(options.views).is_none() {
+            responses = responses.one_by_one();
+        }
+        responses.send_requests();
+        Stream {
+            scan: self,
+            options,
+            cancelled: responses.cancellation(),
+            budget: responses.budget(),
+            responses: tokio::sync::Mutex::new(responses),
+            settled,
+            state: Mutex::default(),
+            last_stats,
+        }
     }
 }
 
 impl Stream {
-    fn new(scan: Scan, concurrency: u32, options: Options, last_stats: LastStats) -> (Self, Asking<RecordBatch>) {
-        // Where only the rows tell a type, those of the first request that has any decide for all.
-        let (answers, asking) = scan.answers(concurrency, scan.schema(options.views).is_none());
-        let answers = tokio::sync::Mutex::new(answers);
-        let (settled, state) = (Arc::default(), Mutex::default());
-        (Self { scan, options, answers, settled, state, last_stats }, asking)
-    }
-
     /// Takes what is there, without waiting.
     ///
     /// # Errors
@@ -110,30 +108,40 @@ impl Stream {
         self.state().stats.clone()
     }
 
-    /// Nothing more can be taken, which is no end unless all was. Whoever waits is told once the work of the other
-    /// end was dropped.
+    /// Ends the requests in flight. Nothing more can be taken, which is an error unless all was.
     pub fn close(&self) {
         let mut state = self.state();
         if state.end.is_none() {
             state.rows -= state.ready.take().map_or(0, |batch| batch.num_rows() as u64);
             state.end = Some(Err(closed(state.rows)));
         }
+        self.cancelled.cancel();
+    }
+
+    /// From now on another library takes the batches. It may hold the interpreter while it waits.
+    pub fn hand_over(&self) {
+        self.budget.set_pulled();
+    }
+
+    /// Ends the requests in flight: whoever reads on gets an error.
+    pub fn abort(&self) {
+        self.cancelled.cancel();
     }
 
     /// Waits until there is something to take. May be dropped at any time.
     pub async fn wait(&self) {
-        let mut answers = self.answers.lock().await;
+        let mut responses = self.responses.lock().await;
         if self.has_something() {
             return;
         }
-        match answers.next().await {
+        match responses.next().await {
             Ok(Some(Event::Batch(batch))) => {
                 self.settled.get_or_init(|| columns::settled(&self.scan.columns, batch.schema_ref()));
-                answers.go_ahead();
+                responses.open_all();
                 self.arrived(batch);
             }
             Ok(Some(Event::Restart)) => {}
-            Ok(None) => self.ended(Ok(answers.stats())),
+            Ok(None) => self.ended(Ok(responses.stats())),
             Err(error) => self.ended(Err(error)),
         }
     }
@@ -208,49 +216,4 @@ fn closed(rows: u64) -> Error {
     Error::new(Kind::StreamInterrupted, format!("the stream was closed after {rows} rows, before its end"))
         .with("rows_yielded", rows)
         .with_hint("they are not all there is; ask again")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::search::{Attributes, Filters, SearchBody};
-    use crate::filter::Search;
-
-    fn stream() -> (Stream, Asking<RecordBatch>) {
-        let body = SearchBody {
-            item_type_id: 7,
-            item_type_name: "store".to_owned(),
-            attrs: Attributes::Names(Vec::new()),
-            filters: Filters { or: Vec::new() },
-        };
-        let scan = Scan::of_rows("scan_items", Search { body, attributes: Vec::new(), limit: None });
-        let options = Options { views: false, max_rows: 1, max_bytes: 1, widen: false };
-        Stream::new(scan, 1, options, LastStats::default())
-    }
-
-    #[tokio::test]
-    async fn work_that_is_lost_is_told_as_a_defect_to_each_taker() {
-        let (stream, source) = stream();
-        assert!(matches!(stream.take(), Ok(Next::NotYet)));
-        drop(source);
-        for _ in 0..2 {
-            stream.wait().await;
-            assert_eq!(stream.take().expect_err("a defect").kind(), Kind::Internal);
-        }
-        assert!(!stream.has_ended());
-    }
-
-    #[tokio::test]
-    async fn a_closed_stream_has_not_come_to_its_end() {
-        let (stream, source) = stream();
-        stream.close();
-        drop(source);
-        stream.wait().await;
-        for _ in 0..2 {
-            let error = stream.take().expect_err("no end");
-            assert_eq!((error.kind(), error.field("rows_yielded")), (Kind::StreamInterrupted, Some(&0_u64.into())));
-        }
-        assert!(!stream.has_ended());
-        assert!(stream.stats().is_none());
-    }
 }

@@ -2,7 +2,9 @@
 //!
 //! What it saw travels with the batch it saw it in, so that rows and what is said of them are void together.
 
-use crate::decode::{Fit, Gather, Sink};
+use std::collections::HashMap;
+
+use crate::decode::{Batch, Fit, Gather, Sink};
 use crate::error::Result;
 
 /// Names of unasked keys that are told apart.
@@ -14,7 +16,7 @@ const TIME: usize = "2024-01-31 12:34:56".len();
 
 /// What was seen in some records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct RecordStats {
     /// Records.
     pub rows: u64,
     /// Keys nobody asked for, and how many records had each.
@@ -23,7 +25,7 @@ pub struct Seen {
     pub times: Option<(String, String)>,
 }
 
-impl Seen {
+impl RecordStats {
     /// Adds what was seen in later records.
     pub fn add(&mut self, later: Self) {
         self.rows += later.rows;
@@ -44,11 +46,27 @@ impl Seen {
 
 /// A batch, and what was seen in its records.
 #[derive(Debug)]
-pub struct Taken<B> {
+pub struct BatchWithStats<B> {
     /// The records.
     pub batch: B,
     /// What else they had.
-    pub seen: Seen,
+    pub stats: RecordStats,
+}
+
+impl<B: Batch> Batch for BatchWithStats<B> {
+    fn bytes(&self) -> usize {
+        self.batch.bytes()
+    }
+}
+
+/// A key that was not requested.
+#[derive(Debug)]
+struct Extra {
+    name: String,
+    /// Complete records that had it.
+    records: u64,
+    /// The number of the last record that had it.
+    last: u64,
 }
 
 /// The sink around another.
@@ -57,11 +75,12 @@ pub(super) struct Watched<G> {
     sink: G,
     time_column: Option<usize>,
     rows: u64,
-    names: Vec<String>,
-    /// For each name, how many complete records had it.
-    counts: Vec<u64>,
+    /// Each key that was not requested, by its place among them.
+    places: HashMap<String, usize>,
+    names: Vec<Extra>,
     times: Option<(String, String)>,
-    /// The names and the time of the record that is not complete.
+    /// The number of the record that is not complete, its keys and its time.
+    record: u64,
     current_names: Vec<usize>,
     current_time: String,
 }
@@ -73,47 +92,51 @@ impl<G> Watched<G> {
             sink,
             time_column,
             rows: 0,
+            places: HashMap::new(),
             names: Vec::new(),
-            counts: Vec::new(),
             times: None,
+            record: 1,
             current_names: Vec::new(),
             current_time: String::new(),
         }
     }
 
     fn note_name(&mut self, name: &str) {
-        let name = if self.names.len() < NAMES || self.names.iter().any(|known| known == name) { name } else { OTHERS };
-        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.counts.push(0);
+        let place = self.places.get(name).or_else(|| (self.names.len() > NAMES).then(|| self.places.get(OTHERS))?);
+        let place = place.copied().unwrap_or_else(|| {
+            let name = if self.names.len() < NAMES { name } else { OTHERS };
+            self.names.push(Extra { name: name.to_owned(), records: 0, last: 0 });
+            self.places.insert(name.to_owned(), self.names.len() - 1);
             self.names.len() - 1
         });
-        if !self.current_names.contains(&place) {
+        if let Some(extra) = self.names.get_mut(place).filter(|extra| extra.last != self.record) {
+            extra.last = self.record;
             self.current_names.push(place);
         }
     }
 
     fn forget_record(&mut self) {
+        self.record += 1;
         self.current_names.clear();
         self.current_time.clear();
     }
 
-    fn seen(&mut self) -> Seen {
-        let counts = self.counts.iter_mut().map(std::mem::take);
-        let extras = self.names.iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
-        Seen { rows: std::mem::take(&mut self.rows), extras, times: self.times.take() }
+    fn seen(&mut self) -> RecordStats {
+        let extras = self.names.iter_mut().filter(|extra| extra.records > 0);
+        let extras = extras.map(|extra| (extra.name.clone(), std::mem::take(&mut extra.records))).collect();
+        RecordStats { rows: std::mem::take(&mut self.rows), extras, times: self.times.take() }
     }
 }
 
 impl<G: Gather> Gather for Watched<G> {
-    type Batch = Taken<G::Batch>;
+    type Batch = BatchWithStats<G::Batch>;
 
     fn take_full(&mut self) -> Result<Option<Self::Batch>> {
-        Ok(self.sink.take_full()?.map(|batch| Taken { batch, seen: self.seen() }))
+        Ok(self.sink.take_full()?.map(|batch| BatchWithStats { batch, stats: self.seen() }))
     }
 
     fn take(&mut self) -> Result<Option<Self::Batch>> {
-        Ok(self.sink.take()?.map(|batch| Taken { batch, seen: self.seen() }))
+        Ok(self.sink.take()?.map(|batch| BatchWithStats { batch, stats: self.seen() }))
     }
 }
 
@@ -159,9 +182,10 @@ impl<G: Sink> Sink for Watched<G> {
     #[inline]
     fn end_record(&mut self) {
         self.rows += 1;
+        self.record += 1;
         for place in self.current_names.drain(..) {
-            if let Some(count) = self.counts.get_mut(place) {
-                *count += 1;
+            if let Some(extra) = self.names.get_mut(place) {
+                extra.records += 1;
             }
         }
         if !self.current_time.is_empty() {
@@ -205,7 +229,7 @@ mod tests {
         record(&["c"], "2023-01-01 00:00:00", false);
         record(&["b"], "2024-01-14 23:59:59", true);
         record(&[], "some other text", true);
-        let seen = sink.take().expect("a batch").expect("records").seen;
+        let seen = sink.take().expect("a batch").expect("records").stats;
         assert_eq!(seen.rows, 3);
         assert_eq!(seen.extras, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
         assert_eq!(seen.times, Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned())));
@@ -214,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_batches_saw_adds_up() {
-        let seen = |name: &str, times: Option<(&str, &str)>| Seen {
+        let seen = |name: &str, times: Option<(&str, &str)>| RecordStats {
             rows: 3,
             extras: vec![(name.to_owned(), 2)],
             times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
@@ -235,7 +259,7 @@ mod tests {
             sink.extra(&format!("key-{number}"), "1");
             sink.end_record();
         }
-        let extras = sink.take().expect("a batch").expect("records").seen.extras;
+        let extras = sink.take().expect("a batch").expect("records").stats.extras;
         assert_eq!(extras.len(), NAMES + 1);
         assert_eq!(extras.last(), Some(&(OTHERS.to_owned(), 5)));
     }

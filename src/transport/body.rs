@@ -37,8 +37,8 @@ impl Body {
         let source = Source {
             response,
             received: 0,
-            idle: transport.patience.idle,
-            stall: Stall::new(&transport.patience),
+            idle: transport.timeouts.idle,
+            stall: Stall::new(&transport.timeouts),
             meter: transport.meter.clone(),
         };
         Self { source, plain: Bytes::new(), inflate }

@@ -36,6 +36,14 @@ pub(super) fn sending(error: reqwest::Error, way: &Way) -> Error {
     told.with_source(error.without_url())
 }
 
+/// A request that was handed to a connection which ended before it began to send.
+pub(super) fn unsent() -> Error {
+    Error::new(Kind::ConnectionLost, "the connection was lost before the request was sent")
+        .with("received", 0_u64)
+        .retryable()
+        .stale()
+}
+
 /// Nobody was reached at the other end, who is called `whom`.
 pub(super) fn connecting(error: &reqwest::Error, whom: &str, limit: Duration) -> Error {
     let cause = innermost(error);

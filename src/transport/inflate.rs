@@ -1,4 +1,7 @@
-//! Decompression of a body as it comes: piece by piece, up to its own end, and never more than is plausible.
+//! Decompression of a body as it comes: piece by piece, up to its own end.
+//!
+//! However small the compressed body: `max_response_bytes=` bounds what it becomes, and the first byte that is not JSON
+//! ends it.
 //!
 //! Knows no HTTP and no I/O: bytes are put in, pieces come out of one buffer that is used again and again.
 
@@ -10,9 +13,7 @@ use crate::error::{Error, Kind, Result};
 
 /// Bytes of a piece.
 const PIECE: usize = 64 << 10;
-/// A body may be so many times larger than it came; real answers are 5 to 50 times larger.
-const RATIO: u64 = 200;
-/// Bytes that are read or written before their ratio counts.
+/// Bytes that are read before they must hold something.
 const TRIFLE: u64 = 1 << 20;
 
 /// The decompression of one body.
@@ -56,7 +57,7 @@ impl Inflate {
     /// Makes the next piece; false when that needs more of the body.
     ///
     /// # Errors
-    /// `MalformedHttp` for what cannot be decompressed, `ResponseTooLarge` for what only pretends to be data.
+    /// `MalformedHttp` for what cannot be decompressed, and for what holds next to nothing.
     pub(super) fn next(&mut self) -> Result<bool> {
         self.piece.clear();
         while self.piece.len() < self.piece.capacity() && !(self.input.is_empty() && self.is_dry) {
@@ -73,7 +74,7 @@ impl Inflate {
             self.is_dry = step.has_ended || self.piece.len() < self.piece.capacity();
         }
         self.written += self.piece.len() as u64;
-        self.check_ratio()?;
+        self.check_padding()?;
         Ok(!self.piece.is_empty())
     }
 
@@ -98,16 +99,9 @@ impl Inflate {
         Err(if self.read == 0 { error.retryable_once() } else { error.retryable() })
     }
 
-    /// A bomb is refused, and so is padding, of which there could be no end.
-    fn check_ratio(&self) -> Result<()> {
+    /// Padding is refused: there could be no end of it.
+    fn check_padding(&self) -> Result<()> {
         let (read, written) = (self.read, self.written);
-        if written > TRIFLE && written / RATIO > read {
-            let message = format!("the answer is more than {RATIO} times larger than its {}", self.name());
-            return Err(Error::new(Kind::ResponseTooLarge, message)
-                .with("what", "ratio")
-                .with("limit", RATIO)
-                .with_hint("headers={\"Accept-Encoding\": \"identity\"} asks for it uncompressed"));
-        }
         if read > TRIFLE && read / 2 > written {
             let message = format!("{read} bytes of {} hold no more than {written} bytes of the answer", self.name());
             return Err(Error::new(Kind::MalformedHttp, message).with("received", read));

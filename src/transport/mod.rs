@@ -22,12 +22,12 @@ use reqwest::header::{self, HeaderName, HeaderValue};
 use url::Url;
 
 use self::body::Body;
-use self::connections::observe;
+use self::connections::{Outgoing, Sent, observe};
 use self::encoding::Accepted;
 pub use self::meter::Meter;
-use self::pool::{Pool, is_doubtful};
+use self::pool::Pool;
 use self::way::Way;
-use crate::config::{Patience, Settings};
+use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
@@ -42,7 +42,7 @@ pub struct Transport {
     base_url: Url,
     accepted: Accepted,
     way: Way,
-    patience: Patience,
+    timeouts: Timeouts,
     meter: Meter,
 }
 
@@ -85,7 +85,7 @@ impl Transport {
             base_url: settings.base_url.clone(),
             accepted: Accepted::of_settings(&settings.headers)?,
             way: Way::new(settings),
-            patience: settings.patience.clone(),
+            timeouts: settings.timeouts.clone(),
             meter,
         })
     }
@@ -94,8 +94,8 @@ impl Transport {
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
-            let Settings { base_url, trust, proxy, headers, patience, .. } = settings.clone();
-            (base_url, trust, proxy, headers, patience)
+            let Settings { base_url, trust, proxy, headers, timeouts, .. } = settings.clone();
+            (base_url, trust, proxy, headers, timeouts)
         };
         parts(one) == parts(other)
     }
@@ -107,27 +107,22 @@ impl Transport {
             .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
         authorization.set_sensitive(true);
         let client = self.pool.client();
-        let sending = client
+        let (body, is_begun) = Outgoing::new(request.body);
+        let mut sending = client
             .post(url)
             .header(header::AUTHORIZATION, authorization)
             .header("x-request-id", request.request_id)
-            .body(request.body)
-            .send();
-        let limit = self.patience.headers;
-        let (sent, connected) = observe(tokio::time::timeout(limit, sending)).await;
-        let response = sent
-            .map_err(|_| {
-                failure::timed_out("headers", "the service did not begin to answer", limit)
-                    .with_hint("ask for less at a time, so that it finds its answer sooner")
-            })?
-            .map_err(|error| {
-                let failure = failure::sending(error, &self.way);
-                let is_lost = failure.kind() == Kind::ConnectionLost;
-                if is_lost && !connected { failure.stale() } else { failure }
-            })?;
-        if is_doubtful(response.headers()) {
-            self.pool.give_up(&client)?;
+            .body(reqwest::Body::wrap(body));
+        if self.pool.closes() {
+            sending = sending.header(header::CONNECTION, "close");
         }
+        let Sent { outcome, has_connected } = observe(sending.send(), &is_begun, self.timeouts.connect).await;
+        let response = outcome.ok_or_else(failure::unsent)?.map_err(|error| {
+            let failure = failure::sending(error, &self.way);
+            let is_lost = failure.kind() == Kind::ConnectionLost;
+            if is_lost && !has_connected { failure.stale() } else { failure }
+        })?;
+        self.pool.check(response.headers())?;
         if let Some(refusal) = self.way.refusal(response.status().as_u16()) {
             return Err(refusal);
         }

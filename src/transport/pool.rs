@@ -1,10 +1,10 @@
-//! The connections that wait for the next request, and how they are given up when one of them is in doubt.
+//! The connections that wait for the next request, and what happens when one of them is in doubt.
 //!
-//! The HTTP library cannot be told to drop one connection, so a doubt, which is rare, ends them all. Those in use serve
-//! their answers to the end.
+//! The HTTP library cannot be told to drop one connection. So the first doubt ends them all, and from then on each
+//! request asks for its connection to be closed behind it, until a response is in no doubt. Those in use serve their responses to the end.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -15,7 +15,7 @@ use super::connections::Observed;
 use super::encoding::Accepted;
 use super::way::Way;
 use super::{failure, tls};
-use crate::config::Settings;
+use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 
 /// Shorter than the idle time-outs of usual servers, so that we let go first.
@@ -27,6 +27,8 @@ pub(super) struct Pool {
     settings: Settings,
     opened: Arc<AtomicU64>,
     client: ArcSwap<reqwest::Client>,
+    /// Whether a connection serves one request only.
+    closes: AtomicBool,
 }
 
 impl Pool {
@@ -36,7 +38,7 @@ impl Pool {
     /// `Config` for authorities that cannot be read, and for headers that cannot be sent.
     pub(super) fn try_new(settings: &Settings, opened: Arc<AtomicU64>) -> Result<Self> {
         let client = ArcSwap::from_pointee(client(settings, opened.clone())?);
-        Ok(Self { settings: settings.clone(), opened, client })
+        Ok(Self { settings: settings.clone(), opened, client, closes: AtomicBool::new(false) })
     }
 
     /// For one request.
@@ -44,12 +46,19 @@ impl Pool {
         self.client.load_full()
     }
 
-    /// From now on no request gets a connection of this client.
+    /// Whether a request must ask for its connection to be closed behind it.
+    pub(super) fn closes(&self) -> bool {
+        self.closes.load(Ordering::Relaxed)
+    }
+
+    /// Looks at the headers of a response. Where they are in doubt no connection is used again: not those that wait
+    /// now, and none that serves a request until a response is in no doubt.
     ///
     /// # Errors
     /// As for a new pool.
-    pub(super) fn give_up(&self, doubted: &Arc<reqwest::Client>) -> Result<()> {
-        if Arc::ptr_eq(&self.client.load(), doubted) {
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
+        let is_doubtful = is_doubtful(headers);
+        if !self.closes.swap(is_doubtful, Ordering::Relaxed) && is_doubtful {
             self.client.store(Arc::new(client(&self.settings, self.opened.clone())?));
         }
         Ok(())
@@ -58,7 +67,7 @@ impl Pool {
 
 /// Whether an answer says in two ways where it ends (RFC 9112, 6.1). Its chunks count, but what comes after them on the
 /// same connection may have been meant as a part of it by whoever went by the length.
-pub(super) fn is_doubtful(headers: &HeaderMap) -> bool {
+fn is_doubtful(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
 
@@ -70,7 +79,10 @@ fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client
         .retry(reqwest::retry::never())
         .referer(false)
         .http1_only()
-        .connect_timeout(settings.patience.connect)
+        .connect_timeout(settings.timeouts.connect)
+        .tcp_keepalive(settings.timeouts.keep_alive)
+        .tcp_keepalive_interval(settings.timeouts.keep_alive)
+        .tcp_keepalive_retries(Timeouts::KEEP_ALIVE_PROBES)
         .connector_layer(Observed::new(opened))
         .pool_idle_timeout(IDLE_TIMEOUT);
     let builder = Way::new(settings).configure(tls::configure(builder, settings)?)?;
@@ -111,10 +123,11 @@ mod tests {
             base_url: Some(address),
             timezone: "UTC".to_owned(),
             timeout: 300.0,
-            retries: 0,
+            retries: None,
             concurrency: 8,
             rate: None,
             max_response_bytes: 1 << 30,
+            max_buffered_bytes: 64 << 20,
             ca_bundle: None,
             proxy: None,
             allow_http: false,

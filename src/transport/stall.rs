@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::config::Patience;
+use crate::config::Timeouts;
 
 /// What came in a window of waiting.
 #[derive(Debug)]
@@ -18,8 +18,8 @@ impl Stall {
     /// Bytes of a window, at least: 256 a second where the window is of 30 seconds.
     pub(super) const LEAST: usize = 256 * 30;
 
-    pub(super) fn new(patience: &Patience) -> Self {
-        Self { grace: patience.grace, window: patience.stall, waited: Duration::ZERO, bytes: 0 }
+    pub(super) fn new(timeouts: &Timeouts) -> Self {
+        Self { grace: timeouts.grace, window: timeouts.stall, waited: Duration::ZERO, bytes: 0 }
     }
 
     /// Counts bytes and how long they were waited for; whether too little came for too long.
@@ -48,7 +48,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn stall() -> Stall {
-        Stall::new(&Patience::default())
+        Stall::new(&Timeouts::default())
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Way {
             is_plain: settings.base_url.scheme() == "http",
             trust: settings.trust.clone(),
             proxy: settings.proxy.clone(),
-            limit: settings.patience.connect,
+            limit: settings.timeouts.connect,
         }
     }
 

@@ -39,7 +39,22 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "transport",
         ],
     ),
-    ("scan", &["error", "time", "contract", "filter", "decode", "columns", "cells", "files", "checkpoint", "client"]),
+    (
+        "scan",
+        &[
+            "error",
+            "observe",
+            "time",
+            "contract",
+            "filter",
+            "decode",
+            "columns",
+            "cells",
+            "files",
+            "checkpoint",
+            "client",
+        ],
+    ),
     // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
     ("sandbox", &["error", "contract"]),
     (

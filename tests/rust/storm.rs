@@ -56,7 +56,7 @@ impl<S: FnMut(Duration) -> Answer + Send + 'static> World<S> {
         Self {
             start: now(),
             service: Mutex::new(service),
-            policy: Policy::new(3),
+            policy: Policy::new(Some(3)),
             quota: Mutex::new(Quota::new(concurrency)),
             gate: Mutex::default(),
             dice: Dice(AtomicU64::new(7)),
@@ -230,7 +230,7 @@ async fn a_service_that_no_longer_objects_gets_what_is_asked_of_it() {
 
 #[test]
 fn the_jitter_is_uniform() {
-    let (policy, dice) = (Policy::new(9), Dice(AtomicU64::new(1)));
+    let (policy, dice) = (Policy::new(Some(9)), Dice(AtomicU64::new(1)));
     for attempts in [1, 4, 9] {
         let server = failure(500, None);
         let longest = policy.delay(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();

@@ -65,7 +65,8 @@ class Data:
             rows: Any iterable of dicts, or a table that has `__arrow_c_stream__`, as those of polars, pyarrow
                 and pandas. What is missing or None is null; an attribute that is not declared is refused.
                 Times are datetimes in whole seconds (in UTC unless they have a zone), dates, or texts
-                `YYYY-MM-DD HH:MM:SS`.
+                `YYYY-MM-DD HH:MM:SS`. A `code_status` or `audience_type` of a promotion code that does not
+                exist is refused.
             replace: Whether a row takes the place of an earlier one with the same identifier, which else is
                 an error.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import signal
 import sys
@@ -14,7 +15,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from dataaccess.errors import ConfigError
 from dataaccess.sandbox import Sandbox
+from dataaccess.tokens import token_file
+
+# Arguments of a process can be read by every user of the machine, its environment and files by its own user alone.
+_TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 
 _DESCRIPTION = """\
 Serve the whole Data Access API on this machine, for development and tests. The address and a token are
@@ -33,11 +39,19 @@ _LOOK_UP = 0.5
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the subcommand."""
-    parser = commands.add_parser("sandbox", help="serve the embedded service", description=_DESCRIPTION)
+    # Without abbreviations: `--token abc` would look for a token in a file abc, and show the name when there is none.
+    parser = commands.add_parser(
+        "sandbox", help="serve the embedded service", description=_DESCRIPTION, allow_abbrev=False
+    )
     parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; without it a free one")
     token = parser.add_mutually_exclusive_group()
     token.add_argument("--scopes", nargs="+", metavar="SCOPE", help="scopes of the token; without it all there are")
-    token.add_argument("--token", help="a token of your own with every scope, the same at each start")
+    token.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"file with a token of your own, which has every scope and is the same at each start; or set {_TOKEN}",
+    )
     parser.add_argument(
         "--host-names",
         nargs="+",
@@ -68,18 +82,28 @@ def run(given: argparse.Namespace) -> int:
         # What `nohup` has ignored stays ignored.
         if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
             signal.signal(number, lambda *_: stopping.set())
-    with _start(given) as sandbox:
-        _tell(sandbox, given)
+    token = _own_token(given)
+    with _start(given, token) as sandbox:
+        _tell(sandbox, given, token)
         while not stopping.wait(_LOOK_UP):
             pass
     return 0
 
 
-def _start(given: argparse.Namespace) -> Sandbox:
+def _own_token(given: argparse.Namespace) -> str | None:
+    if given.token_file:
+        return token_file(given.token_file)()
+    token = os.environ.get(_TOKEN)
+    if token and given.scopes:
+        raise ConfigError(f"--scopes is for a token that is made here, and the one of {_TOKEN} has every scope")
+    return token or None
+
+
+def _start(given: argparse.Namespace, token: str | None) -> Sandbox:
     options = {
         "port": given.port,
         "switches": dict(given.switch),
-        "token": given.token,
+        "token": token,
         "host_names": given.host_names,
     }
     if given.empty or given.db:
@@ -87,8 +111,8 @@ def _start(given: argparse.Namespace) -> Sandbox:
     return Sandbox.demo(**options)
 
 
-def _tell(sandbox: Sandbox, given: argparse.Namespace) -> None:
-    token = given.token or sandbox.issue_token(given.scopes)
+def _tell(sandbox: Sandbox, given: argparse.Namespace, token: str | None) -> None:
+    token = token or sandbox.issue_token(given.scopes)
     data = f"the data of {given.db}" if given.db else "no data" if given.empty else "made-up data"
     print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
     print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)

@@ -347,6 +347,28 @@ fn attributes_are_sent_as_an_array_or_a_text() {
 }
 
 #[test]
+fn an_operator_of_dates_takes_milliseconds_whatever_the_data_type() {
+    let asked = |operator: &str, number: i64| {
+        checked(customers(detailed("joined", operator, json!([number]), Some("number"), None)))
+    };
+    let told = problem(asked("after_date", 1_706_659_200));
+    assert_eq!(told.path, "filters.OR[0].AND[0].value[0]");
+    assert!(told.message.contains("1706659200 looks like seconds"), "{told}");
+    assert!(asked("before_date", 1_706_659_200_000).is_ok());
+    assert!(asked("newer_than", 1_706_659_200).is_ok(), "what it takes is not shown");
+}
+
+#[test]
+fn attributes_of_promotion_codes_are_sent_as_an_array_alone() {
+    let time = || expression(col("allocated_time", after("2024-01-01")));
+    let asked = |form: &str| checked(ItemsArguments { attrs_as: Given::text(form), ..codes(time()) });
+    assert!(asked("array").is_ok());
+    let told = problem(asked("text"));
+    assert_eq!((told.argument.as_str(), told.path.as_str()), ("attrs_as", "attrs"));
+    assert_eq!(told.message, "a search of promotion codes takes attrs as an array: leave attrs_as out");
+}
+
+#[test]
 fn attributes_of_other_objects_are_free_but_must_be_names() {
     for (attrs, argument, advice) in [
         (json!(null), "attrs", "is required"),

@@ -169,7 +169,7 @@ fn problem() -> Value {
         &json!({
             (field::CODE): { "type": "integer" },
             (field::MESSAGE): { "type": "string", "minLength": 1 },
-            (field::DATA): { "type": "null" },
+            (field::DATA): described("The same as `message`.", json!({ "type": "string", "minLength": 1 })),
         }),
         &[],
     );

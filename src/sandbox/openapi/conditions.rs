@@ -48,21 +48,18 @@ pub(super) fn generic(kind: AttributeKind, column: &Value) -> Value {
 
 /// A condition of a promotion code search that compares with a list.
 fn code_condition(column: &str, kind: AttributeKind, element: &Value) -> Value {
-    one_value_when_equal(of_codes(list_condition(kind, &json!({ "const": column }), element)))
-}
-
-/// The condition of a promotion code search that is always required.
-fn code_time_condition(column: &str) -> Value {
-    of_codes(time_condition(&json!({ "const": column })))
-}
-
-/// The condition of these members and those of a promotion code search.
-fn of_codes(members: Value) -> Value {
     let ends = json!({
         "type": { "const": CODE_CONDITION_TYPE },
         "extendValue": described("Always empty.", json!({ "type": "array", "maxItems": 0 })),
     });
-    with(members, &ends, &["extendValue"])
+    let members = list_condition(kind, &json!({ "const": column }), element);
+    one_value_when_equal(with(members, &ends, &["extendValue"]))
+}
+
+/// The condition of a promotion code search that is always required.
+fn code_time_condition(column: &str) -> Value {
+    let ends = json!({ "type": { "const": CODE_CONDITION_TYPE } });
+    with(time_condition(&json!({ "const": column })), &ends, &[])
 }
 
 /// What both shapes of a list condition have.

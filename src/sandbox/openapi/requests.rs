@@ -44,13 +44,13 @@ pub(super) fn schemas() -> Value {
         "PromotionCodeSearch": body(
             &json!({ "const": PROMOTION_CODE_ID }),
             &json!({ "const": PROMOTION_CODE_NAME }),
-            &attributes(&BusinessObject::promotion_code()),
+            &array_of_attributes(&names_of(&BusinessObject::promotion_code())),
             &json!({ "type": "array", "minItems": 1, "maxItems": 1, "items": group(&positions()) }),
         ),
         "CustomerSearch": body(
             &json!({ "const": CUSTOMER_ID }),
             &json!({ "const": CUSTOMER_NAME }),
-            &attributes(&BusinessObject::customer()),
+            &attributes(&names_of(&BusinessObject::customer())),
             &groups(&json!({ "type": "array", "items": customer_condition() })),
         ),
         "ItemSearch": described(ABOUT_ITEMS, any_object()),
@@ -84,14 +84,23 @@ fn body(id: &Value, name: &Value, attributes: &Value, or: &Value) -> Value {
     closed_object(&properties, &[])
 }
 
-/// `attrs` of an object: an array of names or, as section 4.1 has it too, a text of them; none twice.
-fn attributes(object: &BusinessObject) -> Value {
-    let names: Vec<&str> = object.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+/// The names of an object's attributes.
+fn names_of(object: &BusinessObject) -> Vec<String> {
+    object.attributes.iter().map(|attribute| attribute.name.clone()).collect()
+}
+
+/// `attrs` as an array of names, none twice.
+fn array_of_attributes(names: &[String]) -> Value {
+    json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "enum": names } })
+}
+
+/// `attrs` as an array of names or, as section 4.1 has it too, a text of them; none twice.
+fn attributes(names: &[String]) -> Value {
     let name = format!(" *(?:{}) *", names.join("|"));
     // What must not follow is a name that comes again.
     let text = format!(r"^(?!.*\b(\w+)\b.*\b\1\b){name}(?:,{name})*$");
     json!({ "oneOf": [
-        { "type": "array", "minItems": 1, "uniqueItems": true, "items": { "enum": names } },
+        array_of_attributes(names),
         described("The names divided by commas.", json!({ "type": "string", "pattern": text })),
     ] })
 }
@@ -107,8 +116,7 @@ fn groups(and: &Value) -> Value {
 }
 
 fn customer_condition() -> Value {
-    let names = BusinessObject::customer().attributes.into_iter().map(|attribute| attribute.name);
-    conditions::generic(AttributeKind::Text, &json!({ "enum": names.collect::<Vec<_>>() }))
+    conditions::generic(AttributeKind::Text, &json!({ "enum": names_of(&BusinessObject::customer()) }))
 }
 
 /// The conditions of a promotion code search: each of the first three may be left out, the order stays.

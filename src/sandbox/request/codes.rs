@@ -6,7 +6,7 @@ use super::node::Node;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::CODE_CONDITION_TYPE;
 use crate::sandbox::answer::Refusal;
-use crate::sandbox::objects::BusinessObject;
+use crate::sandbox::objects::{BusinessObject, listed};
 use crate::sandbox::query::Test;
 
 /// The groups of `filters.OR`: one, or none where the document says that the response is empty.
@@ -60,14 +60,18 @@ fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) ->
     if kind.integer()? != CODE_CONDITION_TYPE {
         return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
-    if let Some(extend_value) = condition.optional("extendValue")
-        && !extend_value.array()?.is_empty()
-    {
-        return Err(extend_value.unfit("an empty array, which it always is"));
-    }
     let column = condition.member("column")?.text()?;
-    if column == REQUIRED_COLUMN {
+    let is_datetime = column == REQUIRED_COLUMN;
+    if is_datetime {
         condition.member("time_unit")?;
+    }
+    if let Some(extend_value) = condition.optional("extendValue") {
+        if is_datetime {
+            return Err(extend_value.refusal("it belongs to string and number conditions"));
+        }
+        if !extend_value.array()?.is_empty() {
+            return Err(extend_value.unfit("an empty array, which it always is"));
+        }
     }
     let test = condition::test(condition, object, reading)?;
     match column {
@@ -82,8 +86,7 @@ fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) ->
 fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
         if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {
-            let numbers: Vec<String> = allowed.iter().map(|(name, number)| format!("{number} ({name})")).collect();
-            return Err(element.unfit(&format!("allowed; allowed are {}", numbers.join(", "))));
+            return Err(element.unfit(&format!("allowed; allowed are {}", listed(allowed))));
         }
     }
     Ok(())

@@ -56,7 +56,12 @@ pub(in crate::sandbox) fn query(
     reading: &Reading<'_>,
 ) -> Result<Query, Refusal> {
     let body = Node::body(body);
-    let attributes = attributes(&body.member("attrs")?, object, reading.switches.attrs_as)?;
+    let form = match object.id {
+        // Rule 2 of section 4.2 leaves nothing open.
+        PROMOTION_CODE_ID => AttrsAs::Array,
+        _ => reading.switches.attrs_as,
+    };
+    let attributes = attributes(&body.member("attrs")?, object, form)?;
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
     let or = filters.member("OR")?;
@@ -70,7 +75,7 @@ pub(in crate::sandbox) fn query(
     Ok(Query { attributes, groups, order: reading.switches.row_order, limit: reading.switches.maximum_rows })
 }
 
-/// Section 4.1 calls `attrs` both an array of strings and a string: both are read.
+/// Section 4.1 calls `attrs` both an array of strings and a string.
 fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Result<Vec<usize>, Refusal> {
     let names: Vec<&str> = match (attrs.value, form) {
         (Value::String(names), AttrsAs::Both | AttrsAs::Text) => {

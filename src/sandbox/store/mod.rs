@@ -25,6 +25,9 @@ use crate::error::{Error, Kind, Result, excerpt};
 
 /// Steps of the database between two looks at whether a search should end: well below a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+/// Longest text of a statement that a connection keeps for the next search. Every reader keeps several, and one of a
+/// large request may take megabytes.
+const KEPT_SQL: usize = 4 * 1024;
 /// How long one who writes waits for others, as another process that writes to the same file.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it waits between two looks at whether it should end.
@@ -140,7 +143,14 @@ impl Store {
         reader.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_enough)).map_err(failure("search"))?;
         {
             let statement = query.statement(&table.name());
-            let mut select = reader.prepare_cached(&statement.sql).map_err(failure("search"))?;
+            let (mut kept, mut dropped);
+            let select: &mut rusqlite::Statement<'_> = if statement.sql.len() <= KEPT_SQL {
+                kept = reader.prepare_cached(&statement.sql).map_err(failure("search"))?;
+                &mut kept
+            } else {
+                dropped = reader.prepare(&statement.sql).map_err(failure("search"))?;
+                &mut dropped
+            };
             let mut rows = select.query(params_from_iter(&statement.parameters)).map_err(failure("search"))?;
             while let Some(row) = rows.next().map_err(failure("search"))? {
                 each(row)?;
@@ -224,4 +234,45 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn shared(tables: Vec<Table>) -> Vec<Arc<Table>> {
     tables.into_iter().map(Arc::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use rusqlite::hooks::{AuthContext, Authorization};
+
+    use super::*;
+    use crate::sandbox::query::{Comparison, Test};
+    use crate::sandbox::switches::RowOrder;
+
+    /// How often the second of two equal searches has its statement prepared, in steps of `SQLite`'s authorizer.
+    fn steps_of_the_second_search(conditions: usize) -> usize {
+        let store = Store::open(None, CancellationToken::new()).unwrap();
+        store.declare(&BusinessObject::customer()).unwrap();
+        let mut reader = store.reader().unwrap();
+        let steps = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&steps);
+        let count = move |_: AuthContext<'_>| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            Authorization::Allow
+        };
+        reader.authorizer(Some(count)).unwrap();
+        store.keep(reader);
+        let search = || {
+            let among = |_| vec![Test { attribute: 1, comparison: Comparison::Among("[\"a\"]".to_owned(), None) }];
+            let groups = (0..conditions).map(among).collect();
+            let query = Query { attributes: vec![0], groups, order: RowOrder::Id, limit: None };
+            store.search(&store.named("customer").unwrap(), query, || false, |_| Ok(())).unwrap();
+            steps.swap(0, Ordering::Relaxed)
+        };
+        assert!(search() > 0);
+        search()
+    }
+
+    #[test]
+    fn a_large_statement_is_not_kept() {
+        assert_eq!(steps_of_the_second_search(3), 0);
+        assert!(steps_of_the_second_search(1_000) > 0);
+    }
 }

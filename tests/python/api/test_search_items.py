@@ -45,6 +45,78 @@ def test_attributes_may_travel_as_text(client: Any) -> None:
     assert list(as_text[0]) == ["customer_id", "name"]
 
 
+def test_promotion_codes_take_attributes_as_an_array_only(client: Any) -> None:
+    """Section 4.2, rule 2."""
+    where = da.col("allocated_time").on("2024-01-15")
+    body = client.validate_items("promotion_code", ["id"], where, attrs_as="array")
+    assert body["attrs"] == ["id"]
+    for call in (client.validate_items, client.search_items, client.scan_items):
+        with pytest.raises(da.ValidationError) as caught:
+            call("promotion_code", ["id"], where, attrs_as="text")
+        (problem,) = caught.value.problems
+        assert (problem.argument, problem.path) == ("attrs_as", "attrs")
+        assert "a search of promotion codes takes attrs as an array" in problem.message
+
+
+# Unix seconds, microseconds and nanoseconds of 2024-01-31, and what no unit explains.
+NOT_MILLISECONDS = [1_706_659_200, 1_706_659_200_000_000, 1_706_659_200_000_000_000, 0, -1, 99_999_999_999, 10**14 + 1]
+
+
+def raw(column: str, operator: str, value: Any, **fields: Any) -> dict[str, Any]:
+    """A `where` of one condition, written as the document does."""
+    condition = {"column": column, "operator": operator, "value": value, **fields}
+    return {"OR": [{"AND": [condition]}]}
+
+
+@pytest.mark.parametrize("number", NOT_MILLISECONDS)
+@pytest.mark.parametrize("operator", ["before_date", "equals", "after_date"])
+def test_unix_seconds_in_a_raw_condition_are_refused_as_in_an_expression(
+    client: Any, operator: str, number: int
+) -> None:
+    with pytest.raises(da.ValidationError) as typed:
+        client.validate_codes(allocated_time=da.after(number))
+    expected = typed.value.problems[0].message
+    for name, column in [("promotion_code", "allocated_time"), ("customer", "joined")]:
+        with pytest.raises(da.ValidationError) as caught:
+            client.validate_items(name, ["id"], raw(column, operator, number, data_type="datetime"))
+        (problem,) = caught.value.problems
+        assert (problem.path, problem.message) == ("filters.OR[0].AND[0].value", expected)
+        assert problem.argument == 'where["OR"][0]["AND"][0]["value"]'
+
+
+@pytest.mark.parametrize("number", NOT_MILLISECONDS)
+@pytest.mark.parametrize("operator", ["before_date", "after_date"])
+def test_an_operator_of_dates_takes_no_unix_seconds_whatever_the_data_type(
+    client: Any, operator: str, number: int
+) -> None:
+    def refused(where: Any) -> tuple[str, str]:
+        with pytest.raises(da.ValidationError) as caught:
+            client.validate_items("customer", ["name"], where)
+        (problem,) = caught.value.problems
+        return problem.path, problem.message
+
+    with pytest.raises(da.ValidationError) as typed:
+        client.validate_codes(allocated_time=da.after(number))
+    expected = typed.value.problems[0].message
+    for data_type in ("number", "timestamp"):
+        assert refused(raw("joined", operator, [number], data_type=data_type)) == (
+            "filters.OR[0].AND[0].value[0]",
+            expected,
+        )
+    path, message = refused(da.col("joined").op(operator, number))
+    assert (path, message.endswith(expected)) == ("filters.OR[0].AND[0].value", True)
+
+
+def test_milliseconds_in_a_raw_condition_are_sent_as_they_are(client: Any) -> None:
+    def sent(where: Any) -> dict[str, Any]:
+        body = client.validate_items("customer", ["name"], where)
+        return dict(body["filters"]["OR"][0]["AND"][0])
+
+    assert sent(raw("joined", "after_date", 1_706_659_200_000, data_type="datetime"))["value"] == 1_706_659_200_000
+    assert sent(raw("joined", "after_date", [1_706_659_200_000], data_type="number"))["value"] == [1_706_659_200_000]
+    assert sent(raw("visits", "matches", [1_706_659_200], data_type="number"))["value"] == [1_706_659_200]
+
+
 def test_promotion_codes_keep_their_rules_in_the_generic_call(client: Any) -> None:
     where = da.col("code_status").matches(["used"]) | da.col("pool_id").equals(1)
     with pytest.raises(da.ValidationError):

@@ -207,8 +207,52 @@ def test_no_pickle_carries_a_secret_of_another_kind(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     with pytest.raises(TypeError, match="proxy="):
         pickle.dumps(da.Client("https://cdp.example.com", proxy="http://user:hunter2@proxy:3128"))
-    with pytest.raises(TypeError, match="X-Api-Key"):
-        pickle.dumps(da.Client("https://cdp.example.com", headers={"X-Api-Key": "hunter2"}))
+
+
+SECRET_HEADERS = [
+    "Cookie", "X-Api-Key", "apikey", "X-Amz-Security-Token", "X-Client-Secret", "X-Session-Id", "JSESSIONID", "X-Auth",
+    "X-Forwarded-Authorization", "X-Password",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("name", SECRET_HEADERS)
+def test_a_header_that_looks_like_a_secret_is_shown_nowhere_and_does_not_travel(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, name: str
+) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    client = kind("https://cdp.example.com", headers={"X-Tenant": "acme", name: "hunter2"})
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    held = (client, client.with_options(timeout=1), scan, scan.tasks()[0], {"nested": [client]})
+    for one in held:
+        assert "hunter2" not in repr(one)
+        assert "hunter2" not in repr(getattr(one, "_settings", None))
+        advice = f"the header {name} .*does not pickle.*: (make|build) .*where it runs"
+        with pytest.raises(TypeError, match=advice) as caught:
+            pickle.dumps(one)
+        assert "hunter2" not in repr(caught.value)
+    # One that says nothing of a secret travels.
+    assert pickle.loads(pickle.dumps(client.with_options(headers={"X-Tenant": "acme"})))._settings["headers"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"timeout": "soon"}, {"headers": ["X-Api-Key: hunter2"]}, {"headers": "X-Api-Key: hunter2"}, {"tokn": "hunter2"}],
+    ids=str,
+)
+def test_no_traceback_of_a_wrong_type_shows_a_secret(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]) -> None:
+    secrets = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}, "token": "hunter2-2"}
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    client = da.Client("https://cdp.example.com")
+    options = {name: value for name, value in {**secrets, **wrong}.items() if name != "token"}
+    acts: list[Any] = [lambda: da.Client("https://x", **{**secrets, **wrong}), lambda: client.with_options(**options)]
+    for act in acts:
+        with pytest.raises((TypeError, da.ConfigError)) as caught:
+            act()
+        told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        ours = [frame for frame in told.stack if frame.filename.startswith(str(Path(da.__file__).parent))]
+        assert "hunter2" not in repr([frame.locals for frame in ours])
+        assert "hunter2" not in repr(caught.value)
 
 
 def test_no_traceback_shows_a_secret() -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.clock import short_pauses
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
+
+__all__ = ["short_pauses"]
 
 DENIED = http(
     {
@@ -127,7 +132,78 @@ def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> No
         assert len(asked) == 1
         time.sleep(0.5)
         search(client)
+        time.sleep(0.1)
+        search(client)
+        assert [request.headers["authorization"] for request in server.requests] == [
+            "Bearer tok-1",
+            "Bearer tok-1",
+            "Bearer tok-1",
+            "Bearer tok-2",
+        ]
         assert len(asked) == 2
+
+
+@pytest.mark.parametrize("renewal", ["fails", "hangs"])
+def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, renewal: str) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, datetime]:
+        asked.append(1)
+        if len(asked) > 1 and renewal == "fails":
+            raise OSError("the service of the tokens is away")
+        if len(asked) > 1:
+            time.sleep(1)
+        return "tok-1", datetime.now(UTC) + timedelta(seconds=1)
+
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token, retries=0)
+        search(client)
+        time.sleep(0.6)
+        started = time.monotonic()
+        for _ in range(3):
+            search(client)
+        assert time.monotonic() - started < 0.3
+        assert len(asked) == 2
+
+
+def test_a_source_that_fails_is_asked_again(connect: Any, caplog: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        if len(asked) < 3:
+            raise OSError("the service of the tokens is away")
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        assert search(connect(server.base_url, token=token))
+        assert len(server.requests) == 1
+    assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
+    with serving(always(http())) as server:
+        asked.clear()
+        with pytest.raises(da.ConfigError, match="raised OSError"):
+            search(connect(server.base_url, token=token, retries=0))
+        assert asked == [1]
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        if 1 < len(asked) < 12:
+            raise OSError("the service of the tokens is away")
+        return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
+
+    def answer(connection: Any, _number: int) -> None:
+        time.sleep(0.15)
+        connection.sendall(http())
+
+    with serving(answer) as server:
+        client = da.Client(server.base_url, token=token, concurrency=1)
+        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).run(tmp_path / "run")
+    assert (report.rows, len(asked)) == (8, 12)
 
 
 def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
@@ -242,3 +318,62 @@ def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
 def test_a_file_that_is_missing_is_told_by_its_name(connect: Any, tmp_path: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
         search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))
+
+
+OWN = "tok-of-a-file-0123456789"
+
+
+def everything_told(error: BaseException) -> str:
+    """All that an error, and each it came from, holds: its text, arguments, fields, and the locals of our frames."""
+    told: list[object] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None:
+            continue
+        waiting += [one.__cause__, one.__context__]
+        fields = [getattr(one, name) for name in dir(one) if name in {"object", "reason", "doc"}]
+        frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
+        ours = [frame.locals for frame in frames if frame.filename.startswith(str(Path(da.__file__).parent))]
+        told += [repr(one), str(one), one.args, vars(one), fields, ours]
+    return repr(told)
+
+
+def is_told(token: str, error: BaseException) -> bool:
+    """Whether an error holds a token, in any of the encodings that a file may have."""
+    told = everything_told(error)
+    encoded = [repr(token.encode(name))[2:-1] for name in ("utf-8", "utf-16-le", "utf-16-be")]
+    return any(part in told for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
+    path = tmp_path / "token"
+    path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
+    path.chmod(0o600)
+    token = da.token_file(path)
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"UTF-8|no header may carry") as caught:
+        search(connect(server.base_url, token=token))
+    assert not is_told(OWN, caught.value)
+    if encoding in {"utf-16", "utf-32", "latin-1"}:
+        with pytest.raises(da.ConfigError, match=r"token file .*token is not UTF-8 text; save it as UTF-8") as caught:
+            token()
+        assert not is_told(OWN, caught.value)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
+def test_a_callable_whose_text_is_no_unicode_is_told_without_it(connect: Any, given: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be written as UTF-8") as caught:
+        search(connect(server.base_url, token=lambda: given))
+    assert not is_told(OWN, caught.value)
+
+
+def test_a_token_that_is_no_unicode_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(da.ConfigError, match="token= holds a lone surrogate") as caught:
+        da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
+    assert not is_told(OWN, caught.value)
+    monkeypatch.setenv("DATAACCESS_TOKEN", f"{OWN}\udc80")
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client("https://cdp.example.com")
+    assert not is_told(OWN, caught.value)

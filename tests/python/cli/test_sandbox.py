@@ -73,9 +73,13 @@ class Served:
 
 
 @contextmanager
-def serving(*words: str) -> Iterator[Served]:
+def serving(*words: str, **environment: str) -> Iterator[Served]:
     process = subprocess.Popen(  # noqa: S603 - our own command
-        [*MODULE, "sandbox", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        [*MODULE, "sandbox", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, **environment},
     )
     with process:
         try:
@@ -202,14 +206,50 @@ def test_the_data_is_one_of(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_token_of_ones_own_outlives_a_restart(tmp_path: Path) -> None:
-    token = "my-own-token-0123456789"
-    for _ in range(2):
-        with serving("--db", str(tmp_path / "data.db"), "--token", token) as served:
-            assert served.exports["DATAACCESS_TOKEN"] == token
+OWN = "my-own-token-0123456789"
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> str:
+    file = tmp_path / "token"
+    file.write_text(f"{OWN}\n", encoding="utf-8")
+    file.chmod(0o600)
+    return str(file)
+
+
+def test_a_token_of_ones_own_outlives_a_restart_and_comes_by_file_or_environment(
+    tmp_path: Path, token_file: str
+) -> None:
+    data = ["--db", str(tmp_path / "data.db")]
+    for words, environment in (
+        (["--token-file", token_file], {}),
+        ([], {"DATAACCESS_SANDBOX_TOKEN": OWN}),
+        (["--token-file", token_file], {"DATAACCESS_SANDBOX_TOKEN": "the-file-wins-over-this"}),
+    ):
+        with serving(*data, *words, **environment) as served:
+            assert served.exports["DATAACCESS_TOKEN"] == OWN
             assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
             _, told = served.stop()
-            assert token not in told
+            assert OWN not in told
+
+
+@pytest.mark.parametrize("option", ["--token", "--tok", "--secret", "--password", "--header"])
+def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(ended: Ended, option: str) -> None:
+    assert ended("sandbox", option, OWN)[0] == 2
+    assert ended("sandbox", f"{option}={OWN}")[0] == 2
+
+
+def test_a_token_of_the_environment_has_every_scope(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", OWN)
+    code, output, told = ended("sandbox", "--scopes", "item")
+    assert (code, output) == (1, "")
+    assert "--scopes" in told
+    assert "DATAACCESS_SANDBOX_TOKEN" in told
+    assert OWN not in told
+    monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", "short")
+    code, output, told = ended("sandbox")
+    assert (code, output) == (1, "")
+    assert "token: it needs 16 or more visible ASCII characters" in told
 
 
 def test_switches_and_names_are_taken() -> None:
@@ -236,8 +276,8 @@ def test_switches_and_names_are_taken() -> None:
         (["--switch", "latnecy=1"], 1, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
         (["--switch", "maximum_rows=[1]"], 1, "switch maximum_rows: [1] is not a value of it"),
         (["--switch", "latency"], 2, "a switch is written NAME=VALUE, not 'latency'"),
-        (["--token", "short"], 1, "token: it needs 16 or more visible ASCII characters"),
-        (["--token", "0123456789abcdef", "--scopes", "item"], 2, "not allowed with argument"),
+        (["--token-file", "/nowhere/token"], 1, "the token file /nowhere/token cannot be read: FileNotFoundError"),
+        (["--token-file", "/nowhere/token", "--scopes", "item"], 2, "not allowed with argument"),
     ],
     ids=str,
 )
@@ -282,7 +322,7 @@ def test_it_helps(ended: Ended) -> None:
     _, told, _ = ended("sandbox", "--help")
     assert all(
         option in told
-        for option in ["--port", "--scopes", "--token", "--host-names", "--switch", "--demo", "--empty", "--db"]
+        for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty", "--db"]
     )
     code, output, told = ended()
     assert (code, output) == (2, "")

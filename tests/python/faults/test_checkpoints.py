@@ -1,4 +1,4 @@
-"""The folder of a run when the disk is full, it is of another query, in use, or damaged (S2 to S5).
+"""The folder of a run when the disk is full, it is of another query, in use, damaged (S2 to S5), or of others (S10).
 
 That it survives being killed at any moment (S1) is shown in `process/test_killed_runs.py`.
 """
@@ -259,7 +259,8 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
 
     with some_days() as service:
         client, other = connect(service), service.client()
-        with pytest.raises(da.CheckpointLockedError) as caught:
+        # The first run goes on while the callback waits for its folder, which it does for two seconds.
+        with service.fault("delay", seconds=10), pytest.raises(da.CheckpointLockedError) as caught:
             by_day(client).run(tmp_path, on_progress=second)
         assert told == [caught.value]
         assert caught.value.pid == os.getpid()
@@ -310,3 +311,25 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     with pytest.raises(da.CheckpointError, match="would be read as one; move it elsewhere"):
         scan.run(tmp_path / "run")
     assert (tmp_path / "run" / "mine.parquet").read_bytes() == b"mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing of who may write there")
+def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sent(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o775)
+    scan = by_day(connect(service))
+    with pytest.raises(
+        da.CheckpointError, match=rf"can be written by other users.*; run chmod go-w {folder}"
+    ) as caught:
+        scan.run(folder)
+    assert caught.value.path == str(folder)
+    assert list(folder.iterdir()) == []
+    assert service.requests == []
+    folder.chmod(0o755)
+    assert scan.run(folder).rows == ROWS
+    parts(folder)[0].chmod(0o666)
+    with pytest.raises(da.CheckpointError, match=rf"; run chmod go-w {parts(folder)[0]}"):
+        scan.run(folder)

@@ -67,7 +67,7 @@ def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, 
         with pytest.raises(da.RequestTimeoutError) as caught:
             ask(connect(address, timeout=0.5))
         assert time.monotonic() - started < 5
-        assert (caught.value.phase, caught.value.attempts) == ("deadline", 1)
+        assert (caught.value.phase, caught.value.attempts) == ("headers", 1)
 
 
 @pytest.mark.slow

@@ -5,11 +5,13 @@ The ids are those of docs/reliability.md. `tests/python/soak` has the same at th
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.operations import Operation
+from support.operations import SEARCH, WHOLE, Operation
 from support.raw_server import always, serving
 from support.slow_answers import CASES, chunks, forever, records
 from support.streams import HEAD, OPENING, scan_of
@@ -32,12 +34,40 @@ def test_an_answer_that_never_ends_is_given_up(connect: Any, ask: Operation, cas
     answer, phase = CASES[case]
     with serving(answer) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            ask(connect(server.base_url, retries=1))
+            ask(connect(server.base_url, retries=1, timeout=0.5 if phase == "headers" else 60))
         error = caught.value
         assert error.phase == phase
-        assert error.attempts == len(server.requests) == 2
+        # `timeout=` is for all attempts of a call.
+        assert error.attempts == len(server.requests) == (1 if phase == "headers" else 2)
         assert error.retryable
         assert all(line.startswith("RequestTimeoutError: ") for line in error.history)
+
+
+def test_a_service_that_thinks_for_longer_than_any_other_limit_is_waited_for(connect: Any, ask: Operation) -> None:
+    # As 150 seconds at the true pace.
+    def think(connection: Any, _number: int) -> None:
+        time.sleep(2.5)
+        connection.sendall(WHOLE)
+
+    with serving(think) as server:
+        assert ask(connect(server.base_url, timeout=60)) == ask.result
+        assert len(server.requests) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="timers of sockets are read from /proc")
+def test_a_connection_that_waits_for_headers_is_probed(connect: Any) -> None:
+    probed: list[bool] = []
+
+    def look(connection: Any, _number: int) -> None:
+        ours = f"{connection.getpeername()[1]:04X}"
+        sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+        # Timer 2 is keep-alive's.
+        probed.extend(fields[5][:2] == "02" for fields in sockets if fields[1].endswith(":" + ours))
+        connection.sendall(WHOLE)
+
+    with serving(look) as server:
+        SEARCH(connect(server.base_url))
+    assert probed == [True]
 
 
 def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, ask: Operation) -> None:

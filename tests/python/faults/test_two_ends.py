@@ -48,12 +48,12 @@ def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
             assert ask(client) == ask.result
             assert (len(server.requests), server.connections) == (number, number)
         assert is_left(server, 1)
-        # A good answer ends the doubt.
+        # A good response ends the doubt: the connection of the next one is kept.
         server.answer = always(WHOLE)
-        for _ in range(3):
+        for _ in range(4):
             assert ask(client) == ask.result
-        assert server.connections == 4
-        assert client.stats().connections_opened == 4
+        assert server.connections == 5
+        assert client.stats().connections_opened == 5
 
 
 def test_h11_nothing_behind_the_chunks_is_ever_an_answer(connect: Any, ask: Operation) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import dataaccess as da
@@ -118,6 +120,33 @@ def test_each_test_has_a_service_of_its_own(pytester: pytest.Pytester, monkeypat
     pytester.makepyfile(**{name: source for name, (_, source) in FILES.items()})
     done = pytester.runpytest_subprocess(*ALONE, timeout=50)
     done.assert_outcomes(passed=sum(tests for tests, _ in FILES.values()))
+
+
+def test_a_run_that_does_not_use_it_does_not_import_the_package(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_without(pytestconfig):
+            assert pytestconfig.pluginmanager.has_plugin("dataaccess")
+            assert [name for name in sys.modules if name.partition(".")[0] == "dataaccess"] == []
+
+        def test_with(dataaccess_client):
+            assert "dataaccess._native" in sys.modules
+        """
+    )
+    pytester.runpytest_subprocess(*ALONE, timeout=50).assert_outcomes(passed=2)
+
+
+def test_a_package_that_cannot_be_imported_breaks_the_tests_that_use_it_alone(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.mkpydir("dataaccess").joinpath("__init__.py").write_text("raise ImportError('no such library')")
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path), prepend=os.pathsep)
+    pytester.makepyfile("def test_without(): ...", test_other="def test_with(dataaccess_client): ...")
+    done = pytester.runpytest_subprocess(*ALONE, timeout=50)
+    done.assert_outcomes(passed=1, errors=1)
+    done.stdout.fnmatch_lines(["*ImportError: no such library*"])
 
 
 def test_it_can_be_turned_off(pytester: pytest.Pytester) -> None:

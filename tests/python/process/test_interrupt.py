@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +53,24 @@ def test_the_client_is_usable_after_ctrl_c() -> None:
         seconds_until_interrupted(lambda: search(client), lambda: len(server.requests) == 1)
         assert search(client) == ANSWER["data"]["data"]
         assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("write", ["to_parquet", "to_csv", "to_jsonl"])
+def test_ctrl_c_in_the_middle_of_a_write_leaves_no_file_that_comes_late(write: str, tmp_path: Path) -> None:
+    body = b'{"code":200,"data":{"status":true,"data":[' + records(0, 300_000) + b"]}}"
+    sent = threading.Event()
+
+    def all_at_once(connection: Any, _number: int) -> None:
+        connection.sendall(http(body))
+        sent.set()
+
+    with serving(all_at_once) as server, da.Client(server.base_url, token="tok") as client:
+        scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+        # What has arrived takes longer to write than Ctrl-C may take.
+        seconds_until_interrupted(lambda: getattr(scan, write)(tmp_path / "rows"), sent.is_set, 0)
+        there = set(tmp_path.glob("rows"))
+        time.sleep(1)
+        assert set(tmp_path.iterdir()) == there
 
 
 PULL = """

@@ -84,7 +84,8 @@ def test_what_does_not_end_is_ended_by_the_clients_deadline(connect: Any, own: d
     with ask(own, SLOW[case]) as fault, pytest.raises(da.RequestTimeoutError) as caught:
         search(client)
     assert time.monotonic() - started < 5
-    assert (caught.value.phase, fault.hits) == ("deadline", 1)
+    # Before the headers or behind them.
+    assert (caught.value.phase, fault.hits) in {("headers", 1), ("deadline", 1)}
     assert search(client)
 
 

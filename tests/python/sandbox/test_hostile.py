@@ -157,7 +157,7 @@ def fault(reply: Reply, text: str) -> str | None:
         return f"status {reply.status}: {reply.body[:200]!r}"
     envelope = reply.envelope
     message = envelope["message"]
-    if (envelope["code"], envelope["data"]) != (reply.status, None):
+    if (envelope["code"], envelope["data"]) != (reply.status, message):
         return f"not a refusal: {reply.body[:200]!r}"
     if not is_one_harmless_line(message) or len(message) > 500:
         return f"not one harmless line: {message!a}"

@@ -206,6 +206,40 @@ def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
     assert expected in told
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("code_status", 2, "the number 2 does not exist; there are 1 (available), 3 (sent), 4 (used)"),
+        ("code_status", 3.5, "the number 3.5 does not exist; there are 1 (available), 3 (sent), 4 (used)"),
+        ("audience_type", -100, "the number -100 does not exist; there are -1003 (customer), -1007 (visitor)"),
+        ("audience_type", 0, "the number 0 does not exist; there are -1003 (customer), -1007 (visitor)"),
+    ],
+)
+def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str, value: float, expected: str) -> None:
+    """Section 8."""
+    good: dict[str, Any] = {"id": "first", "code_status": 1, "audience_type": -1003}
+    bad = good | {"id": "second", column: value}
+    rows: list[Any] = [[good, bad], pa.Table.from_pylist([good, bad | {column: float(value)}])]
+    with da.Sandbox() as sandbox:
+        for each in rows:
+            with pytest.raises(da.SandboxError) as caught:
+                sandbox.load("promotion_code", each)
+            assert str(caught.value) == f"object `promotion_code`, row 1: attribute `{column}`: {expected}"
+            assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
+
+
+def test_every_status_and_audience_type_of_the_document_is_loaded() -> None:
+    rows = [
+        {"id": f"{status!r}/{audience!r}", "code_status": status, "audience_type": audience}
+        for status in (1, 3, 4, 4.0, None)
+        for audience in (-1003, -1007, -1003.0, None)
+    ]
+    with da.Sandbox() as sandbox:
+        sandbox.declare("voucher", 7, {"id": "string", "code_status": "number"})
+        assert sandbox.load("promotion_code", rows) == 20
+        assert sandbox.load("voucher", [{"id": "another object", "code_status": 2}]) == 1
+
+
 def test_a_row_that_is_no_dict_is_refused(service: da.Sandbox) -> None:
     assert refusal(service, [["a", 1]]) == "object `store`, row 0: a row is a dict, not of type list"
     with pytest.raises(TypeError, match=r"rows must be an iterable of dicts, .* not of type int"):

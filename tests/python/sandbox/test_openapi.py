@@ -18,7 +18,7 @@ from schemathesis.checks import load_all_checks
 from schemathesis.core.result import Ok
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import missing_required_header
-from support.plain_http import DOWNLOAD, SEARCH
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
 
@@ -128,6 +128,40 @@ def test_records_have_their_shape(sandbox: da.Sandbox) -> None:
     assert all(code.is_valid(each) for each in codes)
     assert not code.is_valid({"allocated_time": "2024-01-15"})
     assert not code.is_valid({"pool": 1})
+
+
+def test_promotion_codes_are_described_as_the_sandbox_takes_them(sandbox: da.Sandbox) -> None:
+    search = shape("PromotionCodeSearch")
+    good = da.validate_codes(["id", "name"], allocated_time=da.on("2024-01-15"), code_status="used")
+    status, time = good["filters"]["OR"][0]["AND"]
+    assert status["extendValue"] == []
+    assert "extendValue" not in time
+
+    def with_conditions(*conditions: dict[str, Any]) -> dict[str, Any]:
+        return good | {"filters": {"OR": [{"AND": list(conditions)}]}}
+
+    without = {name: value for name, value in status.items() if name != "extendValue"}
+    cases = {
+        "as the client sends it": (good, True),
+        "without extendValue": (with_conditions(without, time), True),
+        "attrs as a string": (good | {"attrs": "id,name"}, False),
+        "extendValue on a datetime": (with_conditions(status, time | {"extendValue": []}), False),
+        "extendValue with a value": (with_conditions(status | {"extendValue": [1]}, time), False),
+    }
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        for name, (body, is_taken) in cases.items():
+            assert (search.is_valid(body), service.search(body).status == 200) == (is_taken, is_taken), name
+
+
+def test_refusals_have_their_shape(sandbox: da.Sandbox) -> None:
+    problem = shape("Problem")
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        refused = [service.search({}), service.post("/nowhere", {}), service.search({"itemTypeId": 1})]
+    for reply in refused:
+        envelope = reply.envelope
+        assert problem.is_valid(envelope)
+        assert envelope["data"] == envelope["message"] == reply.refusal
+        assert not problem.is_valid(envelope | {"data": None}), "section 2.1: an object, an array or a string"
 
 
 def test_requests_that_the_client_makes_have_their_shape() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import http.client
 import socket
+import sys
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from support.plain_http import DOWNLOAD, PlainService
 from support.slow_loris import longest_answer
 
 import dataaccess as da
@@ -70,6 +73,18 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
     connection.close()
 
 
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEARER"])
+def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str) -> None:
+    """RFC 9110, section 11.1: schemes are case-insensitive."""
+    token = own.issue_token(["download"])
+    body = {"scope": "download", "exportId": 1}
+    with PlainService(own.base_url, token) as service:
+        reply = service.post(DOWNLOAD, body, {"Authorization": f"{scheme} {token}"})
+        other = service.post(DOWNLOAD, body, {"Authorization": f"{scheme} {token.upper()}"})
+    assert (reply.status, other.status) == (404, 403), "a token itself has its case"
+    assert own.requests[0].headers["authorization"] == f"{scheme} …{token[-4:]}"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -109,6 +124,25 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
             assert answer.status == status
         connection.close()
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
+
+
+def test_it_takes_an_address_to_be_reached_from_elsewhere() -> None:
+    with da.Sandbox(allow_remote=True, token=TOKEN) as sandbox:
+        assert address(sandbox)[0] == "127.0.0.1"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing of who may read a file")
+def test_a_file_that_is_there_keeps_its_mode_and_holds_no_token(tmp_path: Path) -> None:
+    file = tmp_path / "data.db"
+    for mode in (0o600, 0o644):
+        with da.Sandbox(db=file, token=TOKEN) as sandbox:
+            token = sandbox.issue_token()
+            sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {mode}
+        content = file.read_bytes()
+        assert TOKEN.encode() not in content
+        assert token.encode() not in content
+        file.chmod(0o644)
 
 
 def test_names_must_be_several() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.plain_http import PlainService
 
 import dataaccess as da
 
@@ -29,6 +30,22 @@ def test_every_value_of_the_table_is_taken() -> None:
             da.Sandbox(switches={name: value}).stop()
     others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object", "gzip": True}
     da.Sandbox(switches=others).stop()
+
+
+def test_what_has_no_switch_is_in_the_table_too() -> None:
+    names = ["value_type", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
+    assert {name: table()[name] for name in names} == dict.fromkeys(names, "")
+
+
+@pytest.mark.parametrize("form", ["both", "array", "text"])
+def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
+    body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+    with (
+        da.Sandbox(switches={"attrs_as": form}) as sandbox,
+        PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
+    ):
+        assert service.search(body).records == []
+        assert service.search(body | {"attrs": "id"}).refusal == 'attrs: "id" is not an array of attribute names'
 
 
 @pytest.mark.parametrize(

@@ -167,32 +167,54 @@ def test_another_schema_is_not_made(service: da.Sandbox) -> None:
     assert reader.read_all().num_rows == len(scan.to_dicts())
 
 
-HELD = """
-import ctypes, sys, threading, time
+# A foreign reader pulls through the C interface while this thread holds the interpreter lock: PyDLL keeps it.
+PULL = """
+import ctypes, sys, time
 import dataaccess as da
-import pyarrow as pa
 
+def pull_from(capsule):
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    stream = get_pointer(capsule, b"arrow_array_stream")
+    functions = ctypes.cast(stream, ctypes.POINTER(ctypes.c_void_p))
+    get_next = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(functions[1])
+    last_error = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(functions[2])
+    rows = 0
+    while True:
+        array = (ctypes.c_int64 * 10)()
+        started = time.monotonic()
+        if get_next(stream, ctypes.addressof(array)):
+            return f"{time.monotonic() - started} {last_error(stream).decode()}"
+        if array[8] == 0:  # released: the end
+            return rows
+        rows += array[0]
+"""
+HELD = (
+    PULL
+    + """
 client = da.Client(sys.argv[1], token=lambda: "tok")
 scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-capsule = scan.__arrow_c_stream__()
-
-# A foreign reader pulls through the C interface while this thread holds the interpreter lock: PyDLL keeps it.
-get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-stream = get_pointer(capsule, b"arrow_array_stream")
-pull = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-    ctypes.cast(stream + ctypes.sizeof(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))[0]
-)
-started = time.monotonic()
-pulled = 0
-while True:
-    array = (ctypes.c_int64 * 10)()
-    assert pull(stream, ctypes.addressof(array)) == 0
-    if array[8] == 0:  # released: the end
-        break
-    pulled += array[0]
-print(pulled)
+print(pull_from(scan.__arrow_c_stream__()))
 """
+)
+EXPIRED = (
+    PULL
+    + """
+sys.setswitchinterval(1000)  # nor is it let go between two pulls
+client = da.Client(sys.argv[1], token=lambda: ("tok", time.time() + 0.5), concurrency=1)
+scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
+print(pull_from(scan.__arrow_c_stream__()))
+"""
+)
+
+
+def printed(program: str, server: Any) -> str:
+    """What a child prints that runs this against a server."""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program, server.base_url], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
 
 
 @pytest.mark.slow
@@ -201,10 +223,20 @@ def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
         time.sleep(0.01 if number % 20 == 0 else 0)
 
     with serving(in_parts(whole(200_000), slowly)) as server:
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", HELD, server.base_url], capture_output=True, text=True, timeout=30, check=False
-        )
-    assert (done.stdout.strip(), done.stderr) == ("200000", "")
+        assert printed(HELD, server) == "200000"
+
+
+@pytest.mark.slow
+def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
+    def slow(connection: Any, _number: int) -> None:
+        time.sleep(0.3)
+        connection.sendall(http())
+
+    with serving(slow) as server:
+        seconds, told = printed(EXPIRED, server).split(" ", 1)
+    assert 5 <= float(seconds) < 15
+    assert "the token callable gave no token within 5 s" in told
+    assert "to_arrow()" in told
 
 
 @pytest.mark.slow

@@ -72,13 +72,47 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         assert 'schema={"n": ' in str(error)
         assert (error.row, error.column) == (1, "n")
         assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
-        # As it says. Other types are other files.
+        # As it says.
         mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
-        with pytest.raises(da.CheckpointMismatchError) as refused:
-            mended.run(tmp_path)
+        assert mended.run(tmp_path).rows == 4
+        assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
+        # What is complete is not asked for again in other types.
+        with pytest.raises(
+            da.CheckpointMismatchError, match="its schema was `n: json` and is now `n: int64`"
+        ) as refused:
+            by_value(connect(server.base_url), list(records), schema={"n": "int64"}).run(tmp_path)
         assert refused.value.field == "schema"
-        mended.run(tmp_path / "other")
-        assert [json.loads(row["n"]) for row in rows_in(tmp_path / "other")] == [1, 2, "two", 3]
+
+
+def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": 2, "text": 7}],
+    }
+    with answering(giving(records)) as server:
+        with pytest.raises(da.ScanIncompleteError):
+            by_value(connect(server.base_url), list(records)).run(tmp_path)
+        records["c"] = [{"n": 2, "text": "y"}]
+        before = len(server.requests)
+        same = by_value(connect(server.base_url), list(records), schema={"n": "int64", "text": "string"})
+        assert [task.was_done for task in same.run(tmp_path).tasks] == [True, True, False]
+        assert len(server.requests) == before + 1
+
+
+def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": 2.5, "text": "x"}],
+    }
+    with answering(giving(records)) as server:
+        with pytest.raises(da.ScanIncompleteError):
+            by_value(connect(server.base_url), list(records)).run(tmp_path)
+        changed = by_value(connect(server.base_url), list(records), schema={"n": "float64"})
+        assert [task.was_done for task in changed.run(tmp_path).tasks] == [True, False, False]
+    assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 2
+    assert [row["n"] for row in rows_in(tmp_path)] == [1.0, 2.5]
 
 
 def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from support.parts import (
     rows_of_batches,
     scan_of_parts,
 )
-from support.raw_server import RawServer, http
+from support.raw_server import Close, RawServer, http, serving
 from support.streams import answer
 
 import dataaccess as da
@@ -337,12 +337,39 @@ def test_what_is_collected_is_asked_for_again_however_long_it_was(connect: Any, 
         assert sorted(parts.asked) == [0, 1, 1, 2]
 
 
-def test_a_stream_that_broke_off_within_a_long_answer_is_told(connect: Any) -> None:
+def test_a_long_answer_of_which_nothing_was_taken_is_requested_again(connect: Any) -> None:
     with parted(long_and_torn) as parts:
         batches = scan_of_parts(connect(parts.base_url), 3).batches(max_rows=2)
+        # Its first attempt has ended before a row of it was taken.
+        wait_until(lambda: parts.asked.count(1) == 2)
+        rows = [row for batch in batches for row in batch.to_dicts()]
+        assert rows == [row for part in range(3) for row in rows_of(part, 7)]
+
+
+def test_a_stream_that_broke_off_within_a_long_answer_is_told(connect: Any) -> None:
+    taken = threading.Event()
+
+    def torn_when_taken(connection: Any, number: int) -> None:
+        part = int(server.requests[number].json["filters"]["OR"][0]["AND"][0]["value"][0])
+        whole = answer(rows_of(part, 7))
+        connection.sendall(whole[:-3])
+        if part == 1:
+            assert taken.wait(LONG)
+            raise Close
+        connection.sendall(whole[-3:])
+
+    with serving(torn_when_taken) as server:
+        batches = scan_of_parts(connect(server.base_url), 3).batches(max_rows=2)
         rows: list[dict[str, Any]] = []
+
+        def take() -> None:
+            for batch in batches:
+                rows.extend(batch.to_dicts())
+                if len(rows) > 7:
+                    taken.set()
+
         with pytest.raises(da.StreamInterruptedError, match=r"after 13 rows: request 2 of 3") as caught:
-            rows.extend(row for batch in batches for row in batch.to_dicts())
+            take()
         assert rows == [*rows_of(0, 7), *rows_of(1, 6)]
         assert caught.value.rows_yielded == 13
         assert isinstance(caught.value.__cause__, da.TruncatedResponseError)

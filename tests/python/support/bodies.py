@@ -37,7 +37,7 @@ def code_bodies(table: Table, *, sendable: bool = False) -> st.SearchStrategy[Ro
     conditions = code_conditions(table, sendable=sendable)
     if sendable:
         conditions = conditions.filter(is_sendable)
-    return bodies(table, attrs(table), conditions.map(lambda found: [{"AND": found}]))
+    return bodies(table, names(table), conditions.map(lambda found: [{"AND": found}]))
 
 
 def is_sendable(conditions: list[Row]) -> bool:
@@ -66,9 +66,14 @@ def bodies(table: Table, attrs: st.SearchStrategy[Any], groups: st.SearchStrateg
 
 
 def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
-    """Some attributes in any order, as an array or as a text (open point attrs_as)."""
-    names = st.lists(st.sampled_from(list(table.data_types)), min_size=1, unique=True)
-    return st.one_of(names, names.map(",".join), names.map(" , ".join))
+    """Some attributes in any order, as an array or as a text (open points attrs_as and attrs_separator)."""
+    array = names(table)
+    return st.one_of(array, array.map(",".join), array.map(" , ".join))
+
+
+def names(table: Table) -> st.SearchStrategy[list[str]]:
+    """Some attributes in any order, as an array."""
+    return st.lists(st.sampled_from(list(table.data_types)), min_size=1, unique=True)
 
 
 def code_conditions(table: Table, *, sendable: bool) -> st.SearchStrategy[list[Row]]:

@@ -88,14 +88,14 @@ def attribute_is_unknown(draw: Draw, body: Row) -> list[str]:
     wrong = pick(draw, ["idd", "ID", "", "*", "rowid", "a0", "id;", known[0].upper()])
     place = draw(st.integers(0, len(known)))
     listed = [*known[:place], wrong, *known[place:]]
-    body["attrs"] = pick(draw, [listed, ",".join(listed)])
+    body["attrs"] = pick(draw, forms(body, listed))
     return ["attrs", f"`{wrong}`"]
 
 
 def attribute_is_named_twice(draw: Draw, body: Row) -> list[str]:
     known = names(body)
     again = pick(draw, known)
-    body["attrs"] = pick(draw, [[*known, again], ",".join([again, *known])])
+    body["attrs"] = pick(draw, forms(body, [again, *known]))
     return ["attrs", f"`{again}`", "twice"]
 
 
@@ -250,6 +250,11 @@ def item_type_field_is_absent(draw: Draw, body: Row) -> list[str]:
 # Promotion codes alone (section 4.2).
 
 
+def attrs_are_a_text(draw: Draw, body: Row) -> list[str]:
+    body["attrs"] = pick(draw, [",".join(body["attrs"]), body["attrs"][0], ""])
+    return ["attrs", "is not an array"]
+
+
 def code_type_is_another(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body)
     found["type"] = pick(draw, [1, 3, -2, "2", 2.5, None, [2]])
@@ -266,6 +271,12 @@ def extend_value_is_no_array(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body, data_types=["string", "number"])
     found["extendValue"] = pick(draw, NOT_AN_ARRAY)
     return [f"{place}.extendValue"]
+
+
+def extend_value_on_a_time(draw: Draw, body: Row) -> list[str]:
+    place, found = condition(draw, body, data_types=["datetime"])
+    found["extendValue"] = pick(draw, [[], [1], None])
+    return [place, "extendValue", "string and number conditions"]
 
 
 def allocated_time_is_absent(draw: Draw, body: Row) -> list[str]:
@@ -350,10 +361,12 @@ OF_BOTH: list[Rule] = [
 OF_TIMES: list[Rule] = [time_is_no_whole_number, time_is_outside_the_calendar, time_unit_is_another]
 OF_ITEMS: list[Rule] = [item_type_field, item_type_field_is_absent]
 OF_CODES: list[Rule] = [
+    attrs_are_a_text,
     text_among_numbers,
     code_type_is_another,
     code_type_is_absent,
     extend_value_is_no_array,
+    extend_value_on_a_time,
     allocated_time_is_absent,
     time_unit_is_absent,
     not_one_group,
@@ -363,6 +376,11 @@ OF_CODES: list[Rule] = [
     column_has_no_position,
     value_is_outside_section_8,
 ]
+
+
+def forms(body: Row, listed: list[str]) -> list[list[str] | str]:
+    """The forms in which the names of an object's attributes are taken: those of promotion codes as an array only."""
+    return [listed] if body["itemTypeName"] == "promotion_code" else [listed, ",".join(listed)]
 
 
 def names(body: Row) -> list[str]:

@@ -59,7 +59,7 @@ class Reply:
                 "You don't have permission to access this request!",
             )
         else:
-            assert (envelope["code"], envelope["data"]) == (self.status, None), envelope
+            assert (envelope["code"], envelope["data"]) == (self.status, message), envelope
         return str(message)
 
 

@@ -35,7 +35,7 @@ def silent(before: bytes) -> Answer:
     return answer
 
 
-# Each with the phase in which it is found.
+# Each with the phase in which it is found: for the headers, `timeout=` is the limit.
 CASES: dict[str, tuple[Answer, str]] = {
     "H13-endless-continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.01), "headers"),
     "H14-silence-before-the-headers": (silent(b""), "headers"),

@@ -201,13 +201,13 @@ fn a_journal_of_a_later_format_is_not_guessed_at() {
     let folder = Folder::new();
     open(folder.path(), 3).unwrap();
     let line = fs::read_to_string(folder.file(JOURNAL)).unwrap();
-    let json = line[9..].trim_end().replace("\"version\":1", "\"version\":2");
+    let json = line[9..].trim_end().replace("\"version\":2", "\"version\":3");
     let mut crc = flate2::Crc::new();
     crc.update(json.as_bytes());
     fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
     let error = refusal(folder.path());
     assert_eq!((error.kind(), error.field("line")), (Kind::CheckpointCorrupt, Some(&Field::Integer(1))));
-    assert!(error.message().ends_with("is of format 2, and this package reads format 1"), "{}", error.message());
+    assert!(error.message().ends_with("is of format 3, and this package reads format 2"), "{}", error.message());
 }
 
 #[cfg(unix)]
@@ -255,4 +255,84 @@ fn all_of_it_is_for_its_owner_alone() {
     for name in names(&path) {
         assert_eq!(mode(&path.join(&name)), 0o600, "{name}");
     }
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
+    let error = refusal(folder);
+    assert_eq!(error.kind(), Kind::Checkpoint);
+    assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+    assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
+    assert_eq!(error.hint(), Some(hint));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_may_write_to_is_refused_with_the_fix() {
+    let folder = Folder::new();
+    let chmod = format!("run chmod go-w {}", folder.path().display());
+    for mode in [0o770, 0o702, 0o777, 0o1777] {
+        set_mode(folder.path(), mode);
+        is_refused(
+            folder.path(),
+            folder.path(),
+            &format!("can be written by other users: its mode is {mode:04o}"),
+            &chmod,
+        );
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+    // To read is another matter.
+    set_mode(folder.path(), 0o755);
+    work(&mut open(folder.path(), 3).unwrap(), 1);
+    set_mode(folder.path(), 0o775);
+    is_refused(folder.path(), folder.path(), "can be written by other users: its mode is 0775", &chmod);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_others_may_write_to_is_refused_with_the_fix() {
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    work(&mut checkpoint, 1);
+    let part = checkpoint.place(1).unwrap();
+    drop(checkpoint);
+    for path in [folder.file(JOURNAL), folder.file(LOCK), part] {
+        let before = fs::read(&path).unwrap();
+        set_mode(&path, 0o662);
+        let chmod = format!("run chmod go-w {}", path.display());
+        is_refused(folder.path(), &path, "can be written by other users: its mode is 0662", &chmod);
+        assert_eq!(fs::read(&path).unwrap(), before);
+        set_mode(&path, 0o644);
+    }
+    assert_eq!(done(&open(folder.path(), 3).unwrap()), [1]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_belongs_to_another_user_is_refused_with_the_fix() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = Folder::new();
+    let mut checkpoint = open(folder.path(), 3).unwrap();
+    work(&mut checkpoint, 1);
+    let part = checkpoint.place(1).unwrap();
+    drop(checkpoint);
+    let own = folder.path().metadata().unwrap().uid();
+    let other = own + 1_000;
+    for path in [folder.path().to_owned(), folder.file(JOURNAL), folder.file(LOCK), part] {
+        if chown(&path, Some(other), None).is_err() {
+            // Only root may give files away.
+            return;
+        }
+        let problem = format!("belongs to user {other}, and this process makes files of user {own}");
+        let hint = format!("name another folder, or run chown {own} {}", path.display());
+        is_refused(folder.path(), &path, &problem, &hint);
+        chown(&path, Some(own), None).unwrap();
+    }
+    assert_eq!(done(&open(folder.path(), 3).unwrap()), [1]);
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 use dataaccess::error::{Error, Field, Kind};
 use dataaccess::files::{Draft, Written, remove_stale};
 
+use tokio_util::sync::CancellationToken;
+
 use super::folder::{Folder, names};
 
 fn draft(path: &Path) -> Draft {
@@ -39,19 +41,6 @@ fn a_file_is_in_its_place_once_it_is_whole() {
 }
 
 #[test]
-fn what_was_written_before_a_restart_does_not_count() {
-    let folder = Folder::new();
-    let path = folder.file("a.csv");
-    let mut draft = draft(&path);
-    draft.write_all(b"much more than what follows").unwrap();
-    draft.restart().unwrap();
-    draft.write_all(b"abc").unwrap();
-    let written = draft.finish().unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"abc");
-    assert_eq!(written, Written::of(&path).unwrap());
-}
-
-#[test]
 fn a_draft_that_is_given_up_leaves_nothing() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
@@ -61,6 +50,18 @@ fn a_draft_that_is_given_up_leaves_nothing() {
     drop(given_up);
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert_eq!(fs::read(&path).unwrap(), b"before");
+}
+
+#[test]
+fn a_draft_whose_caller_has_gone_away_does_not_come_late() {
+    let folder = Folder::new();
+    let path = folder.file("a.csv");
+    let gone = CancellationToken::new();
+    let mut given_up = draft(&path).unless(&gone);
+    given_up.write_all(b"abc").unwrap();
+    gone.cancel();
+    assert_eq!(given_up.finish().unwrap_err().kind(), Kind::Internal);
+    assert!(names(folder.path()).is_empty());
 }
 
 #[test]

@@ -18,7 +18,11 @@ impl Folder {
         static FOLDERS: AtomicU32 = AtomicU32::new(0);
         let name = format!("dataaccess-files-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).unwrap();
+        let mut builder = fs::DirBuilder::new();
+        // Whatever the mask: a checkpoint's folder must not be writable by others.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).unwrap();
         Self(folder)
     }
 

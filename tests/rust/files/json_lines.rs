@@ -21,8 +21,6 @@ fn lines(attributes: &[String], block: &Block) -> String {
     let draft = Draft::create(&folder.file("a.jsonl"), Kind::File).unwrap();
     let mut writer = JsonLines::new(draft, attributes).unwrap();
     writer.write(block).unwrap();
-    writer.restart().unwrap();
-    writer.write(block).unwrap();
     let written = writer.finish().unwrap();
     assert_eq!(written, Written::of(&folder.file("a.jsonl")).unwrap());
     fs::read_to_string(folder.file("a.jsonl")).unwrap()

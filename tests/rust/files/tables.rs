@@ -96,21 +96,6 @@ fn parquet_of_no_rows_has_its_columns() {
 }
 
 #[test]
-fn a_restart_forgets_rows_that_are_in_the_file_and_rows_that_wait() {
-    let folder = Folder::new();
-    let mut parquet = Parquet::new(draft(&folder, "a.parquet"), &schema(), &[]).unwrap();
-    let many: Vec<Row> = (0..(1 << 20) + 5).map(|row| (None, Some(row), None, None, None)).collect();
-    parquet.write(&batch(&many)).unwrap();
-    parquet.restart().unwrap();
-    parquet.write(&batch(&rows())).unwrap();
-    let written = parquet.finish().unwrap();
-    assert_eq!(written, Written::of(&folder.file("a.parquet")).unwrap());
-    let (found, metadata) = read(&folder.file("a.parquet"));
-    assert_eq!(found, batch(&rows()));
-    assert_eq!(metadata.num_row_groups(), 1);
-}
-
-#[test]
 fn a_row_group_ends_by_rows_and_by_bytes() {
     let folder = Folder::new();
     let groups = |rows: &[Row], batches: usize| {
@@ -144,8 +129,6 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
 fn csv_is_as_a_reader_of_the_service_expects() {
     let folder = Folder::new();
     let mut csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
-    csv.write(&batch(&rows())).unwrap();
-    csv.restart().unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
     let written = csv.finish().unwrap();
@@ -160,8 +143,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
 #[test]
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
-    let mut csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
-    csv.restart().unwrap();
+    let csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
     csv.finish().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }

@@ -59,6 +59,7 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
             "Authorization: Bearer sbx_0000".into(),
             "Authorization: Bearer ".into(),
             format!("Authorization: Basic {}", service.token),
+            format!("Authorization: bearer{}", service.token),
             format!("Authorization: {}", service.token),
             format!("Authorization: Bearer  {}", service.token),
             format!("Authorization: Bearer {0}\r\nAuthorization: Bearer {0}", service.token),

@@ -149,6 +149,6 @@ fn a_connection_is_kept_for_the_next_request() {
         let mut answer = vec![0; 4096];
         let read = stream.read(&mut answer).unwrap();
         assert!(answer[..read].starts_with(b"HTTP/1.1 404"));
-        assert!(answer[..read].ends_with(b"\"data\":null}"));
+        assert!(answer[..read].ends_with(b"\"}"), "the end of `data`, a text");
     }
 }

@@ -136,9 +136,10 @@ fn attributes_must_be_known_and_named_once() {
         json!(["id", "colour"]),
         "attrs: `promotion_code` has no attribute `colour`",
     );
-    refused(good_codes(), SEARCH, "/attrs", json!("id,colour"), "has no attribute `colour`");
+    refused(good_codes(), SEARCH, "/attrs", json!("id,name"), "attrs: \"id,name\" is not an array of attribute names");
+    refused(good_customers(), SEARCH, "/attrs", json!("name,colour"), "has no attribute `colour`");
     refused(good_codes(), SEARCH, "/attrs", json!([]), "no attribute is named");
-    refused(good_codes(), SEARCH, "/attrs", json!(""), "has no attribute ``");
+    refused(good_customers(), SEARCH, "/attrs", json!(""), "has no attribute ``");
     refused(good_codes(), SEARCH, "/attrs", json!(["id", "id"]), "`id` is named twice");
     refused(
         good_customers(),

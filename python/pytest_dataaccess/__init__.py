@@ -2,6 +2,9 @@
 
 Nothing is started unless a test asks for it. Each test has a service of its own, which starts in a few
 hundredths of a second: no data, token, fault or logged request of one test can reach another.
+
+pytest imports this module in every run where the package is installed. So it is not a part of `dataaccess`, and the
+fixtures import that: a run that does not use them is not slowed down, nor broken by a package that cannot be loaded.
 """
 
 from __future__ import annotations
@@ -11,12 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dataaccess.sandbox import Sandbox
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess.client import Client
+    from dataaccess.sandbox import Sandbox
 
 
 @pytest.fixture
@@ -30,6 +32,8 @@ def dataaccess_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     To share one service among the tests of a module or a session, write a fixture of that scope around
     `with dataaccess.Sandbox.demo() as sandbox`.
     """
+    from dataaccess.sandbox import Sandbox
+
     for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
         monkeypatch.delenv(name)
     with Sandbox.demo() as sandbox:
