@@ -136,7 +136,7 @@ impl State {
 
     /// The first to hear an answer keeps it for all. A failed renewal leaves what is held, and is tried again later.
     fn settle(&mut self, question: &Question, answer: &Result<Grant>) {
-        if !self.forget(question) {
+        if self.question.take_if(|current| current.answer.ptr_eq(&question.answer)).is_none() {
             return;
         }
         match answer {
@@ -147,11 +147,6 @@ impl State {
                 }
             }
         }
-    }
-
-    /// Nobody waits for a question any more. Whether it was the one under way.
-    fn forget(&mut self, question: &Question) -> bool {
-        self.question.take_if(|current| current.answer.ptr_eq(&question.answer)).is_some()
     }
 }
 
@@ -176,12 +171,8 @@ fn valid(source: &dyn TokenSource, state: &Mutex<State>) -> Option<Secret> {
 async fn ask(source: &dyn TokenSource, state: &Mutex<State>, limit: Duration) -> Result<Secret> {
     loop {
         let (question, is_new) = lock(state).question(source);
-        let Ok(answer) = timeout(limit, question.answer.clone()).await else {
-            if limit == LIMIT {
-                lock(state).forget(&question);
-            }
-            return Err(late(limit));
-        };
+        // A question that is given up stays for the others, until it is too old.
+        let Ok(answer) = timeout(limit, question.answer.clone()).await else { return Err(late(limit)) };
         lock(state).settle(&question, &answer);
         let grant = answer?;
         // It may have waited for somebody to fetch it since its first caller went away.

@@ -114,11 +114,15 @@ def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
     loop.run_until_complete(asyncio.sleep(0.001))
     loop.close()
     # Their answers come, and find nobody.
-    time.sleep(0.7)
+    deadline = time.monotonic() + 20
+    while client.stats().in_flight and time.monotonic() < deadline:
+        time.sleep(0.01)
     pending = sum(not task.done() for task in tasks)
     assert pending
     del calls, tasks
-    gc.collect()
+    while len(told) < pending and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
     # What asyncio itself says of tasks that nobody waits for.
     assert told == ["Task was destroyed but it is pending!"] * pending
     assert capfd.readouterr() == ("", "")

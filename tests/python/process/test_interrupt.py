@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from typing import Any
 
 import pytest
 from support.interrupted import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
-from support.raw_server import ANSWER, Close, http, serving
+from support.raw_server import ANSWER, Close, always, http, serving
 from support.streams import CLOSING, HEAD, OPENING, records
 
 import dataaccess as da
@@ -55,22 +57,59 @@ def test_the_client_is_usable_after_ctrl_c() -> None:
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("write", ["to_parquet", "to_csv", "to_jsonl"])
-def test_ctrl_c_in_the_middle_of_a_write_leaves_no_file_that_comes_late(write: str, tmp_path: Path) -> None:
-    body = b'{"code":200,"data":{"status":true,"data":[' + records(0, 300_000) + b"]}}"
-    sent = threading.Event()
+SLOW_DISK = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-    def all_at_once(connection: Any, _number: int) -> None:
-        connection.sendall(http(body))
-        sent.set()
+int fsync(int file) {
+    close(open(getenv("SYNCHRONISING"), O_CREAT | O_WRONLY, 0600));
+    sleep(1);
+    return 0;
+}
+"""
+WRITE = """
+import asyncio, os, signal, sys, time
+import dataaccess as da
 
-    with serving(all_at_once) as server, da.Client(server.base_url, token="tok") as client:
-        scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-        # What has arrived takes longer to write than Ctrl-C may take.
-        seconds_until_interrupted(lambda: getattr(scan, write)(tmp_path / "rows"), sent.is_set, 0)
-        there = set(tmp_path.glob("rows"))
-        time.sleep(1)
-        assert set(tmp_path.iterdir()) == there
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+async def awaited():
+    async with da.AsyncClient(sys.argv[1], token="tok") as client:
+        await getattr(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")), sys.argv[2])(sys.argv[3])
+
+def called():
+    with da.Client(sys.argv[1], token="tok") as client:
+        getattr(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")), sys.argv[2])(sys.argv[3])
+
+try:
+    asyncio.run(awaited()) if sys.argv[4] == "awaited" else called()
+except KeyboardInterrupt:
+    time.sleep(1.5)
+    print("interrupted", os.listdir(os.path.dirname(sys.argv[3])))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="a slow disk is made by a library")
+@pytest.mark.parametrize(
+    ("write", "how"),
+    [("to_parquet", "called"), ("to_csv", "awaited"), ("to_jsonl", "called"), ("to_parquet", "awaited")],
+)
+def test_ctrl_c_while_the_disk_is_busy_leaves_no_file_that_comes_late(write: str, how: str, tmp_path: Path) -> None:
+    source, library, marker = (tmp_path / name for name in ("slow.c", "slow.so", "synchronising"))
+    source.write_text(SLOW_DISK)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)  # noqa: S603, S607
+    (tmp_path / "out").mkdir()
+    environment = {**os.environ, "LD_PRELOAD": str(library), "SYNCHRONISING": str(marker)}
+    with serving(always(http())) as server:
+        command = [sys.executable, "-c", WRITE, server.base_url, write, str(tmp_path / "out" / "rows"), how]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:  # noqa: S603
+            deadline = time.monotonic() + 20
+            while not marker.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            writer.send_signal(signal.SIGINT)
+            assert writer.communicate(timeout=20)[0] == "interrupted []\n"
 
 
 PULL = """
