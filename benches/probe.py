@@ -2,8 +2,8 @@
 
     python probe.py JOB BASE_URL [REQUESTS [CORES]]
 
-It keeps to these cores of the machine (`0,1`), and prints the rows it met, the seconds it took and, where the system
-tells it, the most memory it had, in MB. It imports nothing that its job does not need.
+It keeps to these cores of the machine (`0,1`), and prints its rows, its seconds and, where the system reports it, its
+highest memory in MB. It imports nothing that its job does not need.
 """
 
 from __future__ import annotations

@@ -299,7 +299,7 @@ def _rebuild(cls: type[Connection], settings: dict[str, Any], token: Callable[[]
 
 
 def _pairs(headers: object) -> list[tuple[str, str]] | None:
-    """Headers as the core takes them. Others than a mapping are told by their type alone: they may hold a secret."""
+    """Headers as the core takes them. The error for another type does not show the value, which may be a secret."""
     if headers is None:
         return None
     if isinstance(headers, Mapping):

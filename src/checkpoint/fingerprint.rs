@@ -75,8 +75,8 @@ impl Fingerprint {
         let pairs = self.types.iter().zip(&then);
         let changed = pairs.into_iter().find_map(|((name, now), (_, then))| {
             let (now, then) = (now.as_ref()?, then.as_ref()?);
-            let told = |kept: &String| format!("`{name}: {kept}`");
-            (now != then).then(|| other(folder, "schema", &told(then), &told(now)))
+            let column = |kept: &String| format!("`{name}: {kept}`");
+            (now != then).then(|| other(folder, "schema", &column(then), &column(now)))
         });
         (then, changed)
     }

@@ -41,7 +41,7 @@ pub(super) fn make(folder: &Path) -> Result<()> {
 pub(super) fn check(folder: &Path) -> Result<()> {
     let found = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?;
     not_writable_by_others(folder, &found)?;
-    // A file made here tells whose files ours are: on a network disk root's may belong to somebody else.
+    // The owner of a file made here is ours: on a network disk root's files may belong to another user.
     let probe = Draft::create(&folder.join("_dataaccess.owner"), Kind::Checkpoint)?;
     own(folder, &found, probe.owner()?)
 }

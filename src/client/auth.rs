@@ -47,7 +47,7 @@ pub(super) enum Auth {
     Source { source: Arc<dyn TokenSource>, state: Mutex<State> },
 }
 
-/// The token that is held, and the question that is under way.
+/// The token that is held, and the question that is in flight.
 ///
 /// The question belongs to nobody who waits for it: whoever is cancelled leaves it to the others, and the next
 /// caller joins it instead of asking again.
@@ -124,7 +124,7 @@ impl Auth {
 }
 
 impl State {
-    /// The question under way, or a new one; and whether it is new.
+    /// The question in flight, or a new one; and whether it is new.
     fn question(&mut self, source: &dyn TokenSource) -> (Question, bool) {
         if let Some(question) = self.question.as_ref().filter(|question| question.asked.elapsed() < LIMIT) {
             return (question.clone(), false);
@@ -150,8 +150,8 @@ impl State {
     }
 }
 
-/// The token that is held, if it has not expired. When its end comes near another one is asked for, for whoever comes
-/// next: nobody waits for it while this one serves.
+/// The token that is held, if it has not expired. Shortly before it expires the next one is requested in the
+/// background: no call waits for it while this one is valid.
 fn valid(source: &dyn TokenSource, state: &Mutex<State>) -> Option<Secret> {
     let now = SystemTime::now();
     let is_over = |end: Option<SystemTime>| end.is_some_and(|end| end <= now);
@@ -167,7 +167,7 @@ fn valid(source: &dyn TokenSource, state: &Mutex<State>) -> Option<Secret> {
     Some(answer.map_or(token, |grant| grant.token))
 }
 
-/// Joins the question under way, or asks.
+/// Joins the question in flight, or asks.
 async fn ask(source: &dyn TokenSource, state: &Mutex<State>, limit: Duration) -> Result<Secret> {
     loop {
         let (question, is_new) = lock(state).question(source);

@@ -182,12 +182,15 @@ impl Client {
             let limit = if to.delivery.is_pulled() { PULLED } else { Duration::MAX };
             let failure = match self.auth.token(limit).await {
                 Ok(token) => return Ok(token),
-                Err(failure) if to.delivery.is_pulled() => return Err(failure.with_hint(HELD)),
+                Err(failure) if limit == PULLED && failure.kind() == Kind::RequestTimeout => {
+                    return Err(failure.with_hint(HELD));
+                }
                 Err(failure) => failure,
             };
             failures += 1;
             let is_patient = call.policy.is_patient && self.auth.has_given();
-            let counted = if is_patient { failures.min(call.policy.retries) } else { failures };
+            // Without retries the first failure is final here too.
+            let counted = if is_patient { failures.min(call.policy.retries.max(1)) } else { failures };
             let left = call.timeout.saturating_sub(began.elapsed());
             let delay = call.policy.delay(counted, &failure, true, chance());
             let Some(delay) = delay.filter(|delay| *delay < left) else { return Err(failure) };
@@ -273,18 +276,18 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 }
 
 fn out_of_time(call: &Call<'_>) -> Error {
-    let seconds = call.timeout.as_secs_f64();
-    Error::new(Kind::RequestTimeout, format!("no complete answer within timeout={seconds} s"))
-        .with("phase", "deadline")
-        .with_hint("raise timeout=, or ask for less")
-        .retryable()
+    timed_out(call, "deadline", "complete answer")
 }
 
 /// The service was still thinking, or nobody is there.
 fn no_headers(call: &Call<'_>) -> Error {
+    timed_out(call, "headers", "response headers")
+}
+
+fn timed_out(call: &Call<'_>, phase: &'static str, missing: &str) -> Error {
     let seconds = call.timeout.as_secs_f64();
-    Error::new(Kind::RequestTimeout, format!("no response headers within timeout={seconds} s"))
-        .with("phase", "headers")
+    Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
+        .with("phase", phase)
         .with_hint("raise timeout=, or ask for less")
         .retryable()
 }

@@ -62,7 +62,7 @@ enum Arrived {
 /// Where a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// An attempt is under way, or the last one has failed for good.
+    /// An attempt is in flight, or the last one has failed permanently.
     Open,
     /// An attempt has failed: nothing is taken until it is known what follows.
     Suspended,
@@ -187,7 +187,7 @@ impl<B: Batch> Delivery<B> {
         self.clear(state);
     }
 
-    /// The request has failed for good: what has arrived can be taken, and then its failure.
+    /// The request has failed permanently: the consumer gets what has arrived, and then the failure.
     pub(super) fn resume(&self) {
         let mut state = self.state();
         if state.phase == Phase::Suspended {

@@ -243,6 +243,7 @@ fn check_path(path: &str) -> Result<()> {
     if !path.starts_with('/') || path.starts_with("//") {
         return refuse("must begin with one slash");
     }
+    // First, as what follows takes longer the longer the path is.
     if path.len() > MAX_PATH {
         return refuse(&format!("may have at most {MAX_PATH} characters, not {}", path.len()));
     }

@@ -91,7 +91,7 @@ impl Traffic {
             self.pass_gate().await;
             return;
         };
-        // The lock is the queue: whoever holds it is the next to start, also when the gate was shut meanwhile.
+        // The lock is the queue: its holder starts next, also when the gate was shut meanwhile.
         let mut last = pace.last.lock().await;
         let due = last.map_or_else(Instant::now, |last| Instant::now().max(last + interval));
         sleep_until(due).await;

@@ -67,7 +67,7 @@ async fn serve(
 /// The answer to a request that was not read to its end.
 fn refused(shared: &Shared, refusal: &Refusal) -> Response {
     let mut answer = refusal.answer(&shared.service.switches).into_response();
-    // What was not read of the request cannot be told from a next one.
+    // What was not read of the request looks like the next one.
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }

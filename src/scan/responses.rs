@@ -96,7 +96,7 @@ where
 
     /// The next event; nothing when all responses are complete. May be dropped at any time.
     pub(super) async fn next(&mut self) -> Result<Option<Event<B>>> {
-        // Where batches are always there, whoever cancels the consumer would wait for the last one.
+        // A consumer whose next batch is always there would never yield, and could not be cancelled.
         tokio::task::yield_now().await;
         poll_fn(|context| self.poll(context)).await
     }

@@ -123,7 +123,7 @@ impl Stream {
         self.budget.set_pulled();
     }
 
-    /// Ends the requests in flight: whoever reads on gets an error.
+    /// Ends the requests in flight. A consumer that reads on gets an error.
     pub fn abort(&self) {
         self.cancelled.cancel();
     }

@@ -30,7 +30,7 @@ tokio::task_local! {
     static PROGRESS: Progress;
 }
 
-/// What the future under way has come to.
+/// How far the request in flight has come.
 #[derive(Default)]
 struct Progress {
     is_connecting: Cell<bool>,

@@ -1,7 +1,8 @@
 //! The connections that wait for the next request, and what happens when one of them is in doubt.
 //!
-//! The HTTP library cannot be told to drop one connection. So the first doubt ends them all, and from then on each
-//! request asks for its connection to be closed behind it, until a response is in no doubt. Those in use serve their responses to the end.
+//! The HTTP library cannot drop a single connection. So the first ambiguous response ends them all, and from then on
+//! each request asks for its connection to be closed behind it, until a response is unambiguous. Connections in use
+//! serve their responses to the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -264,6 +264,27 @@ def test_a_pull_while_another_thread_holds_the_lock_does_not_deadlock() -> None:
     assert held[0] > 0.9
 
 
+def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        if len(asked) > 1:
+            raise LookupError
+        return "tok", time.time() + 0.3
+
+    def slow(connection: Any, _number: int) -> None:
+        time.sleep(0.2)
+        connection.sendall(http())
+
+    with serving(slow) as server:
+        client = da.Client(server.base_url, token=token, concurrency=1, retries=0)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
+        with pytest.raises(OSError, match="the token callable raised LookupError") as caught:
+            pa.table(scan)
+    assert "interpreter" not in str(caught.value)
+
+
 def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
     asked: list[int] = []
 
