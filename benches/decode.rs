@@ -14,8 +14,8 @@ mod sums;
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, Columns, Kind, Options, Type};
-use dataaccess::decode::{Decoder, Gather, Plan, Sink};
+use dataaccess::columns::{Column, ColumnSink, Kind, Options, Type};
+use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
 use sums::{Adder, Sums};
@@ -27,7 +27,7 @@ fn main() {
 /// All of a body through the decoder, so many bytes at a time.
 fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
     let columns = Some(COLUMNS.map(str::to_owned).to_vec());
-    let mut decoder = Decoder::new(Plan { columns, ..Plan::default() });
+    let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
     for piece in body.chunks(piece) {
         decoder.feed(piece, sink).expect("a good answer");
         after(sink);
@@ -69,7 +69,7 @@ fn decoder_to_columns(bencher: Bencher, shape: Shape) {
     let column = |(name, kind): (&str, Type)| Column { name: name.to_owned(), kind: Kind::Fixed(kind) };
     let types: Vec<_> = COLUMNS.into_iter().zip(types).map(column).collect();
     let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
-    gather(bencher, shape, || Columns::new(&types, options), RecordBatch::num_rows);
+    gather(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
 }
 
 /// The decoder into the cells that become dicts.
@@ -78,7 +78,7 @@ fn decoder_to_cells(bencher: Bencher, shape: Shape) {
     gather(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
 }
 
-fn gather<G: Gather>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
+fn gather<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
     let body = shape.body();
     let expected = serde::visited(&body).records;
     bencher.counter(BytesCount::of_slice(&body)).bench(|| {

@@ -2,7 +2,7 @@
 //!
 //! A block is made while bytes arrive and read by whoever holds the interpreter; this room knows nothing of it.
 
-use crate::decode::{Batch, Fit, Gather, Misfit, Sink};
+use crate::decode::{Batch, BatchSink, CellResult, Sink, TypeMismatch};
 use crate::error::Result;
 
 /// A block is handed on once it has this many rows,
@@ -114,9 +114,9 @@ impl Cells {
         Self { block: Block::new(columns), kept: 0 }
     }
 
-    fn cell(&mut self, column: usize, tag: Tag, text: &str) -> Fit {
+    fn cell(&mut self, column: usize, tag: Tag, text: &str) -> CellResult {
         let Block { columns, rows, text: texts, cells, .. } = &mut self.block;
-        let too_much = Misfit { expected: "less than 4 GiB between two blocks", mend: None };
+        let too_much = TypeMismatch { expected: "less than 4 GiB between two blocks", suggested_type: None };
         let start = u32::try_from(texts.len()).map_err(|_| too_much)?;
         let length = u32::try_from(text.len()).map_err(|_| too_much)?;
         texts.push_str(text);
@@ -127,7 +127,7 @@ impl Cells {
     }
 }
 
-impl Gather for Cells {
+impl BatchSink for Cells {
     type Batch = Block;
 
     fn take_full(&mut self) -> Result<Option<Block>> {
@@ -145,27 +145,27 @@ impl Gather for Cells {
 }
 
 impl Sink for Cells {
-    fn null(&mut self, column: usize) -> Fit {
+    fn null(&mut self, column: usize) -> CellResult {
         self.cell(column, Tag::Null, "")
     }
 
-    fn bool(&mut self, column: usize, value: bool) -> Fit {
+    fn bool(&mut self, column: usize, value: bool) -> CellResult {
         self.cell(column, if value { Tag::True } else { Tag::False }, "")
     }
 
-    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
         self.cell(column, Tag::Integer, digits)
     }
 
-    fn number(&mut self, column: usize, text: &str) -> Fit {
+    fn number(&mut self, column: usize, text: &str) -> CellResult {
         self.cell(column, Tag::Number, text)
     }
 
-    fn text(&mut self, column: usize, text: &str) -> Fit {
+    fn text(&mut self, column: usize, text: &str) -> CellResult {
         self.cell(column, Tag::Text, text)
     }
 
-    fn nested(&mut self, column: usize, json: &str) -> Fit {
+    fn nested(&mut self, column: usize, json: &str) -> CellResult {
         self.cell(column, Tag::Nested, json)
     }
 

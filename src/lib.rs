@@ -2,7 +2,7 @@
 //! and their answers decoded as they arrive.
 //!
 //! Without features this crate is a plain Rust library. `files` adds files of rows and checkpoints, `sandbox` the embedded
-//! service, `python` the extension module. `ARCHITECTURE.md` shows the rooms and which may call which.
+//! service, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.
 
 pub mod cells;
 #[cfg(feature = "files")]

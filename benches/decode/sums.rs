@@ -1,6 +1,6 @@
 //! A sink that adds up what it is given: the least that any consumer does.
 
-use dataaccess::decode::{Fit, Sink};
+use dataaccess::decode::{CellResult, Sink};
 
 use super::bodies::COLUMNS;
 
@@ -38,37 +38,37 @@ impl Adder {
 
 impl Sink for Adder {
     #[inline]
-    fn null(&mut self, column: usize) -> Fit {
+    fn null(&mut self, column: usize) -> CellResult {
         self.put(column, 0);
         Ok(())
     }
 
     #[inline]
-    fn bool(&mut self, column: usize, value: bool) -> Fit {
+    fn bool(&mut self, column: usize, value: bool) -> CellResult {
         self.put(column, i64::from(value));
         Ok(())
     }
 
     #[inline]
-    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
         self.put(column, digits.parse().expect("64 bits"));
         Ok(())
     }
 
     #[inline]
-    fn number(&mut self, column: usize, text: &str) -> Fit {
+    fn number(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, text.parse::<f64>().expect("a number").to_bits().cast_signed());
         Ok(())
     }
 
     #[inline]
-    fn text(&mut self, column: usize, text: &str) -> Fit {
+    fn text(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, i64::try_from(text.len()).expect("64 bits"));
         Ok(())
     }
 
     #[inline]
-    fn nested(&mut self, column: usize, _json: &str) -> Fit {
+    fn nested(&mut self, column: usize, _json: &str) -> CellResult {
         self.put(column, 1);
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::fault::{failure, refused};
 use crate::error::Result;
 #[cfg(unix)]
-use crate::{error::Kind, files::Draft};
+use crate::{error::Kind, files::AtomicFile};
 
 /// What the name of a part ends with.
 const ENDING: &str = ".parquet";
@@ -42,7 +42,7 @@ pub(super) fn check(folder: &Path) -> Result<()> {
     let found = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?;
     not_writable_by_others(folder, &found)?;
     // The owner of a file made here is ours: on a network disk root's files may belong to another user.
-    let probe = Draft::create(&folder.join("_dataaccess.owner"), Kind::Checkpoint)?;
+    let probe = AtomicFile::create(&folder.join("_dataaccess.owner"), Kind::Checkpoint)?;
     own(folder, &found, probe.owner()?)
 }
 

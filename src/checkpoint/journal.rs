@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::fault::{corrupt, failure};
 use super::folder;
-use super::line::Line;
+use super::record::JournalRecord;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Draft, private};
+use crate::files::{AtomicFile, private};
 
 /// Its name, which readers of datasets skip.
 const NAME: &str = "_dataaccess.journal";
@@ -22,7 +22,7 @@ pub(super) fn place(folder: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct Told {
     /// Its lines.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<JournalRecord>,
     /// Whether that is all of it: a last line that a crash has torn does not count.
     pub(super) is_all: bool,
 }
@@ -40,7 +40,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Told>> {
     let mut lines = Vec::new();
     let mut pieces = bytes.split_inclusive(|byte| *byte == b'\n').peekable();
     while let Some(piece) = pieces.next() {
-        match piece.strip_suffix(b"\n").and_then(Line::decode) {
+        match piece.strip_suffix(b"\n").and_then(JournalRecord::decode) {
             Some(line) => lines.push(line),
             None if pieces.peek().is_none() && !lines.is_empty() => return Ok(Some(Told { lines, is_all: false })),
             None => return Err(damaged(&path, lines.len(), "is damaged")),
@@ -69,16 +69,16 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Writes a journal anew, in one step.
-    pub(super) fn write(folder: &Path, lines: &[Line]) -> Result<()> {
+    pub(super) fn write(folder: &Path, lines: &[JournalRecord]) -> Result<()> {
         let path = place(folder);
-        let mut draft = Draft::create(&path, Kind::Checkpoint)?;
+        let mut file = AtomicFile::create(&path, Kind::Checkpoint)?;
         for line in lines {
             // The draft remembers what the system said.
-            if draft.write_all(&line.encode()?).is_err() {
+            if file.write_all(&line.encode()?).is_err() {
                 break;
             }
         }
-        draft.finish().map(drop)
+        file.finish().map(drop)
     }
 
     /// Opens a journal that is in order.
@@ -90,7 +90,7 @@ impl Journal {
     }
 
     /// Adds a line, durably. When that fails, the next one begins where the last whole line ended.
-    pub(super) fn append(&mut self, line: &Line) -> Result<()> {
+    pub(super) fn append(&mut self, line: &JournalRecord) -> Result<()> {
         let bytes = line.encode()?;
         if let Err(cause) = self.put(&bytes) {
             // At once: on a full disk it is in the way of everything else.

@@ -7,22 +7,22 @@ mod fault;
 mod fingerprint;
 mod folder;
 mod journal;
-mod line;
 mod lock;
+mod record;
 mod state;
 
 pub use fingerprint::{Fingerprint, Types};
-pub use line::{Done, Entry};
+pub use record::{CompletedTask, TaskRecord};
 
 use std::collections::HashMap;
 use std::path::{self, Path, PathBuf};
 
 use crate::error::{Kind, Result};
-use crate::files::{Draft, Written, remove_stale};
+use crate::files::{AtomicFile, Written, remove_stale};
 use fault::{defect, failure, refused};
 use journal::Journal;
-use line::Line;
 use lock::Lock;
+use record::JournalRecord;
 use state::State;
 
 /// The checkpoint of a run. It is locked until it is dropped.
@@ -70,7 +70,7 @@ impl Checkpoint {
 
     /// Names and types of the columns, once [`Checkpoint::settle`] was told.
     #[must_use]
-    pub fn settled(&self) -> Option<&[(String, String)]> {
+    pub fn frozen(&self) -> Option<&[(String, String)]> {
         self.state.settled.as_deref()
     }
 
@@ -78,12 +78,12 @@ impl Checkpoint {
     ///
     /// # Errors
     /// They are others than before, or the journal cannot be written.
-    pub fn settle(&mut self, types: &[(String, String)]) -> Result<()> {
+    pub fn freeze(&mut self, types: &[(String, String)]) -> Result<()> {
         match &self.state.settled {
             Some(before) if before == types => Ok(()),
             Some(_) => Err(defect("a checkpoint has columns already")),
             None => {
-                self.journal.append(&Line::Settled(types.to_vec()))?;
+                self.journal.append(&JournalRecord::Settled(types.to_vec()))?;
                 self.state.settled = Some(types.to_vec());
                 Ok(())
             }
@@ -92,7 +92,7 @@ impl Checkpoint {
 
     /// The tasks that are done, in the order in which they came to be.
     #[must_use]
-    pub fn done(&self) -> &[Done] {
+    pub fn done(&self) -> &[CompletedTask] {
         &self.state.done
     }
 
@@ -120,15 +120,15 @@ impl Checkpoint {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn part(&self, task: usize) -> Result<Draft> {
-        Draft::create(&self.place(task)?, Kind::Checkpoint)
+    pub fn part(&self, task: usize) -> Result<AtomicFile> {
+        AtomicFile::create(&self.place(task)?, Kind::Checkpoint)
     }
 
     /// Keeps for good that a task is done. Its part is in its place by now; a task without rows may have none.
     ///
     /// # Errors
     /// The journal cannot be written: the task is still open.
-    pub fn commit(&mut self, task: usize, entry: Entry, file: Option<Written>) -> Result<()> {
+    pub fn commit(&mut self, task: usize, entry: TaskRecord, file: Option<Written>) -> Result<()> {
         let place = self.place(task)?;
         if self.state.done.iter().any(|done| done.task == task) {
             return Err(defect("a task was done twice"));
@@ -137,7 +137,7 @@ impl Checkpoint {
             // One of an attempt whose end the journal could not take.
             folder::remove(&place)?;
         }
-        let done = Done { task, entry, file };
+        let done = CompletedTask { task, entry, file };
         self.journal.append(&done.line(&self.tasks))?;
         self.state.done.push(done);
         Ok(())

@@ -7,7 +7,7 @@ use super::fault::{corrupt, failure, refused};
 use super::fingerprint::Fingerprint;
 use super::folder;
 use super::journal::{self, Journal, damaged};
-use super::line::{Done, Line};
+use super::record::{CompletedTask, JournalRecord};
 use crate::error::{Error, Result};
 use crate::files::Written;
 
@@ -18,7 +18,7 @@ const VERSION: u32 = 2;
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) settled: Option<Vec<(String, String)>>,
-    pub(super) done: Vec<Done>,
+    pub(super) done: Vec<CompletedTask>,
 }
 
 impl State {
@@ -29,14 +29,14 @@ impl State {
         tasks: &[String],
         numbers: &HashMap<&str, usize>,
     ) -> Result<Self> {
-        let begin = Line::Begin { version: VERSION, fingerprint: fingerprint.clone() };
+        let begin = JournalRecord::Begin { version: VERSION, fingerprint: fingerprint.clone() };
         let Some(told) = journal::read(folder)? else {
             Journal::write(folder, &[begin])?;
             return Ok(Self::default());
         };
         let (mut state, earlier) = Self::read(folder, told.lines, fingerprint, numbers)?;
         state.fit(folder, fingerprint, &earlier, tasks.len())?;
-        let is_whole = state.confirm(folder, numbers)?;
+        let is_whole = state.reconcile(folder, numbers)?;
         if !(told.is_all && is_whole && earlier == *fingerprint) {
             Journal::write(folder, &state.lines(begin, tasks))?;
         }
@@ -66,7 +66,7 @@ impl State {
     /// What the lines of a journal come to, and with what it was begun.
     fn read(
         folder: &Path,
-        lines: Vec<Line>,
+        lines: Vec<JournalRecord>,
         fingerprint: &Fingerprint,
         numbers: &HashMap<&str, usize>,
     ) -> Result<(Self, Fingerprint)> {
@@ -75,23 +75,23 @@ impl State {
         let mut places: HashMap<usize, usize> = HashMap::new();
         for (number, line) in lines.into_iter().enumerate() {
             match line {
-                Line::Begin { version, .. } if version != VERSION => return Err(unknown(&path, version)),
-                Line::Begin { fingerprint: begun, .. } if number == 0 => {
+                JournalRecord::Begin { version, .. } if version != VERSION => return Err(unknown(&path, version)),
+                JournalRecord::Begin { fingerprint: begun, .. } if number == 0 => {
                     if let Some(error) = fingerprint.mismatch(&begun, folder) {
                         return Err(error);
                     }
                     beginning = begun;
                 }
                 _ if number == 0 => return Err(damaged(&path, number, "has no beginning")),
-                Line::Begin { .. } => return Err(damaged(&path, number, "begins a second time")),
-                Line::Settled(types) => match &state.settled {
+                JournalRecord::Begin { .. } => return Err(damaged(&path, number, "begins a second time")),
+                JournalRecord::Settled(types) => match &state.settled {
                     Some(before) if *before != types => return Err(damaged(&path, number, "has other columns")),
                     _ => state.settled = Some(types),
                 },
-                Line::Done { task, entry, file } => {
+                JournalRecord::Done { task, entry, file } => {
                     let task = numbers.get(task.as_str()).copied();
                     let task = task.ok_or_else(|| damaged(&path, number, "names an unknown task"))?;
-                    let done = Done { task, entry, file };
+                    let done = CompletedTask { task, entry, file };
                     match places.get(&task).and_then(|place| state.done.get(*place)) {
                         Some(before) if *before != done => {
                             return Err(damaged(&path, number, "tells otherwise of a task that is done"));
@@ -110,7 +110,7 @@ impl State {
 
     /// Holds the tasks against the folder: one whose part is gone is open again, and no part is without its task.
     /// Tells whether all parts were there.
-    fn confirm(&mut self, folder: &Path, numbers: &HashMap<&str, usize>) -> Result<bool> {
+    fn reconcile(&mut self, folder: &Path, numbers: &HashMap<&str, usize>) -> Result<bool> {
         let mut has_part = vec![false; numbers.len()];
         let files: HashMap<usize, &Written> =
             self.done.iter().filter_map(|done| Some((done.task, done.file.as_ref()?))).collect();
@@ -135,17 +135,17 @@ impl State {
     }
 
     /// The lines of a journal that comes to this.
-    fn lines(&self, begin: Line, tasks: &[String]) -> Vec<Line> {
-        let settled = self.settled.clone().map(Line::Settled);
+    fn lines(&self, begin: JournalRecord, tasks: &[String]) -> Vec<JournalRecord> {
+        let settled = self.settled.clone().map(JournalRecord::Settled);
         [begin].into_iter().chain(settled).chain(self.done.iter().map(|done| done.line(tasks))).collect()
     }
 }
 
-impl Done {
+impl CompletedTask {
     /// Its line in the journal.
-    pub(super) fn line(&self, tasks: &[String]) -> Line {
+    pub(super) fn line(&self, tasks: &[String]) -> JournalRecord {
         let task = tasks.get(self.task).cloned().unwrap_or_default();
-        Line::Done { task, entry: self.entry.clone(), file: self.file.clone() }
+        JournalRecord::Done { task, entry: self.entry.clone(), file: self.file.clone() }
     }
 }
 

@@ -53,25 +53,25 @@ pub(super) enum Auth {
 /// caller joins it instead of asking again.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    held: Option<Held>,
+    held: Option<CurrentToken>,
     has_given: bool,
-    question: Option<Question>,
+    question: Option<PendingToken>,
 }
 
 #[derive(Clone, Debug)]
-struct Question {
-    answer: Shared<TokenFuture>,
+struct PendingToken {
+    response: Shared<TokenFuture>,
     asked: Instant,
 }
 
 #[derive(Debug)]
-struct Held {
+struct CurrentToken {
     token: Secret,
     renew_at: Option<SystemTime>,
     expires_at: Option<SystemTime>,
 }
 
-impl Held {
+impl CurrentToken {
     fn new(grant: &Grant) -> Self {
         let now = SystemTime::now();
         let renew_at = grant.expires_at.map(|end| {
@@ -125,22 +125,22 @@ impl Auth {
 
 impl State {
     /// The question in flight, or a new one; and whether it is new.
-    fn question(&mut self, source: &dyn TokenSource) -> (Question, bool) {
+    fn question(&mut self, source: &dyn TokenSource) -> (PendingToken, bool) {
         if let Some(question) = self.question.as_ref().filter(|question| question.asked.elapsed() < LIMIT) {
             return (question.clone(), false);
         }
-        let question = Question { answer: source.fetch().shared(), asked: Instant::now() };
+        let question = PendingToken { response: source.fetch().shared(), asked: Instant::now() };
         self.question = Some(question.clone());
         (question, true)
     }
 
     /// The first to hear an answer keeps it for all. A failed renewal leaves what is held, and is tried again later.
-    fn settle(&mut self, question: &Question, answer: &Result<Grant>) {
-        if self.question.take_if(|current| current.answer.ptr_eq(&question.answer)).is_none() {
+    fn settle(&mut self, question: &PendingToken, response: &Result<Grant>) {
+        if self.question.take_if(|current| current.response.ptr_eq(&question.response)).is_none() {
             return;
         }
-        match answer {
-            Ok(grant) => (self.held, self.has_given) = (Some(Held::new(grant)), true),
+        match response {
+            Ok(grant) => (self.held, self.has_given) = (Some(CurrentToken::new(grant)), true),
             Err(_) => {
                 if let Some(held) = &mut self.held {
                     held.renew_at = Some(SystemTime::now() + AGAIN);
@@ -162,9 +162,9 @@ fn valid(source: &dyn TokenSource, state: &Mutex<State>) -> Option<Secret> {
         (token, is_due.then(|| state.question(source).0))
     };
     let Some(renewal) = renewal else { return Some(token) };
-    let Some(answer) = renewal.answer.clone().now_or_never() else { return Some(token) };
-    lock(state).settle(&renewal, &answer);
-    Some(answer.map_or(token, |grant| grant.token))
+    let Some(response) = renewal.response.clone().now_or_never() else { return Some(token) };
+    lock(state).settle(&renewal, &response);
+    Some(response.map_or(token, |grant| grant.token))
 }
 
 /// Joins the question in flight, or asks.
@@ -172,9 +172,9 @@ async fn ask(source: &dyn TokenSource, state: &Mutex<State>, limit: Duration) ->
     loop {
         let (question, is_new) = lock(state).question(source);
         // A question that is given up stays for the others, until it is too old.
-        let Ok(answer) = timeout(limit, question.answer.clone()).await else { return Err(late(limit)) };
-        lock(state).settle(&question, &answer);
-        let grant = answer?;
+        let Ok(response) = timeout(limit, question.response.clone()).await else { return Err(late(limit)) };
+        lock(state).settle(&question, &response);
+        let grant = response?;
         // It may have waited for somebody to fetch it since its first caller went away.
         if is_new || grant.expires_at.is_none_or(|end| end > SystemTime::now()) {
             return Ok(grant.token);

@@ -6,16 +6,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::chance::{chance, random};
+use super::classify::{self, ExpectedContent};
 use super::delivery::Delivery;
-use super::verdict::{self, Shape};
+use super::rng::{random, uniform};
 use super::{Client, Completed};
-use crate::decode::{Decoder, Envelope, Gather, Plan};
+use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Context, Error, Kind, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::{Course, Policy};
+use crate::retry::{Policy, RetryState};
 use crate::secret::Secret;
-use crate::transport::{Answer, Request};
+use crate::transport::{Request, Response};
 
 /// For a token callable, where another library takes the rows: it may hold the interpreter, which the callable needs.
 const PULLED: Duration = Duration::from_secs(5);
@@ -35,19 +35,19 @@ pub(super) struct Call<'a> {
     /// JSON.
     pub(super) body: Bytes,
     /// How the answer is decoded.
-    pub(super) plan: Plan,
+    pub(super) plan: DecodePlan,
     /// What an answer that closed well must have besides.
-    pub(super) shape: Shape,
+    pub(super) shape: ExpectedContent,
     /// Whether sending twice does no harm.
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) timeout: Duration,
-    pub(super) term: Term,
+    pub(super) scope: TimeoutScope,
 }
 
 /// What the time of a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Term {
+pub(super) enum TimeoutScope {
     /// Everything, sleeps included.
     Whole,
     /// What comes before the first record: from then on whoever takes the records takes their own time.
@@ -57,14 +57,14 @@ pub(super) enum Term {
 }
 
 /// Where the records of a response go: into a sink made anew for each attempt, and from there in batches.
-pub(super) struct To<'a, G: Gather> {
+pub(super) struct To<'a, G: BatchSink> {
     pub(super) make: &'a (dyn Fn() -> G + Send + Sync),
     pub(super) delivery: &'a Delivery<G::Batch>,
 }
 
-impl<G: Gather> Copy for To<'_, G> {}
+impl<G: BatchSink> Copy for To<'_, G> {}
 
-impl<G: Gather> Clone for To<'_, G> {
+impl<G: BatchSink> Clone for To<'_, G> {
     fn clone(&self) -> Self {
         *self
     }
@@ -101,13 +101,13 @@ impl Log {
 
 impl Client {
     /// Sends until there is an answer or a final failure, within the call's time.
-    pub(super) async fn run<G: Gather>(&self, call: &Call<'_>, to: To<'_, G>) -> Result<Completed> {
+    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: To<'_, G>) -> Result<Completed> {
         let mut log = Log::new();
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed")),
             outcome = self.attempts(call, to, &mut log) => outcome,
-            failure = deadline(call, to), if call.term != Term::EachToFirstRecord => Err(failure),
+            failure = deadline(call, to), if call.scope != TimeoutScope::EachToFirstRecord => Err(failure),
         };
         match outcome {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
@@ -121,11 +121,11 @@ impl Client {
         }
     }
 
-    async fn attempts<G: Gather>(&self, call: &Call<'_>, to: To<'_, G>, log: &mut Log) -> Result<Envelope> {
-        let mut course = Course::new(call.policy, call.idempotent);
+    async fn attempts<G: BatchSink>(&self, call: &Call<'_>, to: To<'_, G>, log: &mut Log) -> Result<Envelope> {
+        let mut state = RetryState::new(call.policy, call.idempotent);
         let mut renewed = false;
         loop {
-            self.traffic.turn(&self.pace).await;
+            self.shared_limits.turn(&self.rate_limiter).await;
             // Last, so that it is valid when it is sent.
             let token = in_time(call, self.token(call, to, log)).await?;
             log.attempts += 1;
@@ -134,7 +134,7 @@ impl Client {
             let outcome = tokio::select! {
                 biased;
                 outcome = self.attempt(call, to, &token, &request_id, &mut watched) => outcome,
-                failure = deadline(call, to), if call.term == Term::EachToFirstRecord => Err(failure),
+                failure = deadline(call, to), if call.scope == TimeoutScope::EachToFirstRecord => Err(failure),
             };
             if to.delivery.is_evicted() {
                 // Not a failure: the request is sent again when there is room.
@@ -143,28 +143,30 @@ impl Client {
             watched.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => {
-                    self.traffic.succeeded(&course);
+                    self.shared_limits.succeeded(&state);
                     return Ok(envelope);
                 }
-                Err(failure) => failure.without(token.expose()),
+                Err(failure) => failure.redact(token.expose()),
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
             if !to.delivery.suspend() {
                 return Err(failure);
             }
-            let is_refused = failure.kind() == Kind::PermissionDenied && !renewed && course.may_renew();
+            let is_refused = failure.kind() == Kind::PermissionDenied && !renewed && state.consume_auth_retry();
             if is_refused && self.auth.reject(&token) && in_time(call, self.token(call, to, log)).await? != token {
                 renewed = true;
                 to.delivery.void();
-                self.traffic.retried();
+                self.shared_limits.retried();
                 observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
-                let left = match call.term {
-                    Term::EachToFirstRecord => Duration::MAX,
-                    Term::Whole | Term::ToFirstRecord => call.timeout.saturating_sub(log.started.elapsed()),
+                let left = match call.scope {
+                    TimeoutScope::EachToFirstRecord => Duration::MAX,
+                    TimeoutScope::Whole | TimeoutScope::ToFirstRecord => {
+                        call.timeout.saturating_sub(log.started.elapsed())
+                    }
                 };
                 let reason = failure.clone();
-                let delay = self.traffic.again(&mut course, failure, left)?;
+                let delay = self.shared_limits.again(&mut state, failure, left)?;
                 to.delivery.void();
                 observe::again(call.operation, &request_id, log.attempts, &reason, delay);
                 tokio::time::sleep(delay).await;
@@ -175,7 +177,7 @@ impl Client {
 
     /// The token to send. A source that fails is asked again as a service that cannot be reached would be; if it has
     /// given one before, a request of a scan waits for the next as long as there is time.
-    async fn token<G: Gather>(&self, call: &Call<'_>, to: To<'_, G>, log: &Log) -> Result<Secret> {
+    async fn token<G: BatchSink>(&self, call: &Call<'_>, to: To<'_, G>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
         let mut failures = 0;
         loop {
@@ -192,7 +194,7 @@ impl Client {
             // Without retries the first failure is final here too.
             let counted = if is_patient { failures.min(call.policy.retries.max(1)) } else { failures };
             let left = call.timeout.saturating_sub(began.elapsed());
-            let delay = call.policy.delay(counted, &failure, true, chance());
+            let delay = call.policy.delay(counted, &failure, true, uniform());
             let Some(delay) = delay.filter(|delay| *delay < left) else { return Err(failure) };
             observe::again(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
@@ -200,7 +202,7 @@ impl Client {
     }
 
     /// One request and its answer. The last records are handed on when the answer has proved to be a result.
-    async fn attempt<G: Gather>(
+    async fn attempt<G: BatchSink>(
         &self,
         call: &Call<'_>,
         to: To<'_, G>,
@@ -209,22 +211,22 @@ impl Client {
         watched: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
-        let _flight = self.traffic.begin();
+        let _in_flight = self.shared_limits.begin();
         let sent = Instant::now();
-        let mut answer = self.transport.post(request).await?;
-        watched.answered(answer.status);
+        let mut response = self.transport.post(request).await?;
+        watched.answered(response.status);
         to.delivery.mark_headers();
-        self.traffic.heard(&call.policy, sent, &answer);
-        if answer.status != 200 {
-            let body = answer.error_body().await;
-            watched.received(answer.received());
-            return Err(verdict::of_status(&answer, &body));
+        self.shared_limits.heard(&call.policy, sent, &response);
+        if response.status != 200 {
+            let body = response.error_body().await;
+            watched.received(response.received());
+            return Err(classify::of_status(&response, &body));
         }
         let mut sink = (to.make)();
-        let received = receive(&call.plan, &mut answer, &mut sink, to.delivery).await;
-        watched.received(answer.received());
-        let envelope = received.map_err(|error| verdict::with_content_type(error, &answer))?;
-        verdict::of_envelope(&envelope, call.shape, self.settings.strict)?;
+        let received = receive(&call.plan, &mut response, &mut sink, to.delivery).await;
+        watched.received(response.received());
+        let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
+        classify::of_envelope(&envelope, call.shape, self.settings.strict)?;
         while let Some(batch) = sink.take()? {
             to.delivery.send(batch).await?;
         }
@@ -234,14 +236,14 @@ impl Client {
 }
 
 /// Decodes the body as it arrives and hands on its records, but for the last.
-async fn receive<G: Gather>(
-    plan: &Plan,
-    answer: &mut Answer,
+async fn receive<G: BatchSink>(
+    plan: &DecodePlan,
+    response: &mut Response,
     sink: &mut G,
     delivery: &Delivery<G::Batch>,
 ) -> Result<Envelope> {
     let mut decoder = Decoder::new(plan.clone());
-    while let Some(chunk) = answer.chunk().await? {
+    while let Some(chunk) = response.chunk().await? {
         let fed = decoder.feed(chunk, sink);
         if decoder.has_records() {
             delivery.mark_first_row();
@@ -252,16 +254,16 @@ async fn receive<G: Gather>(
         }
         fed?;
         if decoder.is_satisfied() {
-            return Ok(decoder.cut_short());
+            return Ok(decoder.finish_early());
         }
     }
     decoder.finish()
 }
 
 /// The end of a call's time.
-async fn deadline<G: Gather>(call: &Call<'_>, to: To<'_, G>) -> Error {
+async fn deadline<G: BatchSink>(call: &Call<'_>, to: To<'_, G>) -> Error {
     tokio::time::sleep(call.timeout).await;
-    if call.term != Term::Whole && to.delivery.has_rows() {
+    if call.scope != TimeoutScope::Whole && to.delivery.has_rows() {
         future::pending::<()>().await;
     }
     if to.delivery.has_headers() { out_of_time(call) } else { no_headers(call) }
@@ -269,7 +271,7 @@ async fn deadline<G: Gather>(call: &Call<'_>, to: To<'_, G>) -> Error {
 
 /// A token that does not come is no reason to wait for ever, where no time of the whole call ends it.
 async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> Result<T> {
-    if call.term != Term::EachToFirstRecord {
+    if call.scope != TimeoutScope::EachToFirstRecord {
         return token.await;
     }
     tokio::time::timeout(call.timeout, token).await.unwrap_or_else(|_| Err(out_of_time(call)))

@@ -5,10 +5,10 @@
 mod auth;
 mod buffer;
 mod call;
-mod chance;
+mod classify;
 mod delivery;
-mod traffic;
-mod verdict;
+mod rng;
+mod shared_limits;
 mod wait;
 
 use std::sync::Arc;
@@ -22,23 +22,23 @@ use tokio_util::sync::CancellationToken;
 pub use auth::{Grant, TokenFuture, TokenSource};
 pub use buffer::BufferBudget;
 pub use delivery::{Delivery, DeliveryMode, Event};
-pub use traffic::Stats;
+pub use shared_limits::Stats;
 pub use wait::Waited;
 
 use crate::cells::Cells;
 use crate::config::{Settings, Timeouts};
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::decode::{Envelope, Gather, Limits, Plan};
+use crate::decode::{BatchSink, DecodePlan, Envelope, Limits};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
-use call::{Call, Term, To};
-use traffic::{Pace, Traffic};
-use verdict::Shape;
+use call::{Call, TimeoutScope, To};
+use classify::ExpectedContent;
+use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path; servers take no more.
 const MAX_PATH: usize = 8 * 1024;
@@ -72,9 +72,9 @@ pub struct Client {
     settings: Settings,
     policy: Policy,
     transport: Transport,
-    traffic: Arc<Traffic>,
+    shared_limits: Arc<SharedLimits>,
     auth: Auth,
-    pace: Pace,
+    rate_limiter: RateLimiter,
     closed: CancellationToken,
 }
 
@@ -84,44 +84,45 @@ impl Client {
     /// # Errors
     /// `Config` for authorities that cannot be read.
     pub fn try_new(settings: Settings, token: Token, like: Option<&Self>) -> Result<Self> {
-        let (transport, traffic) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
-            Some(like) => (like.transport.clone(), like.traffic.clone()),
-            None => (Transport::try_new(&settings)?, Arc::new(Traffic::new(settings.concurrency))),
+        let (transport, shared_limits) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
+            Some(like) => (like.transport.clone(), like.shared_limits.clone()),
+            None => (Transport::try_new(&settings)?, Arc::new(SharedLimits::new(settings.concurrency))),
         };
-        traffic.widen(settings.concurrency);
+        shared_limits.widen(settings.concurrency);
         Ok(Self {
             policy: Policy::new(settings.retries).scaled(settings.time_scale),
             transport,
-            traffic,
+            shared_limits,
             auth: Auth::new(token),
-            pace: Pace::new(settings.interval),
+            rate_limiter: RateLimiter::new(settings.interval),
             closed: CancellationToken::new(),
             settings,
         })
     }
 
     /// Searches items (sections 4.1 and 4.2). The records go through a sink of `make`, and in batches to `delivery`.
-    pub async fn search<G: Gather>(
+    pub async fn search<G: BatchSink>(
         &self,
         mode: SearchMode,
         search: &Search,
         make: &(dyn Fn() -> G + Send + Sync),
         delivery: &Delivery<G::Batch>,
     ) -> Result<Completed> {
-        let plan = Plan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
+        let plan =
+            DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
         let call = Call {
             operation: mode.operation,
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
-            shape: Shape::Records,
+            shape: ExpectedContent::Records,
             idempotent: true,
             policy: if mode.is_part { self.policy.for_scan_request() } else { self.policy },
             timeout: self.settings.timeout,
-            term: match (mode.is_part, mode.delivery) {
-                (true, _) => Term::EachToFirstRecord,
-                (false, DeliveryMode::Streamed { .. }) => Term::ToFirstRecord,
-                (false, DeliveryMode::Provisional | DeliveryMode::Complete) => Term::Whole,
+            scope: match (mode.is_part, mode.delivery) {
+                (true, _) => TimeoutScope::EachToFirstRecord,
+                (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRecord,
+                (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
             },
         };
         self.run(&call, To { make, delivery }).await
@@ -161,11 +162,11 @@ impl Client {
             path: DOWNLOAD_PATH,
             body: json(&export)?,
             plan: self.whole(),
-            shape: Shape::Entries,
+            shape: ExpectedContent::Entries,
             idempotent: true,
             policy: self.policy,
             timeout,
-            term: Term::Whole,
+            scope: TimeoutScope::Whole,
         };
         self.run_whole(&call).await
     }
@@ -178,11 +179,11 @@ impl Client {
             path,
             body: Bytes::copy_from_slice(body.get().as_bytes()),
             plan: self.whole(),
-            shape: Shape::Any,
+            shape: ExpectedContent::Any,
             idempotent,
             policy: self.policy,
             timeout: self.settings.timeout,
-            term: Term::Whole,
+            scope: TimeoutScope::Whole,
         };
         self.run_whole(&call).await
     }
@@ -197,7 +198,7 @@ impl Client {
     /// What was counted of all calls over the same connections.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.traffic.stats(self.transport.meter())
+        self.shared_limits.stats(self.transport.meter())
     }
 
     /// Ends every call under way; later ones are refused.
@@ -215,8 +216,8 @@ impl Client {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
 
-    fn whole(&self) -> Plan {
-        Plan { columns: None, max_records: None, limits: self.limits() }
+    fn whole(&self) -> DecodePlan {
+        DecodePlan { columns: None, max_records: None, limits: self.limits() }
     }
 }
 

@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, SchemaRef};
 
-use super::inferred::Seen;
+use super::inferred::ObservedTypes;
 use crate::error::{Error, Kind, Result};
 
 /// Key of a field's metadata, there until [`super::unify`]: JSON and text are one type of Arrow.
 const SEEN: &str = "dataaccess.seen";
 
 /// The field of a column whose type may still be widened.
-pub(super) fn field_with_seen(field: Field, seen: Seen) -> Field {
+pub(super) fn field_with_seen(field: Field, seen: ObservedTypes) -> Field {
     field.with_metadata(HashMap::from([(SEEN.to_owned(), seen.bits().to_string())]))
 }
 
 /// What was seen of a column when the batch was made.
-pub(super) fn seen_of(batch: &RecordBatch, place: usize) -> Result<Seen> {
+pub(super) fn seen_of(batch: &RecordBatch, place: usize) -> Result<ObservedTypes> {
     let field = batch.schema_ref().fields().get(place);
     let bits = field.and_then(|field| field.metadata().get(SEEN)).and_then(|bits| bits.parse().ok());
-    bits.map(Seen::from_bits).ok_or_else(|| defect("a batch cannot be widened: its sink does not widen"))
+    bits.map(ObservedTypes::from_bits).ok_or_else(|| defect("a batch cannot be widened: its sink does not widen"))
 }
 
 /// A batch of these arrays.

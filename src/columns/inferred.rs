@@ -11,9 +11,9 @@ use arrow_array::{ArrayRef, NullArray};
 use super::batch::defect;
 use super::builder::Builder;
 use super::numbers::{float, integer, whole};
-use super::texts::Texts;
+use super::string_builder::StringBuilder;
 use super::types::{Kind, Type};
-use crate::decode::Fit;
+use crate::decode::CellResult;
 use crate::error::Result;
 
 /// Integers of so many characters are whole numbers that a float holds too.
@@ -21,9 +21,9 @@ const SHORT: usize = 15;
 
 /// A set of kinds of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen(u8);
+pub(super) struct ObservedTypes(u8);
 
-impl Seen {
+impl ObservedTypes {
     /// Nothing but nulls.
     pub(super) const NOTHING: Self = Self(0);
     /// A whole number of 64 bits that a float holds exactly.
@@ -106,7 +106,7 @@ impl Seen {
         self.give(written, to).map_err(|_| defect("a value does not fit what was seen"))
     }
 
-    fn give(self, written: &str, to: &mut Builder) -> Fit {
+    fn give(self, written: &str, to: &mut Builder) -> CellResult {
         match self {
             Self::NOTHING => to.null(),
             Self::BOOL => to.bool(written == "true")?,
@@ -119,7 +119,7 @@ impl Seen {
     }
 }
 
-impl BitOr for Seen {
+impl BitOr for ObservedTypes {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -130,13 +130,13 @@ impl BitOr for Seen {
 /// Cells as written, each with its kind.
 #[derive(Debug)]
 pub(super) struct Inferred {
-    written: Texts,
-    kinds: Vec<Seen>,
+    written: StringBuilder,
+    kinds: Vec<ObservedTypes>,
 }
 
 impl Inferred {
     pub(super) fn new(views: bool) -> Self {
-        Self { written: Texts::new(views), kinds: Vec::new() }
+        Self { written: StringBuilder::new(views), kinds: Vec::new() }
     }
 
     /// Whether texts are built as views.
@@ -144,18 +144,18 @@ impl Inferred {
         self.written.views()
     }
 
-    pub(super) fn seen(&self) -> Seen {
-        self.kinds.iter().fold(Seen::NOTHING, |seen, kind| seen | *kind)
+    pub(super) fn seen(&self) -> ObservedTypes {
+        self.kinds.iter().fold(ObservedTypes::NOTHING, |seen, kind| seen | *kind)
     }
 
     #[inline]
     pub(super) fn push_null(&mut self) {
-        self.kinds.push(Seen::NOTHING);
+        self.kinds.push(ObservedTypes::NOTHING);
         self.written.push_null();
     }
 
     #[inline]
-    pub(super) fn push(&mut self, kind: Seen, written: &str) {
+    pub(super) fn push(&mut self, kind: ObservedTypes, written: &str) {
         self.kinds.push(kind);
         self.written.push(written);
     }
@@ -172,7 +172,7 @@ impl Inferred {
     }
 
     /// Hands on all cells, and has none then.
-    pub(super) fn hand_over(&mut self, to: &mut Builder) -> Result<()> {
+    pub(super) fn replay_into(&mut self, to: &mut Builder) -> Result<()> {
         let written = self.written.finish()?;
         let mut kinds = self.kinds.drain(..);
         let mut hand_on = |text: Option<&str>| kinds.next().unwrap_or_default().hand_on(text.unwrap_or_default(), to);
@@ -197,7 +197,7 @@ impl Inferred {
             Some(other) => other,
         };
         let mut builder = Builder::new(Kind::Fixed(array_type), self.views());
-        self.hand_over(&mut builder)?;
+        self.replay_into(&mut builder)?;
         builder.finish()
     }
 }

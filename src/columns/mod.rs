@@ -4,18 +4,18 @@
 
 mod batch;
 mod builder;
-mod gather;
 mod inferred;
 mod json;
 mod nulls;
 mod numbers;
-mod texts;
+mod primitive_builder;
+mod sink;
+mod string_builder;
 mod types;
 mod unify;
-mod values;
 
-pub use gather::{Columns, Options};
-pub use types::{Column, Kind, Type, codes, items, known_types, names, schema, settled, settled_by_name};
+pub use sink::{ColumnSink, Options};
+pub use types::{Column, Kind, Type, codes, frozen, frozen_by_name, items, known_types, names, schema};
 pub use unify::unify;
 
 #[cfg(test)]

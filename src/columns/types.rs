@@ -91,7 +91,7 @@ pub enum Kind {
     /// still come, nothing else loses nothing.
     Settled(Type),
     /// Text; all else as its compact JSON.
-    Loose,
+    StringOrJson,
     /// By what its values are.
     Inferred,
 }
@@ -112,7 +112,7 @@ pub fn codes(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column>
         "pool_id" | "audience_type" | "code_status" => Kind::Fixed(Type::Int64),
         "date_created" | "allocated_time" => Kind::Fixed(Type::Timestamp),
         // The document does not show of what type these are.
-        "last_used_source" | "last_used_time" | "channel_id" => Kind::Loose,
+        "last_used_source" | "last_used_time" | "channel_id" => Kind::StringOrJson,
         _ => Kind::Fixed(Type::Text),
     })
 }
@@ -130,7 +130,7 @@ fn columns(attributes: &[String], overrides: &[(String, Type)], kind: fn(&str) -
         .map(|attribute| {
             let kind = match overridden(attribute) {
                 // Who asks for texts gets every value as one.
-                Some((_, Type::Text)) => Kind::Loose,
+                Some((_, Type::Text)) => Kind::StringOrJson,
                 Some((_, of_schema)) => Kind::Fixed(*of_schema),
                 None => kind(attribute),
             };
@@ -143,19 +143,19 @@ fn columns(attributes: &[String], overrides: &[(String, Type)], kind: fn(&str) -
 pub(super) const fn fixed_type(kind: Kind) -> Option<Type> {
     match kind {
         Kind::Fixed(of_column) | Kind::Settled(of_column) => Some(of_column),
-        Kind::Loose => Some(Type::Text),
+        Kind::StringOrJson => Some(Type::Text),
         Kind::Inferred => None,
     }
 }
 
 /// The same columns, with the types that a schema of theirs gives to those that were inferred.
 #[must_use]
-pub fn settled(columns: &[Column], schema: &Schema) -> Vec<Column> {
-    let settle = |(column, field): (&Column, &Arc<Field>)| match column.kind {
+pub fn frozen(columns: &[Column], schema: &Schema) -> Vec<Column> {
+    let freeze = |(column, field): (&Column, &Arc<Field>)| match column.kind {
         Kind::Inferred => Column { name: column.name.clone(), kind: Kind::Settled(Type::of(field)) },
         _ => column.clone(),
     };
-    columns.iter().zip(schema.fields()).map(settle).collect()
+    columns.iter().zip(schema.fields()).map(freeze).collect()
 }
 
 /// The names of the types of a schema's columns.
@@ -173,8 +173,8 @@ pub fn known_types(columns: &[Column]) -> Vec<(String, Option<String>)> {
 
 /// The same columns, with the types of these names for those that were inferred.
 #[must_use]
-pub fn settled_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {
-    let settle = |column: &Column| {
+pub fn frozen_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {
+    let freeze = |column: &Column| {
         let found = types.iter().find(|(name, _)| *name == column.name);
         let found = found.and_then(|(_, name)| Type::from_name(name));
         match (column.kind, found) {
@@ -182,7 +182,7 @@ pub fn settled_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Co
             _ => column.clone(),
         }
     };
-    columns.iter().map(settle).collect()
+    columns.iter().map(freeze).collect()
 }
 
 /// The schema, when it is known before any record came.

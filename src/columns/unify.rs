@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::batch::{assemble, defect, seen_of};
 use super::builder::Builder;
-use super::inferred::Seen;
+use super::inferred::ObservedTypes;
 use super::types::{Column, Kind, Type, fixed_type};
 use crate::error::Result;
 
@@ -37,7 +37,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
 
 /// The type that holds what all batches have in a column.
 fn widest(batches: &[RecordBatch], place: usize) -> Result<Type> {
-    let mut seen = Seen::NOTHING;
+    let mut seen = ObservedTypes::NOTHING;
     for batch in batches {
         seen = seen | seen_of(batch, place)?;
     }
@@ -63,14 +63,14 @@ fn widen(
 }
 
 /// The values of an array whose type came from what was seen, in a type that holds them too.
-fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Result<ArrayRef> {
+fn widen_array(array: &ArrayRef, seen: ObservedTypes, wanted: Type, views: bool) -> Result<ArrayRef> {
     let (kind, is_there) = match seen.widenable() {
         None => return Ok(new_null_array(&wanted.data_type(views), array.len())),
-        Some(Type::Int64) => (Seen::INTEGER, wanted == Type::Int64),
-        Some(Type::Bool) => (Seen::BOOL, wanted == Type::Bool),
-        Some(Type::Text | Type::Timestamp) => (Seen::TEXT, wanted == Type::Text),
+        Some(Type::Int64) => (ObservedTypes::INTEGER, wanted == Type::Int64),
+        Some(Type::Bool) => (ObservedTypes::BOOL, wanted == Type::Bool),
+        Some(Type::Text | Type::Timestamp) => (ObservedTypes::TEXT, wanted == Type::Text),
         // These are JSON: numbers, unless that is wanted too.
-        Some(Type::Float64 | Type::Json) => (Seen::POINT, wanted == Type::Json),
+        Some(Type::Float64 | Type::Json) => (ObservedTypes::POINT, wanted == Type::Json),
     };
     if is_there {
         return Ok(Arc::clone(array));
@@ -78,7 +78,7 @@ fn widen_array(array: &ArrayRef, seen: Seen, wanted: Type, views: bool) -> Resul
     let written = cast(array, &DataType::Utf8).map_err(|error| defect("a column has no text").with_source(error))?;
     let mut builder = Builder::new(Kind::Fixed(wanted), views);
     for text in written.as_string::<i32>() {
-        let kind = if text.is_some() { kind } else { Seen::NOTHING };
+        let kind = if text.is_some() { kind } else { ObservedTypes::NOTHING };
         kind.hand_on(text.unwrap_or_default(), &mut builder)?;
     }
     builder.finish()

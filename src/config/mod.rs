@@ -14,7 +14,7 @@ use url::Url;
 
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
-pub use trust::{Authorities, Trust};
+pub use trust::{CaSource, Trust};
 
 use crate::error::{Error, Kind, Result};
 use crate::time::Zone;

@@ -12,12 +12,12 @@ pub enum Trust {
     /// Those of the system.
     System,
     /// Those of files and folders, and no others.
-    Only(Vec<Authorities>),
+    Only(Vec<CaSource>),
 }
 
 /// A file, or a folder of files, with certificates in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Authorities {
+pub struct CaSource {
     /// Where it is.
     pub path: PathBuf,
     /// Where the path came from.
@@ -27,14 +27,13 @@ pub struct Authorities {
 impl Trust {
     /// The argument, else what the environment says, ours before that of others, else the system.
     pub(super) fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
-        let one = |path: PathBuf, origin| vec![Authorities { path, origin }];
+        let one = |path: PathBuf, origin| vec![CaSource { path, origin }];
         let named = |name| lookup(name).map(|path| one(PathBuf::from(path), Origin::Environment(name)));
         let openssl = || {
             let file = named(environment::SSL_CERT_FILE).unwrap_or_default();
             let folders = lookup(environment::SSL_CERT_DIR).unwrap_or_default();
             let folders = env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty());
-            let folders =
-                folders.map(|path| Authorities { path, origin: Origin::Environment(environment::SSL_CERT_DIR) });
+            let folders = folders.map(|path| CaSource { path, origin: Origin::Environment(environment::SSL_CERT_DIR) });
             let all: Vec<_> = file.into_iter().chain(folders).collect();
             (!all.is_empty()).then_some(all)
         };
@@ -55,7 +54,7 @@ impl Trust {
 }
 
 /// As it would be written: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
-impl fmt::Display for Authorities {
+impl fmt::Display for CaSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
             Origin::Argument(name) | Origin::Environment(name) => write!(formatter, "{name}={}", self.path.display()),

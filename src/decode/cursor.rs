@@ -4,7 +4,7 @@
 //! path. Knows neither records nor sinks.
 
 use super::escape::{escaped, unescape};
-use super::stops::first_stop;
+use super::string_scan::first_stop;
 
 /// Nested deeper is for the plain path: the reading here is recursive.
 const MOST_DEPTH: usize = 64;

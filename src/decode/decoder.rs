@@ -3,13 +3,13 @@
 //! Reads the pieces where they lie and keeps only the one value that is unfinished. An answer counts when its root
 //! object closed and nothing followed.
 
-use super::draft::{Draft, Level};
 use super::envelope::Envelope;
-use super::extent::{Extent, Refusal};
-use super::fault::{invalid, not_an_envelope, overlong_number, repeated_key, too_large, too_many_members};
-use super::plain::check;
+use super::envelope_builder::{EnvelopeBuilder, Level};
+use super::error::{invalid, not_an_envelope, overlong_number, repeated_key, too_large, too_many_members};
+use super::input_chunk::InputChunk;
 use super::records::Records;
-use super::window::Window;
+use super::reference::check;
+use super::value_end::{Refusal, ValueEnd};
 use super::{Limits, Sink};
 use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result};
@@ -22,7 +22,7 @@ const PIECE_BYTES: usize = 128 << 10;
 
 /// What is to be decoded.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct DecodePlan {
     /// The columns of the records in `data.data`; none when the answer holds no records but is kept whole.
     pub columns: Option<Vec<String>>,
     /// Records after this many are read and dropped.
@@ -51,35 +51,35 @@ pub struct Decoder {
     records: Option<Records>,
     limits: Limits,
     expect: Expect,
-    draft: Draft,
+    builder: EnvelopeBuilder,
     /// Bytes of the body before those that are pending.
     passed: u64,
     /// The value that is unfinished, and the search for its end.
     pending: Vec<u8>,
-    extent: Option<Extent>,
+    value_end: Option<ValueEnd>,
 }
 
 impl Decoder {
     /// A decoder at the first byte.
     #[must_use]
-    pub fn new(plan: Plan) -> Self {
-        let Plan { columns, max_records, limits } = plan;
+    pub fn new(plan: DecodePlan) -> Self {
+        let DecodePlan { columns, max_records, limits } = plan;
         Self {
             records: columns.map(|columns| Records::new(columns, max_records, limits)),
             limits,
             expect: Expect::Root,
-            draft: Draft::default(),
+            builder: EnvelopeBuilder::default(),
             passed: 0,
             pending: Vec::new(),
-            extent: None,
+            value_end: None,
         }
     }
 
     /// One that takes the plain path for every record.
     #[cfg(test)]
-    pub(super) fn plain(plan: Plan) -> Self {
+    pub(super) fn reference(plan: DecodePlan) -> Self {
         let mut decoder = Self::new(plan);
-        decoder.records.iter_mut().for_each(Records::stay_plain);
+        decoder.records.iter_mut().for_each(Records::use_reference);
         decoder
     }
 
@@ -123,19 +123,19 @@ impl Decoder {
     /// True once no later byte can matter: the limit is reached and success was already told.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
-        self.draft.is_success() && self.records.as_ref().is_some_and(Records::is_full)
+        self.builder.is_success() && self.records.as_ref().is_some_and(Records::is_full)
     }
 
     /// What is known when the reading stops early because of [`Decoder::is_satisfied`].
     #[must_use]
-    pub fn cut_short(self) -> Envelope {
+    pub fn finish_early(self) -> Envelope {
         self.into_envelope()
     }
 
     fn into_envelope(self) -> Envelope {
         let bytes = self.received();
         let counts = self.records.map(Records::into_envelope).unwrap_or_default();
-        Envelope { members: self.draft.into_members(), bytes, ..counts }
+        Envelope { members: self.builder.into_members(), bytes, ..counts }
     }
 
     fn received(&self) -> u64 {
@@ -143,8 +143,8 @@ impl Decoder {
     }
 
     fn take_piece<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<()> {
-        match self.extent.take() {
-            Some(extent) => self.take_on(extent, piece, sink),
+        match self.value_end.take() {
+            Some(value_end) => self.take_on(value_end, piece, sink),
             None if self.pending.is_empty() => self.walk(piece, sink),
             None => {
                 let mut joined = std::mem::take(&mut self.pending);
@@ -155,16 +155,16 @@ impl Decoder {
     }
 
     /// Goes on with the value that was unfinished.
-    fn take_on<S: Sink>(&mut self, mut extent: Extent, piece: &[u8], sink: &mut S) -> Result<()> {
-        let found = self.measure(&mut extent, self.passed, piece)?;
+    fn take_on<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<()> {
+        let found = self.measure(&mut value_end, self.passed, piece)?;
         let (belongs, after) = piece.split_at_checked(found.unwrap_or(piece.len())).unwrap_or_default();
         self.pending.extend_from_slice(belongs);
         if found.is_none() {
-            self.extent = Some(extent);
+            self.value_end = Some(value_end);
             return Ok(());
         }
         let mut value = std::mem::take(&mut self.pending);
-        if !self.take_records(&mut Window::new(&value), sink) {
+        if !self.take_records(&mut InputChunk::new(&value), sink) {
             self.take_value(&value, self.passed, sink)?;
         }
         self.passed += value.len() as u64;
@@ -175,24 +175,24 @@ impl Decoder {
 
     /// Takes all that is complete and keeps the rest.
     fn walk<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
-        let mut window = Window::new(bytes);
-        while self.step(&mut window, sink)? {}
-        self.passed += window.at as u64;
-        self.pending.extend_from_slice(window.rest());
+        let mut chunk = InputChunk::new(bytes);
+        while self.step(&mut chunk, sink)? {}
+        self.passed += chunk.at as u64;
+        self.pending.extend_from_slice(chunk.rest());
         Ok(())
     }
 
     /// One token or value, or all records that are there. Answers false when more bytes are needed.
-    fn step<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
-        if self.expect == Expect::Root && !self.skip_byte_order_mark(window) {
+    fn step<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> Result<bool> {
+        if self.expect == Expect::Root && !self.skip_byte_order_mark(chunk) {
             return Ok(false);
         }
-        window.skip_space();
-        let Some(&byte) = window.rest().first() else { return Ok(false) };
-        let in_records = self.draft.is_in_records();
+        chunk.skip_space();
+        let Some(&byte) = chunk.rest().first() else { return Ok(false) };
+        let in_records = self.builder.is_in_records();
         self.expect = match (self.expect, byte) {
             (Expect::Root, b'{') => self.open(Level::Root),
-            (Expect::Root, _) => match window.rest().get(..BEGINNING_BYTES) {
+            (Expect::Root, _) => match chunk.rest().get(..BEGINNING_BYTES) {
                 Some(beginning) => return Err(not_an_envelope(beginning)),
                 None => return Ok(false),
             },
@@ -201,24 +201,24 @@ impl Decoder {
             (Expect::CommaOrEnd, b',') if in_records => Expect::Element,
             (Expect::CommaOrEnd, b',') => Expect::Key,
             (Expect::Colon, b':') => Expect::Value,
-            (Expect::Value, b'{') if self.draft.is_at(Level::Root, field::DATA) => self.open(Level::Data),
+            (Expect::Value, b'{') if self.builder.is_at(Level::Root, field::DATA) => self.open(Level::Data),
             (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
             (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
-                return self.begin_value(window, sink);
+                return self.begin_value(chunk, sink);
             }
-            (Expect::Nothing, _) => return Err(self.invalid(window, "something follows the end of the JSON")),
-            _ => return Err(self.invalid(window, "unexpected byte")),
+            (Expect::Nothing, _) => return Err(self.invalid(chunk, "something follows the end of the JSON")),
+            _ => return Err(self.invalid(chunk, "unexpected byte")),
         };
-        window.at += 1;
+        chunk.at += 1;
         Ok(true)
     }
 
     /// One mark at the first byte is skipped: gateways add it. Answers false while it may still come.
-    fn skip_byte_order_mark(&self, window: &mut Window) -> bool {
-        if self.passed == 0 && window.at == 0 {
-            if window.bytes.starts_with(BYTE_ORDER_MARK) {
-                window.at = BYTE_ORDER_MARK.len();
-            } else if BYTE_ORDER_MARK.starts_with(window.bytes) {
+    fn skip_byte_order_mark(&self, chunk: &mut InputChunk) -> bool {
+        if self.passed == 0 && chunk.at == 0 {
+            if chunk.bytes.starts_with(BYTE_ORDER_MARK) {
+                chunk.at = BYTE_ORDER_MARK.len();
+            } else if BYTE_ORDER_MARK.starts_with(chunk.bytes) {
                 return false;
             }
         }
@@ -226,42 +226,42 @@ impl Decoder {
     }
 
     fn is_at_records(&self) -> bool {
-        self.records.is_some() && self.draft.is_at(Level::Data, field::RECORDS)
+        self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS)
     }
 
     fn open(&mut self, level: Level) -> Expect {
-        self.draft.open(level);
+        self.builder.open(level);
         if level == Level::Records { Expect::ElementOrEnd } else { Expect::KeyOrEnd }
     }
 
     fn close(&mut self) -> Expect {
-        if self.draft.close() { Expect::Nothing } else { Expect::CommaOrEnd }
+        if self.builder.close() { Expect::Nothing } else { Expect::CommaOrEnd }
     }
 
     /// Takes the value that begins here if it is complete.
-    fn begin_value<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> Result<bool> {
-        if self.take_records(window, sink) {
+    fn begin_value<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> Result<bool> {
+        if self.take_records(chunk, sink) {
             return Ok(true);
         }
         // No value begins so, and its end would be looked for in vain.
-        if let Some(byte @ (b',' | b':' | b']' | b'}')) = window.rest().first() {
-            return Err(self.invalid(window, &format!("unexpected `{}`", char::from(*byte))));
+        if let Some(byte @ (b',' | b':' | b']' | b'}')) = chunk.rest().first() {
+            return Err(self.invalid(chunk, &format!("unexpected `{}`", char::from(*byte))));
         }
-        let place = self.passed + window.at as u64;
-        let mut extent = Extent::default();
-        let Some(length) = self.measure(&mut extent, place, window.rest())? else {
-            self.extent = Some(extent);
+        let place = self.passed + chunk.at as u64;
+        let mut value_end = ValueEnd::default();
+        let Some(length) = self.measure(&mut value_end, place, chunk.rest())? else {
+            self.value_end = Some(value_end);
             return Ok(false);
         };
-        self.take_value(window.rest().get(..length).unwrap_or_default(), place, sink)?;
-        window.at += length;
+        self.take_value(chunk.rest().get(..length).unwrap_or_default(), place, sink)?;
+        chunk.at += length;
         Ok(true)
     }
 
     /// Looks for the end of a value in its next bytes, and whether it may be so long; `place` is that of its first.
-    fn measure(&self, extent: &mut Extent, place: u64, bytes: &[u8]) -> Result<Option<usize>> {
-        let depth = self.limits.depth.saturating_sub(self.draft.depth());
-        let found = extent.advance(bytes, depth, self.limits.number).map_err(|refusal| match refusal {
+    fn measure(&self, value_end: &mut ValueEnd, place: u64, bytes: &[u8]) -> Result<Option<usize>> {
+        let depth = self.limits.depth.saturating_sub(self.builder.depth());
+        let found = value_end.advance(bytes, depth, self.limits.number).map_err(|refusal| match refusal {
             Refusal::Depth(offset) => {
                 invalid(place + offset as u64, &format!("more than {} open brackets", self.limits.depth))
             }
@@ -273,27 +273,27 @@ impl Decoder {
             Expect::Value if self.records.is_none() => ("value", usize::MAX),
             _ => ("value", self.limits.value),
         };
-        if extent.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
+        if value_end.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
     }
 
     /// Takes records as long as they are quickly read. Answers whether no record is left that was begun.
-    fn take_records<S: Sink>(&mut self, window: &mut Window, sink: &mut S) -> bool {
-        let Some(records) = self.records.as_mut().filter(|_| self.draft.is_in_records()) else { return false };
-        let Some(run) = records.read_all(window.text(), window.at, sink) else { return false };
-        window.at = run.end;
+    fn take_records<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> bool {
+        let Some(records) = self.records.as_mut().filter(|_| self.builder.is_in_records()) else { return false };
+        let Some(run) = records.read_all(chunk.text(), chunk.at, sink) else { return false };
+        chunk.at = run.end;
         self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
         !run.is_at_record
     }
 
     /// Takes a complete value, whose first byte stands at this place of the body.
     fn take_value<S: Sink>(&mut self, json: &[u8], place: u64, sink: &mut S) -> Result<()> {
-        let is_record = self.draft.is_in_records();
+        let is_record = self.builder.is_in_records();
         self.expect = match (self.expect, self.records.as_mut().filter(|_| is_record)) {
             (Expect::Key | Expect::KeyOrEnd, _) => {
                 let key = serde_json::from_slice(json).map_err(|_| invalid(place, "a key is no valid text"))?;
-                self.draft.take_key(key).map_err(|path| repeated_key(&path))?;
+                self.builder.take_key(key).map_err(|path| repeated_key(&path))?;
                 // Without records the members are what was asked for: then only the body's own limit holds.
-                if self.records.is_some() && self.draft.keys() > self.limits.members {
+                if self.records.is_some() && self.builder.keys() > self.limits.members {
                     return Err(too_many_members(self.limits.members));
                 }
                 Expect::Colon
@@ -306,14 +306,14 @@ impl Decoder {
             (_, None) => {
                 check(json, 0, self.limits.number).map_err(|fault| fault.into_error(0, place))?;
                 let value = serde_json::from_slice(json).map_err(|_| invalid(place, "a value is no valid JSON"))?;
-                self.draft.take_value(value);
+                self.builder.take_value(value);
                 Expect::CommaOrEnd
             }
         };
         Ok(())
     }
 
-    fn invalid(&self, window: &Window, reason: &str) -> Error {
-        invalid(self.passed + window.at as u64, reason)
+    fn invalid(&self, chunk: &InputChunk, reason: &str) -> Error {
+        invalid(self.passed + chunk.at as u64, reason)
     }
 }

@@ -1,6 +1,6 @@
 //! Escapes of JSON texts: one character each, or a surrogate pair. Gives up on whatever is no character.
 
-use super::stops::first_stop;
+use super::string_scan::first_stop;
 
 /// Unescapes a text up to its closing quote, whose place is answered. `stop` is the first stop.
 ///

@@ -1,25 +1,25 @@
 //! The one decoder: bytes in at any split, cells out into a [`Sink`], the envelope proven to its end.
 //!
-//! No I/O, no Arrow, no Python. `decoder` walks the envelope and holds only what is unfinished; `fast` reads records
-//! that look like those before them, and `plain` all others, by `serde_json`, the judge of what is wrong.
+//! No I/O, no Arrow, no Python. `decoder` walks the envelope and holds only what is unfinished; `fast_path` reads records
+//! that look like those before them, and `reference` all others, by `serde_json`, the judge of what is wrong.
 
-mod columns;
+mod column_names;
 mod cursor;
 mod decoder;
-mod draft;
 mod envelope;
+mod envelope_builder;
+mod error;
 mod escape;
-mod extent;
-mod fast;
-mod fault;
-mod layout;
+mod fast_path;
+mod input_chunk;
+mod key_predictor;
 mod members;
-mod plain;
 mod records;
-mod stops;
-mod window;
+mod reference;
+mod string_scan;
+mod value_end;
 
-pub use decoder::{Decoder, Plan};
+pub use decoder::{DecodePlan, Decoder};
 pub use envelope::{Envelope, Member, RecordShape};
 pub use members::{Members, Text};
 
@@ -27,15 +27,15 @@ use crate::error::Result;
 
 /// What does not fit a column: the sink says what it expected, the decoder says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct TypeMismatch {
     /// What the column takes, as `a whole number of 64 bits`.
     pub expected: &'static str,
     /// The type of `schema=` that would take the value, if one would.
-    pub mend: Option<&'static str>,
+    pub suggested_type: Option<&'static str>,
 }
 
 /// Result of handing a cell to a sink.
-pub type Fit = std::result::Result<(), Misfit>;
+pub type CellResult = std::result::Result<(), TypeMismatch>;
 
 /// Takes the cells of records.
 ///
@@ -45,17 +45,17 @@ pub type Fit = std::result::Result<(), Misfit>;
 /// [`Sink::undo_record`]; one that holds a misfit is taken back and fails the answer.
 pub trait Sink {
     /// A null, or an absent key.
-    fn null(&mut self, column: usize) -> Fit;
+    fn null(&mut self, column: usize) -> CellResult;
     /// `true` or `false`.
-    fn bool(&mut self, column: usize, value: bool) -> Fit;
+    fn bool(&mut self, column: usize, value: bool) -> CellResult;
     /// A number without fraction and exponent, as written: it may exceed 64 bits.
-    fn integer(&mut self, column: usize, digits: &str) -> Fit;
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult;
     /// Any other number, as written; it is finite as a 64-bit float.
-    fn number(&mut self, column: usize, text: &str) -> Fit;
+    fn number(&mut self, column: usize, text: &str) -> CellResult;
     /// A text, unescaped.
-    fn text(&mut self, column: usize, text: &str) -> Fit;
+    fn text(&mut self, column: usize, text: &str) -> CellResult;
     /// An object or an array, as checked JSON.
-    fn nested(&mut self, column: usize, json: &str) -> Fit;
+    fn nested(&mut self, column: usize, json: &str) -> CellResult;
     /// A key nobody asked for, with its value as checked JSON.
     fn extra(&mut self, name: &str, json: &str);
     /// The record is complete.
@@ -71,7 +71,7 @@ pub trait Batch: Send + 'static {
 }
 
 /// A sink that hands on what it took in batches.
-pub trait Gather: Sink + Send {
+pub trait BatchSink: Sink + Send {
     /// Some records.
     type Batch: Batch;
 
@@ -84,7 +84,7 @@ pub trait Gather: Sink + Send {
     /// The complete records, however few; none when there are none.
     ///
     /// # Errors
-    /// As [`Gather::take_full`].
+    /// As [`BatchSink::take_full`].
     fn take(&mut self) -> Result<Option<Self::Batch>>;
 }
 

@@ -7,7 +7,7 @@ mod bodies;
 mod conformance;
 mod equality;
 
-use super::{Decoder, Envelope, Fit, Limits, Plan, RecordShape, Sink};
+use super::{CellResult, DecodePlan, Decoder, Envelope, Limits, RecordShape, Sink};
 use crate::error::{Error, Kind, Result};
 
 /// Builds `serde_json` objects, so that rows can be compared.
@@ -20,30 +20,30 @@ struct Objects {
 
 impl Objects {
     #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
-    fn put(&mut self, column: usize, value: Value) -> Fit {
+    fn put(&mut self, column: usize, value: Value) -> CellResult {
         self.row.insert(self.names[column].clone(), value);
         Ok(())
     }
 }
 
 impl Sink for Objects {
-    fn null(&mut self, column: usize) -> Fit {
+    fn null(&mut self, column: usize) -> CellResult {
         self.put(column, Value::Null)
     }
-    fn bool(&mut self, column: usize, value: bool) -> Fit {
+    fn bool(&mut self, column: usize, value: bool) -> CellResult {
         self.put(column, value.into())
     }
-    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
         // The judge holds no integer beyond any float.
         self.put(column, serde_json::from_str(digits).unwrap_or_else(|_| digits.into()))
     }
-    fn number(&mut self, column: usize, text: &str) -> Fit {
+    fn number(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, serde_json::from_str(text).expect("a number"))
     }
-    fn text(&mut self, column: usize, text: &str) -> Fit {
+    fn text(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, text.into())
     }
-    fn nested(&mut self, column: usize, json: &str) -> Fit {
+    fn nested(&mut self, column: usize, json: &str) -> CellResult {
         self.put(column, serde_json::from_str(json).expect("checked JSON"))
     }
     fn extra(&mut self, name: &str, json: &str) {
@@ -57,7 +57,7 @@ impl Sink for Objects {
     }
 }
 
-fn decode_with(plan: Plan, pieces: &[&[u8]]) -> Result<(Envelope, Vec<Value>)> {
+fn decode_with(plan: DecodePlan, pieces: &[&[u8]]) -> Result<(Envelope, Vec<Value>)> {
     let mut sink = Objects { names: plan.columns.clone().unwrap_or_default(), ..Objects::default() };
     let mut decoder = Decoder::new(plan);
     for piece in pieces {
@@ -66,8 +66,8 @@ fn decode_with(plan: Plan, pieces: &[&[u8]]) -> Result<(Envelope, Vec<Value>)> {
     Ok((decoder.finish()?, sink.rows))
 }
 
-fn plan(columns: &[&str]) -> Plan {
-    Plan { columns: Some(columns.iter().map(|name| (*name).to_owned()).collect()), ..Plan::default() }
+fn plan(columns: &[&str]) -> DecodePlan {
+    DecodePlan { columns: Some(columns.iter().map(|name| (*name).to_owned()).collect()), ..DecodePlan::default() }
 }
 
 fn decode(columns: &[&str], body: &str) -> Result<(Envelope, Vec<Value>)> {
@@ -270,7 +270,7 @@ fn what_grows_without_bound_is_refused_early() {
     assert_eq!((deep.kind(), deep.field("offset")), (Kind::InvalidJson, Some(&132_u64.into())));
     let limits = Limits { body: 500, record: 300, value: 100, number: 20, members: 4, depth: 128 };
     let small =
-        |body: &str| decode_with(Plan { limits, ..plan(&["a"]) }, &[body.as_bytes()]).expect_err("over a limit");
+        |body: &str| decode_with(DecodePlan { limits, ..plan(&["a"]) }, &[body.as_bytes()]).expect_err("over a limit");
     for number in ["1".repeat(21), format!("0.{}", "1".repeat(19)), format!("1e{}1", "0".repeat(18))] {
         for value in [number.clone(), format!("[{number}]"), format!(r#"{{"k":[0,{number} ]}}"#)] {
             for body in [
@@ -298,7 +298,7 @@ fn what_grows_without_bound_is_refused_early() {
 #[test]
 fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
     let mut sink = Objects { names: vec!["a".to_owned()], ..Objects::default() };
-    let mut decoder = Decoder::new(Plan { max_records: Some(2), ..plan(&["a"]) });
+    let mut decoder = Decoder::new(DecodePlan { max_records: Some(2), ..plan(&["a"]) });
     decoder.feed(br#"{"code":200,"data":{"status":true,"data":[{"a":1},{"a":2}"#, &mut sink).expect("good so far");
     assert!(decoder.is_satisfied());
     decoder.feed(br#",{"a":3}]}}"#, &mut sink).expect("good");
@@ -306,7 +306,7 @@ fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
     assert_eq!(sink.rows, [json!({"a": 1}), json!({"a": 2})]);
 
     let long: Vec<String> = (0..9).map(|n| format!(r#"{{"a":{n},"b":"x"}}"#)).collect();
-    let mut counting = Decoder::new(Plan { max_records: Some(1), ..plan(&["a", "b"]) });
+    let mut counting = Decoder::new(DecodePlan { max_records: Some(1), ..plan(&["a", "b"]) });
     let mut sink = Objects { names: vec!["a".to_owned(), "b".to_owned()], ..Objects::default() };
     counting.feed(format!(r#"{{"data":{{"data":[{}, 7, "#, long.join(", ")).as_bytes(), &mut sink).expect("good");
     counting.feed(br#"{"c":1}],"status":true},"code":200}"#, &mut sink).expect("good");
@@ -314,7 +314,7 @@ fn a_limit_stops_the_rows_and_says_when_the_rest_cannot_matter() {
     assert_eq!((envelope.records, sink.rows.len()), (11, 1));
     assert_eq!((envelope.present, envelope.records_with_extras), (vec![1, 1], 0), "what is dropped is not counted");
 
-    let mut late = Decoder::new(Plan { max_records: Some(1), ..plan(&["a"]) });
+    let mut late = Decoder::new(DecodePlan { max_records: Some(1), ..plan(&["a"]) });
     late.feed(
         br#"{"data":{"data":[{"a":1}]},"code":200"#,
         &mut Objects { names: vec!["a".to_owned()], ..Objects::default() },

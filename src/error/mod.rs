@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use kind::Kind;
-pub use text::{excerpt, is_harmful, one_line};
+pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
 /// A value of a field: plain data that any language can hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -138,7 +138,7 @@ impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
-            message: one_line(&message.into()),
+            message: sanitize(&message.into()),
             hint: None,
             most_retries: 0,
             stale: false,
@@ -164,14 +164,14 @@ impl Error {
     /// Says where it happened, before what happened.
     #[must_use]
     pub fn within(mut self, place: &str) -> Self {
-        self.0.message = one_line(&format!("{place}: {}", self.0.message));
+        self.0.message = sanitize(&format!("{place}: {}", self.0.message));
         self
     }
 
     /// Adds what the reader should do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(one_line(&hint.into()));
+        self.0.hint = Some(sanitize(&hint.into()));
         self
     }
 
@@ -220,14 +220,14 @@ impl Error {
 
     /// Strikes a secret out of every text: an answer may have repeated it.
     #[must_use]
-    pub fn without(mut self, secret: &str) -> Self {
+    pub fn redact(mut self, secret: &str) -> Self {
         let inner = self.0.as_mut();
         let fields = inner.fields.iter_mut().filter_map(|(_, field)| match field {
             Field::Text(text) => Some(text),
             _ => None,
         });
         for text in fields.chain([&mut inner.message]).chain(&mut inner.hint) {
-            *text = text::without(text, secret);
+            *text = text::redact(text, secret);
         }
         self
     }
@@ -271,7 +271,7 @@ impl Error {
 
     /// The whole story in one line: which operation, what and where, after how many requests, what to do.
     #[must_use]
-    pub fn line(&self) -> String {
+    pub fn summary(&self) -> String {
         let Context { operation, attempts, elapsed, .. } = self.context();
         let mut line = match operation {
             Some(operation) => format!("{operation}: {}", self.message()),

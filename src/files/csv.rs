@@ -5,7 +5,7 @@ use arrow_csv::WriterBuilder;
 use arrow_schema::SchemaRef;
 
 use super::Writer;
-use super::draft::Draft;
+use super::atomic::AtomicFile;
 use super::written::Written;
 use crate::error::Result;
 
@@ -15,7 +15,7 @@ const TIME: &str = "%Y-%m-%d %H:%M:%S%.f";
 /// Writes batches of one schema.
 #[derive(Debug)]
 pub struct Csv {
-    draft: Draft,
+    file: AtomicFile,
     schema: SchemaRef,
 }
 
@@ -24,8 +24,8 @@ impl Csv {
     ///
     /// # Errors
     /// The draft cannot be written.
-    pub fn new(draft: Draft, schema: &SchemaRef) -> Result<Self> {
-        let mut csv = Self { draft, schema: SchemaRef::clone(schema) };
+    pub fn new(file: AtomicFile, schema: &SchemaRef) -> Result<Self> {
+        let mut csv = Self { file, schema: SchemaRef::clone(schema) };
         csv.begin()?;
         Ok(csv)
     }
@@ -37,8 +37,8 @@ impl Csv {
 
     fn put(&mut self, batch: &RecordBatch, header: bool) -> Result<()> {
         let builder = WriterBuilder::new().with_header(header).with_timestamp_format(TIME.to_owned());
-        let put = builder.build(&mut self.draft).write(batch);
-        put.map_err(|cause| self.draft.told(cause))
+        let put = builder.build(&mut self.file).write(batch);
+        put.map_err(|cause| self.file.told(cause))
     }
 }
 
@@ -50,6 +50,6 @@ impl Writer for Csv {
     }
 
     fn finish(self) -> Result<Written> {
-        self.draft.finish()
+        self.file.finish()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use super::Writer;
-use super::draft::Draft;
+use super::atomic::AtomicFile;
 use super::written::Written;
 use crate::cells::{Block, Tag};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Writes rows whose first keys are these attributes.
 #[derive(Debug)]
 pub struct JsonLines {
-    draft: Draft,
+    file: AtomicFile,
     /// Each in quotes, with its colon.
     keys: Vec<Vec<u8>>,
     /// The lines of a block, made before they are written.
@@ -24,15 +24,15 @@ impl JsonLines {
     ///
     /// # Errors
     /// None for names that are texts.
-    pub fn new(draft: Draft, attributes: &[String]) -> Result<Self> {
+    pub fn new(file: AtomicFile, attributes: &[String]) -> Result<Self> {
         let mut keys = Vec::with_capacity(attributes.len());
         for attribute in attributes {
             let mut key = Vec::new();
-            push_text(&mut key, attribute).map_err(|cause| draft.told(cause))?;
+            push_text(&mut key, attribute).map_err(|cause| file.told(cause))?;
             key.push(b':');
             keys.push(key);
         }
-        Ok(Self { draft, keys, lines: Vec::new() })
+        Ok(Self { file, keys, lines: Vec::new() })
     }
 
     fn push(&mut self, block: &Block) -> serde_json::Result<()> {
@@ -66,12 +66,12 @@ impl Writer for JsonLines {
 
     fn write(&mut self, block: &Block) -> Result<()> {
         self.lines.clear();
-        self.push(block).map_err(|cause| self.draft.told(cause))?;
-        self.draft.write_all(&self.lines).map_err(|cause| self.draft.told(cause))
+        self.push(block).map_err(|cause| self.file.told(cause))?;
+        self.file.write_all(&self.lines).map_err(|cause| self.file.told(cause))
     }
 
     fn finish(self) -> Result<Written> {
-        self.draft.finish()
+        self.file.finish()
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! Alone names the libraries of Parquet and CSV. Knows no requests; as what a failure is told, its caller says.
 
+mod atomic;
 mod csv;
-mod draft;
 mod failure;
 mod json_lines;
 mod parquet;
 mod private;
 mod written;
 
+pub use self::atomic::{AtomicFile, remove_stale};
 pub use self::csv::Csv;
-pub use self::draft::{Draft, remove_stale};
 pub use self::failure::failure;
 pub use self::json_lines::JsonLines;
 pub use self::parquet::Parquet;
@@ -20,7 +20,7 @@ pub use self::written::{Written, sha256};
 
 use crate::error::Result;
 
-/// Writes batches of rows into a [`Draft`].
+/// Writes batches of rows into a [`AtomicFile`].
 pub trait Writer: Send {
     /// Some rows.
     type Batch;

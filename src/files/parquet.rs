@@ -12,7 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::Writer;
-use super::draft::Draft;
+use super::atomic::AtomicFile;
 use super::written::Written;
 use crate::VERSION;
 use crate::error::{Error, Kind, Result};
@@ -26,7 +26,7 @@ const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes batches of one schema.
 pub struct Parquet {
-    writer: ArrowWriter<Slot>,
+    writer: ArrowWriter<WriterSlot>,
 }
 
 impl Parquet {
@@ -34,7 +34,7 @@ impl Parquet {
     ///
     /// # Errors
     /// Parquet has no such types: a defect, for those of this package.
-    pub fn new(draft: Draft, schema: &SchemaRef, metadata: &[(&str, &str)]) -> Result<Self> {
+    pub fn new(file: AtomicFile, schema: &SchemaRef, metadata: &[(&str, &str)]) -> Result<Self> {
         let metadata = [(WRITER, VERSION)].iter().chain(metadata);
         let metadata = metadata.map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned())).collect();
         let properties = WriterProperties::builder()
@@ -43,7 +43,7 @@ impl Parquet {
             .set_max_row_group_bytes(Some(GROUP_BYTES))
             .set_key_value_metadata(Some(metadata))
             .build();
-        let writer = ArrowWriter::try_new(Slot(Some(draft)), SchemaRef::clone(schema), Some(properties));
+        let writer = ArrowWriter::try_new(WriterSlot(Some(file)), SchemaRef::clone(schema), Some(properties));
         let writer = writer.map_err(|cause| {
             Error::new(Kind::Internal, "this schema makes no Parquet: please report this").with_source(cause)
         })?;
@@ -52,12 +52,12 @@ impl Parquet {
 
     fn told(&mut self, cause: ParquetError) -> Error {
         match &self.writer.inner_mut().0 {
-            Some(draft) => draft.told(cause),
+            Some(file) => file.told(cause),
             None => lost(),
         }
     }
 
-    fn take(&mut self) -> Result<Draft> {
+    fn take(&mut self) -> Result<AtomicFile> {
         self.writer.inner_mut().0.take().ok_or_else(lost)
     }
 }
@@ -88,12 +88,12 @@ fn lost() -> Error {
 
 /// A draft that can be taken out of the library's writer. What that writes on its way out then goes nowhere.
 #[derive(Debug)]
-struct Slot(Option<Draft>);
+struct WriterSlot(Option<AtomicFile>);
 
-impl Write for Slot {
+impl Write for WriterSlot {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Some(draft) => draft.write(piece),
+            Some(file) => file.write(piece),
             None => Ok(piece.len()),
         }
     }

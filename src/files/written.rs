@@ -24,7 +24,7 @@ impl Written {
     /// # Errors
     /// What the system says.
     pub fn of(path: &Path) -> io::Result<Self> {
-        let mut tally = Tally::default();
+        let mut tally = HashingCounter::default();
         io::copy(&mut private().read(true).open(path)?, &mut tally)?;
         Ok(tally.written())
     }
@@ -38,12 +38,12 @@ pub fn sha256(text: &str) -> String {
 
 /// Counts and hashes what is written to it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct HashingCounter {
     bytes: u64,
     hash: Sha256,
 }
 
-impl Tally {
+impl HashingCounter {
     pub(super) fn add(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.hash.update(piece);
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-impl Write for Tally {
+impl Write for HashingCounter {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.add(piece);
         Ok(piece.len())

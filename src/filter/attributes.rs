@@ -1,6 +1,6 @@
 //! `attrs`: the attributes to return, and the two forms in which they are sent.
 
-use super::given::Given;
+use super::input::InputValue;
 use super::nearest::did_you_mean;
 use super::problems::{Place, Problems};
 use super::values;
@@ -8,48 +8,50 @@ use crate::contract::codes;
 use crate::contract::search::Attributes;
 
 /// The names asked for; `known` lists all there are, where the document does.
-pub(super) fn names(given: &Given, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
+pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
     let place = Place::argument("attrs", "attrs");
-    match given {
-        Given::Null => {
-            problems.add(&place, given, "is required: name the attributes to return, such as [\"id\", \"name\"]");
+    match input {
+        InputValue::Null => {
+            problems.add(&place, input, "is required: name the attributes to return, such as [\"id\", \"name\"]");
             return None;
         }
-        Given::List(values) if values.is_empty() => {
-            problems.add(&place, given, "an empty list asks for nothing: name at least one attribute");
+        InputValue::List(values) if values.is_empty() => {
+            problems.add(&place, input, "an empty list asks for nothing: name at least one attribute");
             return None;
         }
         _ => {}
     }
-    let names = problems.keep_each(&place, given, |value| name(value, known))?;
+    let names = problems.keep_each(&place, input, |value| name(value, known))?;
     let mut seen = std::collections::HashSet::new();
     let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();
     for (index, name) in &repeated {
-        problems.add(&place.element(*index), &Given::text(name.as_str()), format!("\"{name}\" is named twice"));
+        problems.add(&place.element(*index), &InputValue::text(name.as_str()), format!("\"{name}\" is named twice"));
     }
     repeated.is_empty().then_some(names)
 }
 
 /// The names of promotion code attributes; none named means all but `channel_id`.
-pub(super) fn code_names(given: &Given, problems: &mut Problems) -> Option<Vec<String>> {
-    if given.is_null() {
+pub(super) fn code_names(input: &InputValue, problems: &mut Problems) -> Option<Vec<String>> {
+    if input.is_null() {
         return Some(codes::DEFAULT_ATTRIBUTES.map(str::to_owned).to_vec());
     }
-    names(given, Some(&codes::ATTRIBUTES), problems)
+    names(input, Some(&codes::ATTRIBUTES), problems)
 }
 
 /// The form in which names are sent: section 4.1 shows two, and for promotion codes rule 2 of section 4.2 one.
 pub(super) fn as_sent(
     names: Vec<String>,
-    form: &Given,
+    form: &InputValue,
     is_promotion_code: bool,
     problems: &mut Problems,
 ) -> Option<Attributes> {
     let message = match form {
-        Given::Null => return Some(Attributes::Names(names)),
-        Given::Text(form) if form == "array" => return Some(Attributes::Names(names)),
-        Given::Text(form) if form == "text" && !is_promotion_code => return Some(Attributes::Text(names.join(","))),
-        Given::Text(form) if form == "text" => {
+        InputValue::Null => return Some(Attributes::Names(names)),
+        InputValue::Text(form) if form == "array" => return Some(Attributes::Names(names)),
+        InputValue::Text(form) if form == "text" && !is_promotion_code => {
+            return Some(Attributes::Text(names.join(",")));
+        }
+        InputValue::Text(form) if form == "text" => {
             "a search of promotion codes takes attrs as an array: leave attrs_as out".to_owned()
         }
         form => format!("{} is not a form of attrs: it is \"array\" or \"text\"", form.shown()),
@@ -58,7 +60,7 @@ pub(super) fn as_sent(
     None
 }
 
-fn name(value: &Given, known: Option<&[&str]>) -> Result<String, String> {
+fn name(value: &InputValue, known: Option<&[&str]>) -> Result<String, String> {
     let name = values::name(value, "the name of an attribute")?;
     match known {
         Some(known) if !known.contains(&name.as_str()) => Err(unknown(value, &name, known)),
@@ -67,7 +69,7 @@ fn name(value: &Given, known: Option<&[&str]>) -> Result<String, String> {
     }
 }
 
-fn unknown(value: &Given, name: &str, known: &[&str]) -> String {
+fn unknown(value: &InputValue, name: &str, known: &[&str]) -> String {
     let advice = did_you_mean(name, known.iter().copied());
     let advice = if advice.is_empty() { format!("; there are {}", known.join(", ")) } else { advice };
     format!("{} is not an attribute of promotion codes{advice}", value.shown())

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::given::{Comparison, Given, Method};
+use super::input::{Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
 use super::problems::{Place, Problems};
 use super::times::Times;
@@ -51,13 +51,13 @@ impl Column {
 }
 
 /// Reads the name of a column.
-pub(super) fn column(given: &Given) -> Result<Column, String> {
-    let name = values::name(given, "a column")?;
+pub(super) fn column(input: &InputValue) -> Result<Column, String> {
+    let name = values::name(input, "a column")?;
     Column::named(&name).ok_or_else(|| {
         let advice = did_you_mean(&name, POSITIONS);
         format!(
             "{} is not a column a promotion code search filters on ({}){advice}",
-            given.shown(),
+            input.shown(),
             POSITIONS.join(", ")
         )
     })
@@ -94,9 +94,9 @@ pub(super) fn check(
     })
 }
 
-fn is_of_type(column: Column, data_type: &Given, place: &Place, problems: &mut Problems) -> bool {
+fn is_of_type(column: Column, data_type: &InputValue, place: &Place, problems: &mut Problems) -> bool {
     let expected = column.data_type();
-    let same = data_type.is_null() || matches!(data_type, Given::Text(text) if text == expected);
+    let same = data_type.is_null() || matches!(data_type, InputValue::Text(text) if text == expected);
     if !same {
         let message = format!("{} is not the data_type of {}: write \"{expected}\"", data_type.shown(), column.name());
         problems.add(&place.field("data_type"), data_type, message);
@@ -105,24 +105,24 @@ fn is_of_type(column: Column, data_type: &Given, place: &Place, problems: &mut P
 }
 
 fn time(comparison: &Comparison, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
-    let given = &comparison.value;
-    let read = match (&comparison.method, given) {
-        (_, Given::List(_)) => {
+    let input = &comparison.value;
+    let read = match (&comparison.method, input) {
+        (_, InputValue::List(_)) => {
             Err("takes one time, not a list: write after(t), before(t) or on(day); a range of days \
                                     is one on(day) each, as client.scan_codes(allocated_time=days(start, stop)) sends"
                 .to_owned())
         }
-        (Method::Matches, given) => {
-            let shown = given.shown();
+        (Method::Matches, input) => {
+            let shown = input.shown();
             Err(format!("{shown} says neither after nor before: write after({shown}), before({shown}) or on({shown})"))
         }
         _ => values::compared_time(comparison, times),
     };
-    problems.keep(place, given, read)
+    problems.keep(place, input, read)
 }
 
 fn list(column: Column, comparison: &Comparison, place: &Place, problems: &mut Problems) -> Option<Value> {
-    let given = &comparison.value;
+    let input = &comparison.value;
     match &comparison.method {
         Method::After | Method::Before | Method::On => {
             let message = format!(
@@ -130,22 +130,22 @@ fn list(column: Column, comparison: &Comparison, place: &Place, problems: &mut P
                 comparison.method,
                 column.name()
             );
-            problems.add(place, given, message);
+            problems.add(place, input, message);
             return None;
         }
-        Method::Equals if matches!(given, Given::List(_)) => {
-            problems.add(place, given, "equals takes one value: several go into matches([...])");
+        Method::Equals if matches!(input, InputValue::List(_)) => {
+            problems.add(place, input, "equals takes one value: several go into matches([...])");
             return None;
         }
         _ => {}
     }
-    if !values::not_empty(given, place, problems) {
+    if !values::not_empty(input, place, problems) {
         return None;
     }
     // An operator of the caller's own takes values as they are on the wire.
     let translates = !matches!(comparison.method, Method::Operator(_));
     problems
-        .keep_each(place, given, |value| match column {
+        .keep_each(place, input, |value| match column {
             Column::AudienceType => known_number(value, column, &AUDIENCE_TYPES, translates),
             Column::CodeStatus => known_number(value, column, &STATUSES, translates),
             _ => audience(value),
@@ -154,13 +154,13 @@ fn list(column: Column, comparison: &Comparison, place: &Place, problems: &mut P
 }
 
 /// A value of section 8, or the name the package gives it.
-fn known_number(value: &Given, column: Column, known: &[(&str, i64)], translates: bool) -> Result<Value, String> {
+fn known_number(value: &InputValue, column: Column, known: &[(&str, i64)], translates: bool) -> Result<Value, String> {
     let number = match value {
-        Given::Integer(number) => known.iter().find(|(_, known)| known == number),
+        InputValue::Integer(number) => known.iter().find(|(_, known)| known == number),
         // A column of whole numbers turns into floats as soon as one is missing.
         #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "the known values are small whole numbers")]
-        Given::Number(number) => known.iter().find(|(_, known)| *known as f64 == *number),
-        Given::Text(text) => {
+        InputValue::Number(number) => known.iter().find(|(_, known)| *known as f64 == *number),
+        InputValue::Text(text) => {
             let named = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
             match named {
                 Some((_, number)) if !translates => {
@@ -177,7 +177,7 @@ fn known_number(value: &Given, column: Column, known: &[(&str, i64)], translates
     number.map(|(_, number)| Value::from(*number)).ok_or_else(|| {
         let choices: Vec<String> = known.iter().map(|(name, number)| format!("{number} (\"{name}\")")).collect();
         let advice = match value {
-            Given::Text(text) => did_you_mean(text, known.iter().map(|(name, _)| *name)),
+            InputValue::Text(text) => did_you_mean(text, known.iter().map(|(name, _)| *name)),
             _ => String::new(),
         };
         format!("{} is not one of {} {}{advice}", value.shown(), column.name(), choices.join(", "))
@@ -185,16 +185,16 @@ fn known_number(value: &Given, column: Column, known: &[(&str, i64)], translates
 }
 
 /// The id of a customer or visitor, which is a text on the wire.
-fn audience(value: &Given) -> Result<Value, String> {
+fn audience(value: &InputValue) -> Result<Value, String> {
     match value {
-        Given::Text(_) => values::name(value, "the id of a customer or visitor").map(Value::from),
-        Given::Integer(number) => Ok(Value::from(number.to_string())),
-        Given::BigInteger(digits) => Ok(Value::from(digits.as_str())),
-        Given::Number(number) if number.is_finite() => Err(format!(
+        InputValue::Text(_) => values::name(value, "the id of a customer or visitor").map(Value::from),
+        InputValue::Integer(number) => Ok(Value::from(number.to_string())),
+        InputValue::BigInteger(digits) => Ok(Value::from(digits.as_str())),
+        InputValue::Number(number) if number.is_finite() => Err(format!(
             "{number:?} is a float, and ids are texts: a pandas column with missing values holds floats, so write \
              ids.dropna().astype(\"int64\"), or read the column as text"
         )),
-        Given::Null | Given::Number(_) => {
+        InputValue::Null | InputValue::Number(_) => {
             Err(format!("{} is a missing value, not an id: leave such values out, as ids.dropna() does", value.shown()))
         }
         value => Err(is_not(value, "the id of a customer or visitor, which is a text")),

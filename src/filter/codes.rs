@@ -1,7 +1,7 @@
 //! The promotion code search whose columns are arguments (section 4.2).
 
 use super::code_condition::{self, Column};
-use super::given::{Comparison, Given, Method};
+use super::input::{Comparison, InputValue, Method};
 use super::problems::{Place, Problems};
 use super::times::Times;
 use super::{Plan, Search, attributes, code_filters, limit};
@@ -15,17 +15,17 @@ use crate::time::Zone;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodesArguments {
     /// Attributes to return; null is all but `channel_id`.
-    pub attrs: Given,
+    pub attrs: InputValue,
     /// Required: `after(t)`, `before(t)`, `on(day)` or `op(name, t)`; in a scan also `days(start, stop)`.
-    pub allocated_time: Given,
+    pub allocated_time: InputValue,
     /// Numbers or names of audience types.
-    pub audience_type: Given,
+    pub audience_type: InputValue,
     /// Ids of customers or visitors.
-    pub allocated_audience: Given,
+    pub allocated_audience: InputValue,
     /// Numbers or names of statuses.
-    pub code_status: Given,
+    pub code_status: InputValue,
     /// The most records to return.
-    pub limit: Given,
+    pub limit: InputValue,
 }
 
 /// Checks a promotion code search.
@@ -42,7 +42,7 @@ pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
     let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
     let plan = Plan::checked(search, chunk, &mut problems);
@@ -71,48 +71,48 @@ fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -
 }
 
 /// The conditions that were given, in the order of their positions.
-fn conditions(given: [Given; 4], times: &Times<'_>, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
-    let present: Vec<(Column, Given)> = Column::ALL
+fn conditions(input: [InputValue; 4], times: &Times<'_>, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
+    let present: Vec<(Column, InputValue)> = Column::ALL
         .into_iter()
-        .zip(given)
-        .filter(|(column, given)| *column == Column::AllocatedTime || !given.is_null())
+        .zip(input)
+        .filter(|(column, input)| *column == Column::AllocatedTime || !input.is_null())
         .collect();
     let columns: Vec<Column> = present.iter().map(|(column, _)| *column).collect();
     let mut good = Vec::new();
-    for (position, (column, given)) in present.into_iter().enumerate() {
+    for (position, (column, input)) in present.into_iter().enumerate() {
         let place = Place::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
         if column == Column::AudienceType {
-            code_filters::audience_trap(&columns, &place, &given, problems);
+            code_filters::audience_trap(&columns, &place, &input, problems);
         }
-        good.extend(condition(column, given, &place, times, problems));
+        good.extend(condition(column, input, &place, times, problems));
     }
     (good.len() == columns.len()).then_some(good)
 }
 
 fn condition(
     column: Column,
-    given: Given,
+    input: InputValue,
     place: &Place,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<CodeCondition> {
-    let comparison = match given {
-        Given::Comparison(comparison) => *comparison,
-        Given::Null => {
+    let comparison = match input {
+        InputValue::Comparison(comparison) => *comparison,
+        InputValue::Null => {
             problems.add(
                 &place.field("value"),
-                &Given::Null,
+                &InputValue::Null,
                 "is required: write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")",
             );
             return None;
         }
-        Given::Days(days) if column != Column::AllocatedTime => {
+        InputValue::Days(days) if column != Column::AllocatedTime => {
             let message =
                 format!("days(…) is a range of times, and {} is none: give one value or several", column.name());
-            problems.add(&place.field("value"), &Given::Days(days), message);
+            problems.add(&place.field("value"), &InputValue::Days(days), message);
             return None;
         }
-        days @ Given::Days(_) => Comparison::new(Method::On, days),
+        days @ InputValue::Days(_) => Comparison::new(Method::On, days),
         value => Comparison::new(Method::Matches, value),
     };
     code_condition::check(column, &comparison, place, times, problems)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::given::{ColumnCondition, Comparison, Given, Method};
+use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::problems::{Place, Problems};
 use super::times::Times;
 use super::values;
@@ -44,14 +44,14 @@ fn typed_value(
     problems: &mut Problems,
 ) -> Option<(String, Value)> {
     let named = match &comparison.data_type {
-        Given::Null => None,
-        given => Some(problems.keep(&place.field("data_type"), given, values::name(given, "a data_type"))?),
+        InputValue::Null => None,
+        input => Some(problems.keep(&place.field("data_type"), input, values::name(input, "a data_type"))?),
     };
     let place = place.field("value");
-    let given = &comparison.value;
+    let input = &comparison.value;
     let is_time = matches!(comparison.method, Method::After | Method::Before | Method::On);
     match named {
-        None if is_time || matches!(given, Given::Moment(_)) => {
+        None if is_time || matches!(input, InputValue::Moment(_)) => {
             time(comparison, &place, times, problems).map(|value| (DATETIME.to_owned(), value))
         }
         None => followed(comparison, &place, problems),
@@ -82,19 +82,19 @@ fn followed(comparison: &Comparison, place: &Place, problems: &mut Problems) -> 
 }
 
 fn time(comparison: &Comparison, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
-    let given = &comparison.value;
-    let read = match given {
-        Given::List(_) => Err("takes one time, not a list: join one condition a time with |".to_owned()),
+    let input = &comparison.value;
+    let read = match input {
+        InputValue::List(_) => Err("takes one time, not a list: join one condition a time with |".to_owned()),
         _ => values::compared_time(comparison, times),
     };
-    problems.keep(place, given, read)
+    problems.keep(place, input, read)
 }
 
 fn list(
     comparison: &Comparison,
     place: &Place,
     problems: &mut Problems,
-    read: impl Fn(&Given) -> Result<Value, String>,
+    read: impl Fn(&InputValue) -> Result<Value, String>,
 ) -> Option<Value> {
     several(comparison, place, problems, read).map(Value::Array)
 }
@@ -103,17 +103,17 @@ fn several<T>(
     comparison: &Comparison,
     place: &Place,
     problems: &mut Problems,
-    read: impl Fn(&Given) -> Result<T, String>,
+    read: impl Fn(&InputValue) -> Result<T, String>,
 ) -> Option<Vec<T>> {
-    let given = &comparison.value;
-    if comparison.method == Method::Equals && matches!(given, Given::List(_)) {
-        problems.add(place, given, "equals takes one value: several go into .matches([...])");
+    let input = &comparison.value;
+    if comparison.method == Method::Equals && matches!(input, InputValue::List(_)) {
+        problems.add(place, input, "equals takes one value: several go into .matches([...])");
         return None;
     }
-    if !values::not_empty(given, place, problems) {
+    if !values::not_empty(input, place, problems) {
         return None;
     }
-    problems.keep_each(place, given, |value| {
+    problems.keep_each(place, input, |value| {
         refuse_other_units(&comparison.method, value)?;
         read(value)
     })
@@ -121,9 +121,9 @@ fn several<T>(
 
 /// An operator of dates takes Unix milliseconds, also under another `data_type`: seconds would silently be days of
 /// January 1970.
-fn refuse_other_units(method: &Method, value: &Given) -> Result<(), String> {
+fn refuse_other_units(method: &Method, value: &InputValue) -> Result<(), String> {
     match (method, value) {
-        (Method::Operator(Given::Text(operator)), Given::Integer(number))
+        (Method::Operator(InputValue::Text(operator)), InputValue::Integer(number))
             if [BEFORE_DATE, AFTER_DATE].contains(&operator.as_str()) =>
         {
             Moment::from_milliseconds(*number).map(drop)

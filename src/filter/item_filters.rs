@@ -1,24 +1,24 @@
 //! The filters of an item search: every condition of a `where` checked, in the shape its business object has.
 
-use super::clause::{Asked, Clause};
 use super::code_condition::{self, Column};
-use super::given::Given;
+use super::input::InputValue;
 use super::problems::{Place, Problems};
 use super::times::Times;
+use super::where_clause::{ParsedCondition, WhereClause};
 use super::{code_filters, item_condition, raw_condition};
 use crate::contract::condition::{CodeCondition, Condition, ItemCondition};
 use crate::contract::search::{Filters, Group};
 
 /// Filters in the shape of section 4.2: one group, four columns, by position.
-pub(super) fn of_codes(mut clause: Clause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+pub(super) fn of_codes(mut where_clause: WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
     // AND may be reordered freely; columns that do not exist go last and are told below.
-    clause.sort_by_key(|condition| {
+    where_clause.sort_by_key(|condition| {
         code_condition::column(&condition.column).map_or(Column::ALL.len(), |column| column as usize)
     });
-    let mut conditions: Vec<CodeCondition> = Vec::with_capacity(clause.conditions.len());
+    let mut conditions: Vec<CodeCondition> = Vec::with_capacity(where_clause.conditions.len());
     let mut columns = Vec::new();
     let mut good = true;
-    for (asked, place) in clause.in_order() {
+    for (asked, place) in where_clause.in_order() {
         let read = code_condition(asked, &place, times, problems);
         match (read, code_condition::column(&asked.condition.column)) {
             // A condition written twice is one condition.
@@ -30,18 +30,23 @@ pub(super) fn of_codes(mut clause: Clause, times: &Times<'_>, problems: &mut Pro
             }
         }
     }
-    if code_filters::is_one_group(clause.groups.len(), &clause.shown, problems) {
-        code_filters::check_columns(&columns, &clause.shown, problems);
+    if code_filters::is_one_group(where_clause.groups.len(), &where_clause.shown, problems) {
+        code_filters::check_columns(&columns, &where_clause.shown, problems);
     }
     good.then(|| code_filters::of(conditions))
 }
 
-fn code_condition(asked: &Asked, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<CodeCondition> {
-    let given = &asked.condition.column;
+fn code_condition(
+    asked: &ParsedCondition,
+    place: &Place,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<CodeCondition> {
+    let input = &asked.condition.column;
     let complete = asked.raw.is_none() || raw_condition::is_complete(&asked.condition, place, problems);
-    let column = match given {
-        Given::Null if !complete => None,
-        given => problems.keep(&place.field("column"), given, code_condition::column(given)),
+    let column = match input {
+        InputValue::Null if !complete => None,
+        input => problems.keep(&place.field("column"), input, code_condition::column(input)),
     };
     if let Some(raw) = &asked.raw {
         raw_condition::check_code_fields(&raw.fields, column == Some(Column::AllocatedTime), place, problems);
@@ -53,14 +58,14 @@ fn code_condition(asked: &Asked, place: &Place, times: &Times<'_>, problems: &mu
 }
 
 /// Filters in the generic shape of section 4.1.
-pub(super) fn of_items(clause: &Clause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
-    let conditions: Vec<Option<ItemCondition>> = clause
+pub(super) fn of_items(where_clause: &WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+    let conditions: Vec<Option<ItemCondition>> = where_clause
         .conditions
         .iter()
-        .zip(clause.places())
+        .zip(where_clause.places())
         .map(|(asked, place)| item_condition(asked, &place, times, problems))
         .collect();
-    let groups = clause.groups.iter().map(|numbers| {
+    let groups = where_clause.groups.iter().map(|numbers| {
         let mut group = Vec::with_capacity(numbers.len());
         for number in numbers {
             let condition = Condition::Item(conditions.get(*number)?.clone()?);
@@ -74,7 +79,12 @@ pub(super) fn of_items(clause: &Clause, times: &Times<'_>, problems: &mut Proble
     groups.collect::<Option<Vec<Group>>>().map(|or| Filters { or })
 }
 
-fn item_condition(asked: &Asked, place: &Place, times: &Times<'_>, problems: &mut Problems) -> Option<ItemCondition> {
+fn item_condition(
+    asked: &ParsedCondition,
+    place: &Place,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<ItemCondition> {
     let Some(raw) = &asked.raw else {
         return item_condition::check(&asked.condition, None, place, times, problems);
     };

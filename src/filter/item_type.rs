@@ -1,6 +1,6 @@
 //! The business object of a search: its name and its id, which the document ties together for two of them.
 
-use super::given::Given;
+use super::input::InputValue;
 use super::nearest::did_you_mean;
 use super::problems::{Place, Problems};
 use super::values::{self, is_not};
@@ -14,12 +14,12 @@ pub(super) struct ItemType {
 
 impl ItemType {
     /// Reads both arguments; a name of the document needs no id.
-    pub(super) fn read(name: &Given, id: &Given, problems: &mut Problems) -> Self {
+    pub(super) fn read(name: &InputValue, id: &InputValue, problems: &mut Problems) -> Self {
         let name_place = Place::argument("item_type_name", "itemTypeName");
         let id_place = Place::argument("item_type_id", "itemTypeId");
         let read_name = problems.keep(&name_place, name, values::name(name, "the name of a business object"));
         let read_id = match id {
-            Given::Null => None,
+            InputValue::Null => None,
             id => problems.keep(&id_place, id, whole(id)),
         };
         let known_id = read_name.as_deref().and_then(id_of);
@@ -37,7 +37,7 @@ impl ItemType {
             }
             (Some(name), Some(id), Some(known)) if id != known => {
                 let message = format!("\"{name}\" has the id {known}, not {id}: leave item_type_id out");
-                problems.add(&id_place, &Given::Integer(id), message);
+                problems.add(&id_place, &InputValue::Integer(id), message);
             }
             (Some(other), Some(id), None) => {
                 if let Some((known, _)) = KNOWN.into_iter().find(|(_, known)| *known == id) {
@@ -59,10 +59,10 @@ fn id_of(name: &str) -> Option<i64> {
     KNOWN.into_iter().find(|(known, _)| *known == name).map(|(_, id)| id)
 }
 
-fn whole(id: &Given) -> Result<i64, String> {
+fn whole(id: &InputValue) -> Result<i64, String> {
     match id {
-        Given::Integer(id) => Ok(*id),
-        Given::Text(text) if text.trim().parse::<i64>().is_ok() => {
+        InputValue::Integer(id) => Ok(*id),
+        InputValue::Text(text) if text.trim().parse::<i64>().is_ok() => {
             Err(format!("{} is a text: write int({})", id.shown(), id.shown()))
         }
         id => Err(is_not(id, "the id of a business object, which is a whole number")),

@@ -1,11 +1,11 @@
 //! The item search of any business object (section 4.1). Promotion codes get section 4.2 here too: the rules
 //! belong to the object, not to the call.
 
-use super::clause::Clause;
-use super::given::Given;
+use super::input::InputValue;
 use super::item_type::ItemType;
 use super::problems::Problems;
 use super::times::Times;
+use super::where_clause::WhereClause;
 use super::{Plan, Search, attributes, item_filters, limit};
 use crate::contract::codes;
 use crate::contract::search::SearchBody;
@@ -16,17 +16,17 @@ use crate::time::Zone;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemsArguments {
     /// Name of the business object.
-    pub item_type_name: Given,
+    pub item_type_name: InputValue,
     /// Attributes to return.
-    pub attrs: Given,
+    pub attrs: InputValue,
     /// `where`: an expression, or the document's `{"OR": [{"AND": […]}]}`.
-    pub clause: Given,
+    pub where_clause: InputValue,
     /// Id of the business object; null where the name tells.
-    pub item_type_id: Given,
+    pub item_type_id: InputValue,
     /// The most records to return.
-    pub limit: Given,
+    pub limit: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a text, but not for promotion codes.
-    pub attrs_as: Given,
+    pub attrs_as: InputValue,
 }
 
 /// Checks an item search.
@@ -43,7 +43,7 @@ pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: ItemsArguments, chunk: &Given, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: ItemsArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
     let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
     let plan = Plan::checked(search, chunk, &mut problems);
@@ -55,17 +55,17 @@ fn scanned(_days: &str) -> String {
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let ItemsArguments { item_type_name, attrs, clause, item_type_id, limit, attrs_as } = arguments;
+    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_as } = arguments;
     let item_type = ItemType::read(&item_type_name, &item_type_id, problems);
     let is_promotion_code = item_type.is_promotion_code();
     let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
     let attributes = attributes::names(&attrs, known, problems);
     let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, is_promotion_code, problems);
-    let filters = Clause::read(clause, problems).and_then(|clause| {
+    let filters = WhereClause::read(where_clause, problems).and_then(|where_clause| {
         if is_promotion_code {
-            item_filters::of_codes(clause, times, problems)
+            item_filters::of_codes(where_clause, times, problems)
         } else {
-            item_filters::of_items(&clause, times, problems)
+            item_filters::of_items(&where_clause, times, problems)
         }
     });
     let limit = limit::check(&limit, problems);

@@ -1,14 +1,14 @@
 //! `limit`: how many records a caller wants at most.
 
-use super::given::Given;
+use super::input::InputValue;
 use super::problems::{Place, Problems};
 use super::values::is_not;
 
 /// The limit, which has no place in a body.
-pub(super) fn check(limit: &Given, problems: &mut Problems) -> Option<u64> {
+pub(super) fn check(limit: &InputValue, problems: &mut Problems) -> Option<u64> {
     let read = match limit {
-        Given::Null => return None,
-        Given::Integer(number) => match u64::try_from(*number) {
+        InputValue::Null => return None,
+        InputValue::Integer(number) => match u64::try_from(*number) {
             Ok(limit) if limit >= 1 => Ok(limit),
             _ => Err(format!("{number} is less than 1: leave limit out to get every record")),
         },

@@ -4,12 +4,11 @@
 //! Pure: values in, values out. It knows neither Python nor how a body travels.
 
 mod attributes;
-mod clause;
 mod code_condition;
 mod code_filters;
 pub mod codes;
 pub mod export;
-mod given;
+mod input;
 mod item_condition;
 mod item_filters;
 mod item_type;
@@ -24,10 +23,11 @@ mod raw_condition;
 mod sample;
 mod times;
 mod values;
+mod where_clause;
 
 use crate::contract::search::SearchBody;
 
-pub use given::{ColumnCondition, Comparison, Days, Given, Method};
+pub use input::{ColumnCondition, Comparison, Days, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
 pub use plan::Plan;

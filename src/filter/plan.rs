@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::Search;
-use super::given::Given;
+use super::input::InputValue;
 use super::problems::{Place, Problems};
 use super::values::is_not;
 use crate::contract::condition::{Condition, MATCHES};
@@ -36,7 +36,7 @@ struct Axis {
 
 impl Plan {
     /// The plan of a search that was read, whose lists are cut after so many values.
-    pub(super) fn checked(search: Option<Search>, chunk: &Given, problems: &mut Problems) -> Option<Self> {
+    pub(super) fn checked(search: Option<Search>, chunk: &InputValue, problems: &mut Problems) -> Option<Self> {
         let chunk = check_chunk(chunk, problems);
         let (mut search, chunk) = (search?, chunk?);
         let axes = match search.body.filters.or.as_mut_slice() {
@@ -85,7 +85,7 @@ impl Plan {
                 "the scan would take {} requests, and one takes {MOST_REQUESTS} at most: raise chunk, or ask for less",
                 counts.join(" x ")
             );
-            problems.add(&Place::argument("chunk", ""), &Given::Null, message);
+            problems.add(&Place::argument("chunk", ""), &InputValue::Null, message);
         }
         is_bounded
     }
@@ -140,16 +140,16 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
                 condition.column(),
                 search.body.filters.or.len(),
             );
-            problems.add(&place, &Given::Null, message);
+            problems.add(&place, &InputValue::Null, message);
         }
     }
 }
 
 /// `chunk`: values of one condition of one request.
-fn check_chunk(chunk: &Given, problems: &mut Problems) -> Option<usize> {
+fn check_chunk(chunk: &InputValue, problems: &mut Problems) -> Option<usize> {
     let read = match chunk {
-        Given::Null => return Some(CHUNK),
-        Given::Integer(number) => match usize::try_from(*number) {
+        InputValue::Null => return Some(CHUNK),
+        InputValue::Integer(number) => match usize::try_from(*number) {
             Ok(chunk) if chunk >= 1 => Ok(chunk),
             _ => Err(format!("{number} is less than 1: leave chunk out for {CHUNK} values a request")),
         },

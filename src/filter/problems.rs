@@ -2,9 +2,9 @@
 //!
 //! A check reports here and goes on, so that one error tells everything. It knows no rule.
 
-use crate::error::{Error, Kind, Problem, Result, one_line};
+use crate::error::{Error, Kind, Problem, Result, sanitize};
 
-use super::given::Given;
+use super::input::InputValue;
 
 /// Problems told of one list of values; a count stands for the rest.
 const TOLD_OF_A_LIST: usize = 100;
@@ -72,7 +72,7 @@ pub(super) struct Problems(Vec<Problem>);
 
 impl Problems {
     /// Adds one.
-    pub(super) fn add(&mut self, place: &Place, value: &Given, message: impl Into<String>) {
+    pub(super) fn add(&mut self, place: &Place, value: &InputValue, message: impl Into<String>) {
         let message = message.into();
         let message = match &place.spelling {
             Spelling::Expression(condition) => format!("{condition}: {message}"),
@@ -80,15 +80,15 @@ impl Problems {
         };
         // Keys that the caller typed stand in all three.
         self.0.push(Problem {
-            argument: one_line(&place.argument),
-            path: one_line(&place.path),
-            message: one_line(&message),
+            argument: sanitize(&place.argument),
+            path: sanitize(&place.path),
+            message: sanitize(&message),
             value: value.shown(),
         });
     }
 
     /// The value that was read, or its problem noted.
-    pub(super) fn keep<T>(&mut self, place: &Place, value: &Given, read: Result<T, String>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, place: &Place, value: &InputValue, read: Result<T, String>) -> Option<T> {
         read.map_err(|message| self.add(place, value, message)).ok()
     }
 
@@ -96,10 +96,10 @@ impl Problems {
     pub(super) fn keep_each<T>(
         &mut self,
         place: &Place,
-        value: &Given,
-        read: impl Fn(&Given) -> Result<T, String>,
+        value: &InputValue,
+        read: impl Fn(&InputValue) -> Result<T, String>,
     ) -> Option<Vec<T>> {
-        let Given::List(values) = value else {
+        let InputValue::List(values) = value else {
             return self.keep(place, value, read(value)).map(|value| vec![value]);
         };
         let mut good = Vec::with_capacity(values.len());

@@ -2,11 +2,11 @@
 //!
 //! Nothing is dropped silently: a field is taken, or told as a problem.
 
-use super::clause::{Asked, RawFields};
-use super::given::{ColumnCondition, Comparison, Given, Method};
+use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
 use super::problems::{Place, Problems};
 use super::values;
+use super::where_clause::{ParsedCondition, RawFields};
 use crate::contract::condition::{CODE_CONDITION_TYPE, CONDITION_TYPE, DATETIME, VALUE_TYPE};
 
 /// Fields that every condition has.
@@ -17,14 +17,14 @@ const OF_CODES: [&str; 2] = ["type", "extendValue"];
 const OF_ITEMS: [&str; 2] = ["value_type", "condition_type"];
 
 /// Tells the fields that every condition has from the others.
-pub(super) fn split(mut fields: Vec<(String, Given)>, argument: String) -> Asked {
+pub(super) fn split(mut fields: Vec<(String, InputValue)>, argument: String) -> ParsedCondition {
     let mut take = |name: &str| {
         let place = fields.iter().position(|(field, _)| field == name);
         place.map(|place| fields.remove(place).1).unwrap_or_default()
     };
     let [column, data_type, operator, value, unit] = COMMON.map(&mut take);
     let comparison = Comparison { method: Method::Operator(operator), value, unit, data_type };
-    Asked { condition: ColumnCondition { column, comparison }, raw: Some(RawFields { argument, fields }) }
+    ParsedCondition { condition: ColumnCondition { column, comparison }, raw: Some(RawFields { argument, fields }) }
 }
 
 /// Whether the fields that 2.4 requires are there, each told when not.
@@ -33,12 +33,12 @@ pub(super) fn is_complete(condition: &ColumnCondition, place: &Place, problems: 
     let Method::Operator(operator) = &comparison.method else { return true };
     let required = [column, &comparison.data_type, operator, &comparison.value];
     let mut complete = true;
-    for (name, _) in COMMON.into_iter().zip(required).filter(|(_, given)| given.is_null()) {
+    for (name, _) in COMMON.into_iter().zip(required).filter(|(_, input)| input.is_null()) {
         complete = false;
-        problems.add(&place.field(name), &Given::Null, "is required in a condition (section 2.4)");
+        problems.add(&place.field(name), &InputValue::Null, "is required in a condition (section 2.4)");
     }
-    let is_datetime = matches!(&comparison.data_type, Given::Text(data_type) if data_type == DATETIME);
-    if complete && !is_datetime && !matches!(comparison.value, Given::List(_)) {
+    let is_datetime = matches!(&comparison.data_type, InputValue::Text(data_type) if data_type == DATETIME);
+    if complete && !is_datetime && !matches!(comparison.value, InputValue::List(_)) {
         complete = false;
         let shown = comparison.value.shown();
         problems.add(&place.field("value"), &comparison.value, format!("{shown} is to be an array: write [{shown}]"));
@@ -48,15 +48,20 @@ pub(super) fn is_complete(condition: &ColumnCondition, place: &Place, problems: 
 
 /// Checks the fields that a condition of a promotion code search has beside the common ones; what is left
 /// out is filled in by others.
-pub(super) fn check_code_fields(fields: &[(String, Given)], is_datetime: bool, place: &Place, problems: &mut Problems) {
+pub(super) fn check_code_fields(
+    fields: &[(String, InputValue)],
+    is_datetime: bool,
+    place: &Place,
+    problems: &mut Problems,
+) {
     for (name, value) in fields {
         let message = match name.as_str() {
-            "type" if *value == Given::Integer(CODE_CONDITION_TYPE) => continue,
+            "type" if *value == InputValue::Integer(CODE_CONDITION_TYPE) => continue,
             "type" => {
                 format!("{} is not the type of a condition, which is always {CODE_CONDITION_TYPE}", value.shown())
             }
             "extendValue" if is_datetime => "belongs to string and number conditions: leave it out here".to_owned(),
-            "extendValue" if matches!(value, Given::List(values) if values.is_empty()) => continue,
+            "extendValue" if matches!(value, InputValue::List(values) if values.is_empty()) => continue,
             "extendValue" => format!("{} is not an empty array, the one value the document has", value.shown()),
             name => unknown(name, &OF_CODES, &OF_ITEMS, "a generic search"),
         };
@@ -66,7 +71,7 @@ pub(super) fn check_code_fields(fields: &[(String, Given)], is_datetime: bool, p
 
 /// `value_type` and `condition_type` of a generic condition, the document's own where left out.
 pub(super) fn item_types(
-    fields: &[(String, Given)],
+    fields: &[(String, InputValue)],
     place: &Place,
     problems: &mut Problems,
 ) -> Option<(String, String)> {

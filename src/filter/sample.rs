@@ -2,57 +2,59 @@
 
 use serde_json::Value;
 
-use super::given::{ColumnCondition, Comparison, Days, Given, Method};
+use super::input::{ColumnCondition, Comparison, Days, InputValue, Method};
 use super::normal_form::Tree;
 use crate::error::{Kind, Problem, Result};
 
 /// What Python's values of a JSON text are.
-pub(super) fn given(value: Value) -> Given {
+pub(super) fn input(value: Value) -> InputValue {
     match value {
-        Value::Null => Given::Null,
-        Value::Bool(truth) => Given::Bool(truth),
+        Value::Null => InputValue::Null,
+        Value::Bool(truth) => InputValue::Bool(truth),
         Value::Number(number) => {
-            number.as_i64().map_or_else(|| Given::Number(number.as_f64().unwrap_or(f64::NAN)), Given::Integer)
+            number.as_i64().map_or_else(|| InputValue::Number(number.as_f64().unwrap_or(f64::NAN)), InputValue::Integer)
         }
-        Value::String(text) => Given::Text(text),
-        Value::Array(values) => Given::List(values.into_iter().map(given).collect()),
-        Value::Object(fields) => Given::Map(fields.into_iter().map(|(name, value)| (name, given(value))).collect()),
+        Value::String(text) => InputValue::Text(text),
+        Value::Array(values) => InputValue::List(values.into_iter().map(input).collect()),
+        Value::Object(fields) => {
+            InputValue::Map(fields.into_iter().map(|(name, value)| (name, input(value))).collect())
+        }
     }
 }
 
-pub(super) fn after(time: impl Into<Value>) -> Given {
+pub(super) fn after(time: impl Into<Value>) -> InputValue {
     compared(Method::After, time.into())
 }
 
-pub(super) fn before(time: impl Into<Value>) -> Given {
+pub(super) fn before(time: impl Into<Value>) -> InputValue {
     compared(Method::Before, time.into())
 }
 
-pub(super) fn on(day: impl Into<Value>) -> Given {
+pub(super) fn on(day: impl Into<Value>) -> InputValue {
     compared(Method::On, day.into())
 }
 
-pub(super) fn op(name: &str, values: impl Into<Value>) -> Given {
-    compared(Method::Operator(Given::text(name)), values.into())
+pub(super) fn op(name: &str, values: impl Into<Value>) -> InputValue {
+    compared(Method::Operator(InputValue::text(name)), values.into())
 }
 
-pub(super) fn days(start: &str, stop: &str) -> Given {
-    Given::Days(Box::new(Days { start: Given::text(start), stop: Given::text(stop) }))
+pub(super) fn days(start: &str, stop: &str) -> InputValue {
+    InputValue::Days(Box::new(Days { start: InputValue::text(start), stop: InputValue::text(stop) }))
 }
 
 /// `on(days(start, stop))`.
-pub(super) fn compared_days(start: &str, stop: &str) -> Given {
-    Given::Comparison(Box::new(Comparison::new(Method::On, days(start, stop))))
+pub(super) fn compared_days(start: &str, stop: &str) -> InputValue {
+    InputValue::Comparison(Box::new(Comparison::new(Method::On, days(start, stop))))
 }
 
-fn compared(method: Method, value: Value) -> Given {
-    Given::Comparison(Box::new(Comparison::new(method, given(value))))
+fn compared(method: Method, value: Value) -> InputValue {
+    InputValue::Comparison(Box::new(Comparison::new(method, input(value))))
 }
 
 /// `col(column)` with one of the above.
-pub(super) fn col(column: &str, compared: Given) -> Tree<ColumnCondition> {
-    let Given::Comparison(comparison) = compared else { panic!("{compared} is no comparison") };
-    Tree::Leaf(ColumnCondition { column: Given::text(column), comparison: *comparison })
+pub(super) fn col(column: &str, compared: InputValue) -> Tree<ColumnCondition> {
+    let InputValue::Comparison(comparison) = compared else { panic!("{compared} is no comparison") };
+    Tree::Leaf(ColumnCondition { column: InputValue::text(column), comparison: *comparison })
 }
 
 pub(super) fn matches(column: &str, values: impl Into<Value>) -> Tree<ColumnCondition> {
@@ -71,8 +73,8 @@ pub(super) fn any<const N: usize>(parts: [Tree<ColumnCondition>; N]) -> Tree<Col
     Tree::Any(parts.into())
 }
 
-pub(super) fn expression(tree: Tree<ColumnCondition>) -> Given {
-    Given::Expression(Box::new(tree))
+pub(super) fn expression(tree: Tree<ColumnCondition>) -> InputValue {
+    InputValue::Expression(Box::new(tree))
 }
 
 /// The problems of a check that must fail.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::given::{Comparison, Days, Given};
+use super::input::{Comparison, Days, InputValue};
 use super::plan::MOST_REQUESTS;
 use super::values::{moment, wire};
 use crate::contract::condition::TIME_UNIT;
@@ -23,10 +23,10 @@ impl Times<'_> {
     pub(super) fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
         let (start, stop) = (moment(&days.start, self.zone)?, moment(&days.stop, self.zone)?);
         if let Some(instead) = self.instead_of_range {
-            let shown = Given::Days(Box::new(days.clone())).shown();
+            let shown = InputValue::Days(Box::new(days.clone())).shown();
             return Err(format!("a range is one request a day, and this is one request: write {}", instead(&shown)));
         }
-        if !matches!(&comparison.unit, Given::Null) && comparison.unit != Given::text(TIME_UNIT) {
+        if !matches!(&comparison.unit, InputValue::Null) && comparison.unit != InputValue::text(TIME_UNIT) {
             let unit = comparison.unit.shown();
             return Err(format!(
                 "a range is one request a day, and each of them would be for a {unit}: leave unit out"

@@ -14,7 +14,7 @@ use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::{JoinError, JoinHandle};
 
 use super::raise::raise;
-use super::{doors, gate, log};
+use super::{bridge, finalization, log};
 use crate::error::Result;
 
 /// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
@@ -25,15 +25,15 @@ pub(super) fn spawn<T>(
 where
     T: for<'py> IntoPyObject<'py> + Send + 'static,
 {
-    let _stay = gate::Stay::begin(py);
-    doors::runtime().map_err(|error| raise(py, error))?;
+    let _stay = finalization::AttachedScope::begin(py);
+    bridge::runtime().map_err(|error| raise(py, error))?;
     let running = py.import("asyncio")?.call_method0("get_running_loop")?;
     let future = log::in_running_loop(py, future)?;
     let event_loop = Bound::new(py, Loop(running.unbind()))?.into_any();
     generic::future_into_py_with_locals::<Door, _, T>(py, TaskLocals::new(event_loop), async move {
         match AssertUnwindSafe(future).catch_unwind().await {
             Ok(result) => result,
-            Err(_) => doors::raised(Err(doors::defect())).await,
+            Err(_) => bridge::raise_in_python(Err(bridge::defect())).await,
         }
     })
 }
@@ -98,14 +98,14 @@ impl generic::Runtime for Door {
     type JoinHandle = Joined;
 
     fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
-        joined(doors::runtime().map(|runtime| runtime.spawn(future)))
+        joined(bridge::runtime().map(|runtime| runtime.spawn(future)))
     }
 
     fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
         // The bridge attaches inside this work, and would panic in an interpreter that is gone.
-        joined(doors::runtime().map(|runtime| {
+        joined(bridge::runtime().map(|runtime| {
             runtime.spawn_blocking(|| {
-                gate::while_open(work);
+                finalization::while_open(work);
             })
         }))
     }

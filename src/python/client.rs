@@ -13,14 +13,14 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::given::given;
-use super::held_token::RawToken;
+use super::input::input;
 use super::process::PerProcess;
 use super::raise::{no_unicode, raise};
-use super::rows::{self, Found};
+use super::rows::{self, RowsAndStats};
 use super::scan::RawScan;
+use super::token_arg::RawToken;
 use super::updates::Updates;
-use super::{doors, json, request};
+use super::{bridge, json, request};
 use crate::client::{Client, Waited};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
@@ -57,7 +57,7 @@ impl RawClient {
     }
 
     /// A promotion code search: rows and their figures.
-    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
+    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
     }
 
@@ -67,7 +67,7 @@ impl RawClient {
     }
 
     /// A search of any business object: as `search_codes`.
-    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<Found> {
+    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
 
@@ -116,7 +116,7 @@ impl RawClient {
     /// The status entries of an export: the whole answer.
     fn download_segment(&self, py: Python<'_>, export_id: &Bound<'_, PyAny>) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id)?;
-        whole(py, &doors::block(py, download, doors::no_events(), |_, ()| Ok(()))?)
+        whole(py, &bridge::block(py, download, bridge::no_events(), |_, ()| Ok(()))?)
     }
 
     /// As `download_segment`, awaited.
@@ -126,9 +126,9 @@ impl RawClient {
         export_id: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id)?;
-        doors::spawn(py, async move {
-            let envelope = doors::raised(download.await).await?;
-            doors::attached(move |py| whole(py, &envelope)).await
+        bridge::spawn(py, async move {
+            let envelope = bridge::raise_in_python(download.await).await?;
+            bridge::with_gil(move |py| whole(py, &envelope)).await
         })
     }
 
@@ -144,7 +144,7 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let mut updates = Updates::new(on_update);
-        let waited = doors::block(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
+        let waited = bridge::block(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
         updates.outcome(py, waited)
     }
 
@@ -160,10 +160,10 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let updates = Updates::in_running_loop(py, on_update)?;
-        doors::spawn(py, async move {
-            let wait = async { doors::raised(wait.await).await };
+        bridge::spawn(py, async move {
+            let wait = async { bridge::raise_in_python(wait.await).await };
             let (waited, updates) = tokio::try_join!(wait, updates.relay(events))?;
-            doors::attached(move |py| updates.outcome(py, waited)).await
+            bridge::with_gil(move |py| updates.outcome(py, waited)).await
         })
     }
 
@@ -176,7 +176,7 @@ impl RawClient {
         idempotent: bool,
     ) -> PyResult<Py<PyDict>> {
         let call = self.free(py, path, body, idempotent)?;
-        whole(py, &doors::block(py, call, doors::no_events(), |_, ()| Ok(()))?)
+        whole(py, &bridge::block(py, call, bridge::no_events(), |_, ()| Ok(()))?)
     }
 
     /// As `call`, awaited.
@@ -188,9 +188,9 @@ impl RawClient {
         idempotent: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.free(py, path, body, idempotent)?;
-        doors::spawn(py, async move {
-            let envelope = doors::raised(call.await).await?;
-            doors::attached(move |py| whole(py, &envelope)).await
+        bridge::spawn(py, async move {
+            let envelope = bridge::raise_in_python(call.await).await?;
+            bridge::with_gil(move |py| whole(py, &envelope)).await
         })
     }
 
@@ -229,7 +229,7 @@ impl RawClient {
             .map_err(|error| raise(py, error))
     }
 
-    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<Found> {
+    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<RowsAndStats> {
         rows::block(py, self.core(py)?, Scan::of_rows(name, search), &LastStats::default())
     }
 
@@ -274,7 +274,7 @@ impl RawClient {
 }
 
 fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
-    export::check(&given(export_id)?).map_err(|error| raise(export_id.py(), error))
+    export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
 }
 
 fn whole(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {

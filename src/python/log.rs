@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::doors;
-use super::gate::Stay;
+use super::bridge;
+use super::finalization::AttachedScope;
 use crate::observe::{Event, Watcher, watched};
 
 thread_local! {
@@ -82,7 +82,7 @@ impl Records {
             && arrivals.recv_many(&mut events, usize::MAX).await > 0
         {
             let (telling, schedule) = (Telling(mem::take(&mut events)), self.schedule.clone());
-            let passed = doors::attached(move |py| match schedule {
+            let passed = bridge::with_gil(move |py| match schedule {
                 Some(schedule) => schedule.call1(py, (telling,)).map(drop),
                 None => telling.__call__(py),
             });
@@ -98,7 +98,7 @@ impl Drop for Records {
         let arrivals = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(arrivals) = arrivals.filter(|arrivals| !arrivals.is_closed() || !arrivals.is_empty()) {
             let rest = Self { arrivals: Mutex::new(Some(arrivals)), schedule: self.schedule.take() };
-            doors::aside(rest.relay());
+            bridge::spawn_detached(rest.relay());
         }
     }
 }
@@ -116,7 +116,7 @@ impl Telling {
 
 /// One record. A handler that fails harms nobody but itself.
 fn tell(py: Python<'_>, event: &Event) -> PyResult<()> {
-    let _stay = Stay::begin(py);
+    let _stay = AttachedScope::begin(py);
     let told = py.import("dataaccess._logging")?.getattr("tell")?;
     let fields = pythonize(py, event)?;
     let outer = TELLING.replace(true);

@@ -1,28 +1,28 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
 mod asyncio;
+mod bridge;
 mod capsule;
 mod client;
-mod doors;
 mod fault;
-mod gate;
-mod given;
-mod held_token;
+mod finalization;
+mod input;
 mod json;
 mod load;
 mod log;
 mod process;
-mod promise;
 mod raise;
 mod request;
 mod rows;
 mod sandbox;
 mod scan;
+mod schema_preview;
 mod stream;
 mod table;
 #[cfg(feature = "testing")]
 mod testing;
 mod token;
+mod token_arg;
 mod updates;
 mod values;
 
@@ -42,8 +42,6 @@ mod _native {
     #[pymodule_export]
     use super::fault::RawFault;
     #[pymodule_export]
-    use super::held_token::RawToken;
-    #[pymodule_export]
     use super::request::{validate_codes, validate_items};
     #[pymodule_export]
     use super::sandbox::RawSandbox;
@@ -53,6 +51,8 @@ mod _native {
     use super::stream::RawStream;
     #[pymodule_export]
     use super::table::{RawBatch, RawTable};
+    #[pymodule_export]
+    use super::token_arg::RawToken;
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 
@@ -71,7 +71,7 @@ mod _native {
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;
         let py = module.py();
-        py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::gate::close_gate, py)?,))?;
+        py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::finalization::close_gate, py)?,))?;
         Ok(())
     }
 }

@@ -47,7 +47,7 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     }
     keywords.set_item("hint", error.hint())?;
     keywords.set_item("retryable", error.is_retryable())?;
-    let raised = PyErr::from_value(class.call((error.line(),), Some(&keywords))?);
+    let raised = PyErr::from_value(class.call((error.summary(),), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
         let cause = if let Some(theirs) = cause.downcast_ref::<PyErr>() {
             // What a callable of the user raised.
@@ -70,5 +70,5 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         texts.push(error.to_string());
         next = error.source();
     }
-    crate::error::one_line(&texts.join(": "))
+    crate::error::sanitize(&texts.join(": "))
 }

@@ -4,17 +4,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
 
-use super::given::given;
+use super::input::input;
 use super::raise::raise;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
-use crate::filter::{Given, Plan, Search};
+use crate::filter::{InputValue, Plan, Search};
 use crate::scan::Scan;
 use crate::time::Zone;
 
-fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<Given> {
-    arguments.get_item(name)?.map_or(Ok(Given::Null), |value| given(&value))
+fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<InputValue> {
+    arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
 }
 
 /// A promotion code search.
@@ -52,7 +52,7 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
     Ok(ItemsArguments {
         item_type_name: argument(arguments, "item_type_name")?,
         attrs: argument(arguments, "attrs")?,
-        clause: argument(arguments, "where")?,
+        where_clause: argument(arguments, "where")?,
         item_type_id: argument(arguments, "item_type_id")?,
         attrs_as: argument(arguments, "attrs_as")?,
         limit: argument(arguments, "limit")?,
@@ -66,7 +66,7 @@ pub(super) fn scan(
     schema: &Bound<'_, PyAny>,
     zone: &Zone,
 ) -> PyResult<Scan> {
-    Scan::try_new(operation, plan, &given(schema)?, zone).map_err(|error| raise(schema.py(), error))
+    Scan::try_new(operation, plan, &input(schema)?, zone).map_err(|error| raise(schema.py(), error))
 }
 
 /// The checked body of a promotion code search, as a dict.

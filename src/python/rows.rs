@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::{doors, json};
+use super::{bridge, json};
 use crate::cells::{Block, Tag};
 use crate::client::{Client, Event};
 use crate::scan::{LastStats, Scan, Stats};
@@ -18,14 +18,14 @@ use crate::scan::{LastStats, Scan, Stats};
 const BLOCKS_AHEAD: usize = 4;
 
 /// Rows, and their figures as a dict.
-pub(super) type Found = (Py<PyList>, Py<PyAny>);
+pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
 /// The rows of a scan, waited for.
-pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<Found> {
+pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<RowsAndStats> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
     let asking = async move { scan.rows(&client, sender).await };
-    let stats = doors::block(py, asking, events, |py, event| rows.take(py, event))?;
+    let stats = bridge::block(py, asking, events, |py, event| rows.take(py, event))?;
     rows.found(py, stats, last_stats)
 }
 
@@ -38,16 +38,16 @@ pub(super) fn spawn(
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
-    doors::spawn(py, async move {
-        let asking = async { doors::raised(scan.rows(&client, sender).await).await };
+    bridge::spawn(py, async move {
+        let asking = async { bridge::raise_in_python(scan.rows(&client, sender).await).await };
         let taking = async {
             while let Some(event) = events.recv().await {
-                rows = doors::attached(move |py| rows.take(py, event).map(|()| rows)).await?;
+                rows = bridge::with_gil(move |py| rows.take(py, event).map(|()| rows)).await?;
             }
             Ok(rows)
         };
         let (stats, rows) = tokio::try_join!(asking, taking)?;
-        doors::attached(move |py| rows.found(py, stats, &last_stats)).await
+        bridge::with_gil(move |py| rows.found(py, stats, &last_stats)).await
     })
 }
 
@@ -70,7 +70,7 @@ impl Rows {
     }
 
     /// The rows with their figures, now that the answer has ended well.
-    fn found(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<Found> {
+    fn found(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<RowsAndStats> {
         let stats = Arc::new(stats);
         let told = pythonize(py, stats.as_ref())?.unbind();
         last_stats.store(Some(stats));

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 
-use super::doors;
+use super::bridge;
 use super::fault::{self, RawFault};
 use super::load::load;
 use super::raise::raise;
@@ -103,7 +103,7 @@ impl RawSandbox {
         let attributes = attributes.collect::<Result<_>>().map_err(|error| raise(py, error))?;
         let object = BusinessObject { id: item_type_id, name, attributes };
         let sandbox = Arc::clone(&self.0);
-        doors::wait(py, move || sandbox.declare(&object))
+        bridge::wait(py, move || sandbox.declare(&object))
     }
 
     /// Adds rows to an object, all or none.
@@ -114,7 +114,7 @@ impl RawSandbox {
     /// Takes all rows of an object away.
     fn clear(&self, py: Python<'_>, name: String) -> PyResult<usize> {
         let sandbox = Arc::clone(&self.0);
-        doors::wait(py, move || sandbox.clear(&name))
+        bridge::wait(py, move || sandbox.clear(&name))
     }
 
     /// Starts an export and gives its id; `course` is the seconds until it is listed, and from then until it ends.

@@ -11,18 +11,18 @@ use pythonize::pythonize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::bridge::Logged;
 use super::client::RawClient;
-use super::doors::Logged;
-use super::promise::Promise;
 use super::raise::raise;
-use super::rows::{self, Found};
+use super::rows::{self, RowsAndStats};
+use super::schema_preview::SchemaPreview;
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
 use super::updates::Updates;
-use super::{capsule, doors};
+use super::{bridge, capsule};
 use crate::columns::Options;
 use crate::error::Result;
-use crate::scan::{Collected, Format, LastStats, Order, Progress, Report, Scan, Stats};
+use crate::scan::{Collected, Format, LastStats, Progress, Report, RunOptions, Scan, Stats};
 
 /// Rows of a batch for whoever does not say how many.
 const BATCH_ROWS: usize = 65_536;
@@ -36,12 +36,12 @@ pub(super) struct RawScan {
     scan: Scan,
     last_stats: LastStats,
     /// From the question for the schema to the stream that answers it.
-    promise: ArcSwapOption<Promise>,
+    preview: ArcSwapOption<SchemaPreview>,
 }
 
 impl RawScan {
     pub(super) fn new(client: Py<RawClient>, scan: Scan) -> Self {
-        Self { client, scan, last_stats: LastStats::default(), promise: ArcSwapOption::empty() }
+        Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
     }
 
     /// Begins a request.
@@ -102,17 +102,17 @@ impl RawScan {
     /// The whole answer in columns.
     fn collect(&self, py: Python<'_>, limit: Option<u64>, views: bool) -> PyResult<RawTable> {
         let collecting = self.collecting(py, limit, views)?;
-        doors::block(py, collecting, doors::no_events(), |_, ()| Ok(())).map(RawTable::new)
+        bridge::block(py, collecting, bridge::no_events(), |_, ()| Ok(())).map(RawTable::new)
     }
 
     /// As `collect`, awaited.
     fn collect_async<'py>(&self, py: Python<'py>, limit: Option<u64>, views: bool) -> PyResult<Bound<'py, PyAny>> {
         let collecting = self.collecting(py, limit, views)?;
-        doors::spawn(py, async move { doors::raised(collecting.await).await.map(RawTable::new) })
+        bridge::spawn(py, async move { bridge::raise_in_python(collecting.await).await.map(RawTable::new) })
     }
 
     /// The whole answer as rows, and their figures.
-    fn rows(&self, py: Python<'_>) -> PyResult<Found> {
+    fn rows(&self, py: Python<'_>) -> PyResult<RowsAndStats> {
         rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats)
     }
 
@@ -126,7 +126,7 @@ impl RawScan {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
         let writing = self.writing(py, path, format, abandoned)?;
-        let stats = doors::block(py, writing, doors::no_events(), |_, ()| Ok(()))?;
+        let stats = bridge::block(py, writing, bridge::no_events(), |_, ()| Ok(()))?;
         self.used(py, stats)
     }
 
@@ -135,9 +135,9 @@ impl RawScan {
         let (py, abandoned) = (slf.py(), CancellationToken::new());
         let writing = slf.get().writing(py, path, format, abandoned.clone())?;
         let scan = slf.unbind();
-        let future = doors::spawn(py, async move {
-            let stats = doors::raised(writing.await).await?;
-            doors::attached(move |py| scan.get().used(py, stats)).await
+        let future = bridge::spawn(py, async move {
+            let stats = bridge::raise_in_python(writing.await).await?;
+            bridge::with_gil(move |py| scan.get().used(py, stats)).await
         })?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
@@ -154,9 +154,9 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Told> {
         let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
+        let run = self.running(py, RunOptions { folder, service, fail_fast, suspect_at }, sender)?;
         let mut updates = Updates::new(on_progress);
-        let report = doors::block(py, run, events, |py, progress| updates.take(py, &progress))?;
+        let report = bridge::block(py, run, events, |py, progress| updates.take(py, &progress))?;
         told(py, report)
     }
 
@@ -171,12 +171,12 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, Order { folder, service, fail_fast, suspect_at }, sender)?;
+        let run = self.running(py, RunOptions { folder, service, fail_fast, suspect_at }, sender)?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        doors::spawn(py, async move {
-            let run = async { doors::raised(run.await).await };
+        bridge::spawn(py, async move {
+            let run = async { bridge::raise_in_python(run.await).await };
             let (report, _) = tokio::try_join!(run, updates.relay(events))?;
-            doors::attached(move |py| told(py, report)).await
+            bridge::with_gil(move |py| told(py, report)).await
         })
     }
 
@@ -185,26 +185,26 @@ impl RawScan {
         if let Some(schema) = self.scan.schema(false) {
             return capsule::of_schema(py, &schema);
         }
-        let open = self.promise.load_full().filter(|promise| promise.stream().is_some());
-        let promise = if let Some(promise) = open {
-            promise
+        let open = self.preview.load_full().filter(|preview| preview.stream().is_some());
+        let preview = if let Some(preview) = open {
+            preview
         } else {
             let (opened, schema) = self.begun(py, &self.scan)?;
-            let promise = Arc::new(Promise::new(py, schema, opened)?);
-            self.promise.store(Some(Arc::clone(&promise)));
-            promise
+            let preview = Arc::new(SchemaPreview::new(py, schema, opened)?);
+            self.preview.store(Some(Arc::clone(&preview)));
+            preview
         };
-        capsule::of_schema(py, &promise.schema)
+        capsule::of_schema(py, &preview.schema)
     }
 
     /// The capsule of a stream whose answer has begun: that of the last question for the schema, or a new one.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let (opened, schema) = match self.promise.swap(None) {
+        let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,
-            Some(promise) => match promise.stream() {
-                Some(opened) => (opened, SchemaRef::clone(&promise.schema)),
+            Some(preview) => match preview.stream() {
+                Some(opened) => (opened, SchemaRef::clone(&preview.schema)),
                 // It is gone, but what was told still holds: another answer has to fit it.
-                None => self.begun(py, &self.scan.settled(&promise.schema))?,
+                None => self.begun(py, &self.scan.frozen(&preview.schema))?,
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.hand_over();
@@ -250,7 +250,7 @@ impl RawScan {
     fn running(
         &self,
         py: Python<'_>,
-        order: Order,
+        order: RunOptions,
         progress: mpsc::Sender<Progress>,
     ) -> PyResult<impl Future<Output = Result<Report>> + Send + use<>> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());

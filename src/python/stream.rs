@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::doors::{self, Logged};
+use super::bridge::{self, Logged};
 use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
@@ -98,7 +98,7 @@ impl RawStream {
     /// Awaits that there is something to take, or the end. Whoever is cancelled meanwhile has taken nothing.
     fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
-        doors::spawn(py, async move {
+        bridge::spawn(py, async move {
             open.stream.wait().await;
             Ok(())
         })
@@ -145,7 +145,7 @@ impl Pulled {
             match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => doors::wait_outside(open.stream.wait())?,
+                Next::NotYet => bridge::block_without_gil(open.stream.wait())?,
             }
         }
     }
@@ -156,9 +156,9 @@ impl Iterator for Pulled {
 
     fn next(&mut self) -> Option<Self::Item> {
         // A panic must not go on into a library of another language.
-        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(doors::defect()));
+        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(bridge::defect()));
         // The library shows the text alone, so all is in it; most raise an OSError of it.
-        pulled.map_err(|error| ArrowError::IoError(error.line(), io::Error::other(error))).transpose()
+        pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
     }
 }
 

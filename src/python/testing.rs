@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
-use super::doors::{block, no_events, spawn};
+use super::bridge::{block, no_events, spawn};
 use crate::error::Result;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
 
-use super::gate;
+use super::finalization;
 use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
@@ -51,7 +51,7 @@ impl TokenSource for Callable {
         Box::pin(async move {
             let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
                 RUNNING.set(callable.as_ptr() as usize);
-                let grant = gate::enter(|py| ask(py, callable.bind(py)));
+                let grant = finalization::enter(|py| ask(py, callable.bind(py)));
                 // Nobody waits any more when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
             });

@@ -9,7 +9,7 @@ use pythonize::pythonize;
 use tokio::sync::{mpsc, oneshot};
 
 use super::raise::raise;
-use super::{doors, json};
+use super::{bridge, json};
 use crate::client::Waited;
 use crate::decode::Envelope;
 use crate::error::Error;
@@ -64,9 +64,9 @@ impl Updates {
         let answer = update.told(py)?;
         self.last = Some(answer.clone().unbind());
         let Some(callback) = &self.callback else { return Ok(()) };
-        let given = callback.bind(py).call1((answer,))?;
-        if given.hasattr("__await__")? {
-            given.call_method0("close")?;
+        let input = callback.bind(py).call1((answer,))?;
+        if input.hasattr("__await__")? {
+            input.call_method0("close")?;
             let message = format!("{} is a coroutine function, which only AsyncClient can await", U::ARGUMENT);
             return Err(PyTypeError::new_err(message));
         }
@@ -76,7 +76,7 @@ impl Updates {
     /// Takes what comes of an asynchronous call until there is no more.
     pub(super) async fn relay<U: Update>(mut self, mut events: mpsc::Receiver<U>) -> PyResult<Self> {
         while let Some(update) = events.recv().await {
-            let (this, done) = doors::attached(move |py| self.schedule(py, &update)).await?;
+            let (this, done) = bridge::with_gil(move |py| self.schedule(py, &update)).await?;
             self = this;
             if let Some(done) = done {
                 // A loop that has stopped calls nobody: then nobody waits either.
@@ -149,13 +149,13 @@ impl Relay {
     /// Calls back; whether that is all.
     fn begin(this: &Bound<'_, Self>) -> PyResult<bool> {
         let (py, relay) = (this.py(), this.get());
-        let given = relay.callback.bind(py).call1((&relay.answer,))?;
-        if !given.hasattr("__await__")? {
+        let input = relay.callback.bind(py).call1((&relay.answer,))?;
+        if !input.hasattr("__await__")? {
             return Ok(true);
         }
         let keywords = PyDict::new(py);
         keywords.set_item("loop", &relay.event_loop)?;
-        let task = py.import("asyncio")?.call_method("ensure_future", (given,), Some(&keywords))?;
+        let task = py.import("asyncio")?.call_method("ensure_future", (input,), Some(&keywords))?;
         task.call_method1("add_done_callback", (this,))?;
         Ok(false)
     }

@@ -1,14 +1,14 @@
 //! When to send again, after how long, and when rather not at all. Pure: clock and chance are passed in, nothing
 //! sleeps here.
 
-mod course;
-mod gate;
+mod budget;
 mod header;
 mod policy;
-mod quota;
+mod state;
+mod throttle;
 
-pub use course::{Again, Course};
-pub use gate::{Gate, Turn};
+pub use budget::RetryBudget;
 pub use header::retry_after;
 pub use policy::Policy;
-pub use quota::Quota;
+pub use state::{RetryDecision, RetryState};
+pub use throttle::{Permit, Throttle};

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use super::answer::Refusal;
+use super::reply::Refusal;
 
 /// Most bytes of a body, counted as they are read; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;

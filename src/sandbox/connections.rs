@@ -19,8 +19,8 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::farewell;
-use super::line::{Ending, Line};
+use super::connection_state::{ConnectionState, Ending};
+use super::lingering_close;
 use super::routes::{self, Shared};
 use super::wire::Wire;
 
@@ -35,7 +35,7 @@ const LAST_BYTES: Duration = Duration::from_millis(50);
 
 /// The connections that are open.
 struct Connections {
-    lines: HashMap<Id, Arc<Line>>,
+    lines: HashMap<Id, Arc<ConnectionState>>,
     tasks: JoinSet<()>,
     router: Router,
     shared: Shared,
@@ -85,7 +85,7 @@ impl Connections {
         {
             line.end(Ending::Close);
         }
-        let line = Arc::new(Line::new(local.ip(), self.shared.limits));
+        let line = Arc::new(ConnectionState::new(local.ip(), self.shared.limits));
         let (router, shared) = (self.router.clone(), self.shared.clone());
         let task = self.tasks.spawn(talk(socket, Arc::clone(&line), router, shared, self.stopping.clone()));
         self.lines.insert(task.id(), line);
@@ -95,16 +95,22 @@ impl Connections {
     ///
     /// Many that never finish a request, or never read, cannot keep out one that does.
     fn longest_idle(&self) -> Option<Id> {
-        let longest = |since: fn(&Line) -> Option<Instant>| {
+        let longest = |since: fn(&ConnectionState) -> Option<Instant>| {
             let idle = self.lines.iter().filter_map(|(id, line)| Some((since(line)?, *id)));
             idle.min_by_key(|(since, _)| *since).map(|(_, id)| id)
         };
-        longest(Line::waiting_since).or_else(|| longest(Line::stalled_since))
+        longest(ConnectionState::waiting_since).or_else(|| longest(ConnectionState::stalled_since))
     }
 }
 
 /// Serves one connection until either side has had enough.
-async fn talk(socket: TcpStream, line: Arc<Line>, router: Router, shared: Shared, stopping: CancellationToken) {
+async fn talk(
+    socket: TcpStream,
+    line: Arc<ConnectionState>,
+    router: Router,
+    shared: Shared,
+    stopping: CancellationToken,
+) {
     let conversation = converse(Wire::new(socket, Arc::clone(&line)), &line, router, &shared, &stopping);
     tokio::pin!(conversation);
     tokio::select! {
@@ -118,7 +124,13 @@ async fn talk(socket: TcpStream, line: Arc<Line>, router: Router, shared: Shared
 }
 
 /// Answers requests, and takes leave such that the last answer is read.
-async fn converse(wire: Wire, line: &Arc<Line>, router: Router, shared: &Shared, stopping: &CancellationToken) {
+async fn converse(
+    wire: Wire,
+    line: &Arc<ConnectionState>,
+    router: Router,
+    shared: &Shared,
+    stopping: &CancellationToken,
+) {
     let (router, on_line) = (TowerToHyperService::new(router), Arc::clone(line));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Arc::clone(&on_line));
@@ -139,7 +151,7 @@ async fn converse(wire: Wire, line: &Arc<Line>, router: Router, shared: &Shared,
     let wire = http.into_parts().io.into_inner();
     let last_words = match ended {
         Ok(()) => None,
-        Err(cause) if wire.withholds() => Some(farewell::unreadable(&cause, &shared.service.switches)),
+        Err(cause) if wire.withholds() => Some(lingering_close::unreadable(&cause, &shared.service.switches)),
         // What HTTP says of its own accord left together with an answer that was still on its way.
         Err(cause) if cause.is_parse() => None,
         Err(_) => return,
@@ -147,7 +159,7 @@ async fn converse(wire: Wire, line: &Arc<Line>, router: Router, shared: &Shared,
     line.says_farewell();
     tokio::select! {
         // A client that goes without a word may.
-        _ = timeout(shared.limits.linger, farewell::part(wire, last_words)) => {}
+        _ = timeout(shared.limits.linger, lingering_close::part(wire, last_words)) => {}
         () = stopping.cancelled() => {}
     }
 }

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header, uri::Authority};
 
 use super::access::Access;
-use super::answer::Refusal;
+use super::reply::Refusal;
 
 /// Refuses a request that is not addressed to this service; `local` is its end of the connection.
 pub(super) fn check(request: &Parts, access: &Access, local: IpAddr) -> Result<(), Refusal> {

@@ -5,34 +5,34 @@
 //! and `routes` (HTTP), `service` (operations), `request` (reading and checking), `store`, `exports`, `tokens`.
 
 mod access;
-mod answer;
 mod body;
+mod connection_state;
 mod connections;
 mod days;
 pub mod demo;
 mod exports;
-mod farewell;
+mod fault_body;
 mod faults;
 mod guard;
 mod limits;
-mod line;
+mod lingering_close;
 mod load;
-mod made_up;
+mod middleware;
 mod objects;
 mod openapi;
 mod options;
-mod outgoing;
-mod outlet;
 mod query;
-mod received;
-mod reception;
+mod reply;
 mod request;
+mod request_log;
+mod response_writer;
 mod routes;
 mod rows;
 mod server;
 mod service;
 mod store;
 pub mod switches;
+mod synthetic_response;
 mod tokens;
 mod wire;
 
@@ -50,7 +50,7 @@ pub use limits::Limits;
 pub use load::Load;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Options};
-pub use received::Received;
+pub use request_log::Received;
 
 use self::routes::Shared;
 use self::server::Server;

@@ -13,11 +13,11 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 
 use super::access::Access;
-use super::answer::{Answer, Refusal, SERVER};
 use super::limits::Limits;
+use super::middleware;
 use super::openapi;
-use super::outlet::Outlet;
-use super::reception;
+use super::reply::{Refusal, Reply, SERVER};
+use super::response_writer::ResponseWriter;
 use super::service::Service;
 use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
@@ -31,7 +31,7 @@ pub(super) struct Shared {
 }
 
 /// An operation of the service.
-type Operation = fn(&Service, &HeaderMap, &[u8], &mut Outlet) -> Result<(), Refusal>;
+type Operation = fn(&Service, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<(), Refusal>;
 
 /// The routes of the document; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
@@ -43,7 +43,7 @@ pub(super) fn router(shared: Shared) -> Router {
         .fallback(not_found)
         // The reception has read the body, with a limit of its own.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(shared.clone(), reception::receive))
+        .layer(from_fn_with_state(shared.clone(), middleware::receive))
         .with_state(shared)
 }
 
@@ -53,25 +53,25 @@ async fn document() -> impl IntoResponse {
     (headers, openapi::document())
 }
 
-async fn not_found(State(shared): State<Shared>) -> Answer {
+async fn not_found(State(shared): State<Shared>) -> Reply {
     let problem = format!("there is no such path; there are {SEARCH_PATH}, {DOWNLOAD_PATH} and {}", openapi::PATH);
     Refusal::Problem(StatusCode::NOT_FOUND, problem).answer(&shared.service.switches)
 }
 
-async fn method_not_allowed(State(shared): State<Shared>) -> Answer {
+async fn method_not_allowed(State(shared): State<Shared>) -> Reply {
     let problem = "the path takes another method, which the header Allow names".to_owned();
     Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(&shared.service.switches)
 }
 
 /// Runs the operation where it may block and where a panic ends only itself.
-async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Answer {
+async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Reply {
     let service = shared.service;
-    let (mut outlet, awaited) = Outlet::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
+    let (mut response_writer, awaited) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
     let runs = Arc::clone(&service);
     tokio::task::spawn_blocking(move || {
-        let outcome = operation(&runs, &headers, &body, &mut outlet);
+        let outcome = operation(&runs, &headers, &body, &mut response_writer);
         // Once the reader has gone there is nobody to tell.
-        let _ = outlet.close(outcome, &runs.switches);
+        let _ = response_writer.close(outcome, &runs.switches);
     });
     awaited.answer().await.unwrap_or_else(|| Refusal::internal().answer(&service.switches))
 }

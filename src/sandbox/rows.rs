@@ -7,7 +7,7 @@ use std::io::{Result as IoResult, Write};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::answer::json;
+use super::reply::json;
 use crate::error::{Error, Kind, Result};
 
 /// Writes rows as JSON objects divided by commas.

@@ -9,14 +9,14 @@ use axum::http::{HeaderMap, StatusCode, header};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::answer::{Frame, Refusal, json, object, success};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
 use super::options::Clock;
-use super::outlet::Outlet;
-use super::received::Log;
+use super::reply::{Frame, Refusal, json, object, success};
 use super::request::{self, Reading, Target};
+use super::request_log::Log;
+use super::response_writer::ResponseWriter;
 use super::rows::{Dress, RowWriter};
 use super::store::Store;
 use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
@@ -52,7 +52,12 @@ impl Service {
     }
 
     /// Sections 4.1 and 4.2.
-    pub(super) fn search(&self, headers: &HeaderMap, body: &[u8], outlet: &mut Outlet) -> Result<(), Refusal> {
+    pub(super) fn search(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        response_writer: &mut ResponseWriter,
+    ) -> Result<(), Refusal> {
         let grant = self.grant(headers)?;
         let generic_scope = &self.switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
@@ -66,11 +71,16 @@ impl Service {
         } else {
             require(&grant, generic_scope)?;
         }
-        self.records(&body, &target, outlet)
+        self.records(&body, &target, response_writer)
     }
 
     /// Section 4.3.
-    pub(super) fn download(&self, headers: &HeaderMap, body: &[u8], outlet: &mut Outlet) -> Result<(), Refusal> {
+    pub(super) fn download(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        response_writer: &mut ResponseWriter,
+    ) -> Result<(), Refusal> {
         let started = Instant::now();
         require(&self.grant(headers)?, &self.switches.download_scope)?;
         let id = request::export_id(&request::parse(body)?)?;
@@ -86,11 +96,11 @@ impl Service {
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
         let answer = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
-        outlet.written().extend_from_slice(answer.as_bytes());
+        response_writer.written().extend_from_slice(answer.as_bytes());
         Ok(())
     }
 
-    fn records(&self, body: &Value, target: &Target<'_>, outlet: &mut Outlet) -> Result<(), Refusal> {
+    fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
         let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
         let table = table.ok_or_else(|| target.unknown())?;
         let reading = Reading { zone: &self.day_zone, switches: &self.switches };
@@ -101,14 +111,14 @@ impl Service {
         let status = [(field::STATUS, json(&true))];
         let data = Frame::new(order, &status, field::RECORDS);
         let mut writer = self.writer(&table.object, &query.attributes);
-        let is_enough = outlet.is_enough(self.longest_search);
-        outlet.written().extend_from_slice(envelope.before.as_bytes());
+        let is_enough = response_writer.is_enough(self.longest_search);
+        response_writer.written().extend_from_slice(envelope.before.as_bytes());
         let found = self.store.search(&table, query, is_enough, |row| {
             if writer.rows() == 0 {
-                outlet.written().extend_from_slice(format!("{}[", data.before).as_bytes());
+                response_writer.written().extend_from_slice(format!("{}[", data.before).as_bytes());
             }
-            writer.write(row, outlet.written())?;
-            outlet.relieve()
+            writer.write(row, response_writer.written())?;
+            response_writer.relieve()
         });
         found.map_err(|cause| unavailable(&cause))?;
         let end = match self.switches.empty_shape {
@@ -118,7 +128,7 @@ impl Service {
             EmptyShape::Null => format!("{}null{}", data.before, data.after),
             EmptyShape::Absent => object(order, &status),
         };
-        outlet.written().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
+        response_writer.written().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
         Ok(())
     }
 

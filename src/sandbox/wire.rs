@@ -12,19 +12,19 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::line::{Ending, Line};
+use super::connection_state::{ConnectionState, Ending};
 
 /// A socket with its line.
 pub(super) struct Wire {
     socket: TcpStream,
-    line: Arc<Line>,
+    line: Arc<ConnectionState>,
     withholds: bool,
     alarm: Pin<Box<Sleep>>,
 }
 
 impl Wire {
     /// The wire of a connection.
-    pub(super) fn new(socket: TcpStream, line: Arc<Line>) -> Self {
+    pub(super) fn new(socket: TcpStream, line: Arc<ConnectionState>) -> Self {
         // Without it answers could wait for an acknowledgement; should it fail, they are only slower.
         let _ = socket.set_nodelay(true);
         Self { socket, line, withholds: false, alarm: Box::pin(sleep_until(Instant::now())) }

@@ -6,12 +6,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
 
+use super::record_stats::WithStats;
 use super::responses::Responses;
-use super::watch::Watched;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
 use crate::client::{Client, Event};
-use crate::columns::{self, Columns, Options};
+use crate::columns::{self, ColumnSink, Options};
 use crate::error::{Error, Kind, Result};
 
 /// Whole answers in columns.
@@ -29,7 +29,7 @@ impl Scan {
     /// Collects the answers in columns.
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
         let (columns, time_column) = (self.columns.clone(), self.time_column());
-        let sink = move || Watched::new(Columns::new(&columns, options), time_column);
+        let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
         let mut responses = Responses::new(self, client, self.collected(), usize::MAX, sink);
         let mut batches = Vec::new();
         while let Some(event) = responses.next().await? {
@@ -46,7 +46,7 @@ impl Scan {
     /// Collects the answers as rows, in blocks that go to `events`.
     pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
         let (columns, time_column) = (self.attributes().len(), self.time_column());
-        let sink = move || Watched::new(Cells::new(columns), time_column);
+        let sink = move || WithStats::new(Cells::new(columns), time_column);
         // All rows are wanted in the end: those of one response wait for the consumer, not the response for them.
         let most_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
         let mut responses = Responses::new(self, client, self.collected(), most_bytes, sink);

@@ -54,7 +54,7 @@ impl Day {
 
 /// The answers of days, and the rows of other days in them.
 #[derive(Debug)]
-pub(super) struct Strays {
+pub(super) struct OutOfDayRows {
     /// The times of the first answer that has any, as the document writes times, which is in UTC.
     first: Option<(String, String)>,
     answers: u64,
@@ -65,7 +65,7 @@ pub(super) struct Strays {
     changing: Vec<i64>,
 }
 
-impl Default for Strays {
+impl Default for OutOfDayRows {
     fn default() -> Self {
         let mut offsets: Vec<i64> =
             (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP).collect();
@@ -74,7 +74,7 @@ impl Default for Strays {
     }
 }
 
-impl Strays {
+impl OutOfDayRows {
     /// Adds an answer whose rows have their times between these two. Answers whether some are of another day.
     pub(super) fn add(&mut self, day: Option<Day>, times: Option<&(String, String)>) -> bool {
         let (Some(day), Some((least, greatest))) = (day, times) else { return false };
@@ -136,11 +136,11 @@ mod tests {
 
     /// What is told of answers of days.
     fn told(answers: &[(Day, &str, &str)]) -> Option<String> {
-        let mut strays = Strays::default();
+        let mut out_of_day = OutOfDayRows::default();
         for (day, least, greatest) in answers {
-            strays.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
+            out_of_day.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
         }
-        strays.told()
+        out_of_day.told()
     }
 
     #[test]

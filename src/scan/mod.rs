@@ -4,8 +4,9 @@
 //! nothing itself, and spawns nothing: whoever runs a scan brings the runtime.
 
 mod collect;
+mod data_warning;
 mod day;
-mod doubt;
+mod record_stats;
 #[cfg(feature = "files")]
 mod report;
 mod responses;
@@ -14,7 +15,6 @@ mod run;
 mod schema;
 mod stats;
 mod stream;
-mod watch;
 #[cfg(feature = "files")]
 mod write;
 
@@ -24,11 +24,11 @@ use std::sync::Arc;
 use arrow_schema::{Schema, SchemaRef};
 
 pub use collect::Collected;
-pub use doubt::{Doubt, DoubtKind};
+pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
 pub use report::{Report, TaskReport};
 #[cfg(feature = "files")]
-pub use run::{Order, Progress};
+pub use run::{Progress, RunOptions};
 pub use stats::Stats;
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
@@ -40,7 +40,7 @@ use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::REQUIRED_COLUMN;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Kind, Result};
-use crate::filter::{Given, Plan, Search};
+use crate::filter::{InputValue, Plan, Search};
 use crate::time::Zone;
 use day::Day;
 
@@ -63,7 +63,7 @@ pub struct Scan {
 
 /// One request of a scan.
 #[derive(Debug)]
-struct Part {
+struct PlannedRequest {
     search: Search,
     day: Option<Day>,
 }
@@ -73,7 +73,7 @@ impl Scan {
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.
-    pub fn try_new(operation: &'static str, plan: Result<Plan>, schema: &Given, zone: &Zone) -> Result<Self> {
+    pub fn try_new(operation: &'static str, plan: Result<Plan>, schema: &InputValue, zone: &Zone) -> Result<Self> {
         let known = plan.as_ref().ok().map(|plan| plan.template().attributes.as_slice());
         let (types, mut problems) = schema::check(schema, known);
         match plan {
@@ -135,8 +135,8 @@ impl Scan {
 
     /// The same scan with the types that its columns came to, so that another answer has no others.
     #[must_use]
-    pub fn settled(&self, schema: &Schema) -> Self {
-        Self { columns: columns::settled(&self.columns, schema), ..self.clone() }
+    pub fn frozen(&self, schema: &Schema) -> Self {
+        Self { columns: columns::frozen(&self.columns, schema), ..self.clone() }
     }
 
     /// The same scan, for so many records at most.
@@ -179,10 +179,10 @@ impl Scan {
     }
 
     /// One of its requests, for so many records at most.
-    fn part(&self, index: usize, limit: Option<u64>) -> Part {
+    fn part(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
         let search = Search { limit, ..self.plan.search(self.chosen.start + index) };
         let day = self.zone.as_ref().and_then(|zone| Day::asked(&search.body, zone));
-        Part { search, day }
+        PlannedRequest { search, day }
     }
 
     /// Where the times stand that tell whether rows are of the day asked for.

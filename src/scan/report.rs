@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::day::{Day, Strays};
-use super::doubt::{self, Doubt, DoubtKind};
-use super::run::{Kept, Order};
-use crate::checkpoint::Done;
+use super::data_warning::{self, DataWarning, DataWarningKind};
+use super::day::{Day, OutOfDayRows};
+use super::run::{Kept, RunOptions};
+use crate::checkpoint::CompletedTask;
 use crate::error::Error;
 
 /// Tasks with the same, greatest number of rows that look like a cap.
@@ -67,14 +67,14 @@ pub struct Report {
     /// The tasks that have rows of another day than theirs.
     pub stray_days: Vec<String>,
     /// What may not be what it seems.
-    pub doubts: Vec<Doubt>,
+    pub warnings: Vec<DataWarning>,
     /// The tasks that failed for good in this run, and why.
     #[serde(skip)]
     pub failed: Vec<(String, Error)>,
 }
 
 impl TaskReport {
-    pub(super) fn new(ids: &[String], done: &Done, was_done: bool) -> Self {
+    pub(super) fn new(ids: &[String], done: &CompletedTask, was_done: bool) -> Self {
         // A journal of another version may keep other things: what it says of doubts is no reason to do it again.
         let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
         Self {
@@ -93,7 +93,7 @@ impl TaskReport {
 
 impl Report {
     pub(super) fn new(
-        order: &Order,
+        order: &RunOptions,
         mut tasks: Vec<TaskReport>,
         day_of: impl Fn(usize) -> Option<Day>,
         failed: Vec<(String, Error)>,
@@ -102,12 +102,12 @@ impl Report {
         tasks.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let reasons = capped(&tasks, order.suspect_at);
-        let mut strays = Strays::default();
-        let is_stray = |task: &&TaskReport| strays.add(day_of(task.index), task.kept.times.as_ref());
+        let mut out_of_day = OutOfDayRows::default();
+        let is_stray = |task: &&TaskReport| out_of_day.add(day_of(task.index), task.kept.times.as_ref());
         let stray_days = tasks.iter().filter(is_stray).map(|task| task.id.clone()).collect();
-        let incomplete =
-            (!reasons.is_empty()).then(|| Doubt { kind: DoubtKind::Incomplete, message: reasons.join("; ") });
-        let doubts = [incomplete, doubt::stray(&strays), doubt::absent(&absent(&tasks))];
+        let incomplete = (!reasons.is_empty())
+            .then(|| DataWarning { kind: DataWarningKind::Incomplete, message: reasons.join("; ") });
+        let warnings = [incomplete, data_warning::stray(&out_of_day), data_warning::absent(&absent(&tasks))];
         Self {
             folder: order.folder.display().to_string(),
             rows: sum(|task| task.rows),
@@ -118,7 +118,7 @@ impl Report {
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
             stray_days,
-            doubts: doubts.into_iter().flatten().collect(),
+            warnings: warnings.into_iter().flatten().collect(),
             failed,
             tasks,
         }

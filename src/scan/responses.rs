@@ -13,17 +13,17 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::record_stats::{BatchWithStats, RecordStats};
 use super::stats::Figures;
-use super::watch::{BatchWithStats, RecordStats};
-use super::{Part, Scan, Stats};
+use super::{PlannedRequest, Scan, Stats};
 use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode};
-use crate::decode::{Batch, Gather};
+use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::observe::{self, Watcher};
 
 /// All responses of a scan. Dropped, it ends the requests in flight and their connections.
-pub(super) struct Responses<G: Gather<Batch = BatchWithStats<B>>, B: Batch> {
+pub(super) struct Responses<G: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     scan: Scan,
     client: Arc<Client>,
     mode: SearchMode,
@@ -48,7 +48,7 @@ pub(super) struct Responses<G: Gather<Batch = BatchWithStats<B>>, B: Batch> {
 /// One request whose response was not taken to its end.
 struct Response<B: Batch> {
     index: usize,
-    part: Part,
+    part: PlannedRequest,
     delivery: Arc<Delivery<BatchWithStats<B>>>,
     task: JoinHandle<Result<Completed>>,
     stats: RecordStats,
@@ -63,7 +63,7 @@ struct Sizes {
 
 impl<G, B> Responses<G, B>
 where
-    G: Gather<Batch = BatchWithStats<B>> + 'static,
+    G: BatchSink<Batch = BatchWithStats<B>> + 'static,
     B: Batch,
 {
     /// Nothing is sent before it is polled. At most so many bytes wait for the consumer.

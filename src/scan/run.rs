@@ -15,8 +15,8 @@ use tokio::task::{JoinSet, block_in_place};
 
 use super::report::{Report, TaskReport};
 use super::responses::lost;
-use super::{DoubtKind, Scan, no_tasks};
-use crate::checkpoint::{Checkpoint, Entry, Fingerprint};
+use super::{DataWarningKind, Scan, no_tasks};
+use crate::checkpoint::{Checkpoint, Fingerprint, TaskRecord};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
@@ -28,7 +28,7 @@ const GIVING_UP: Duration = Duration::from_secs(2);
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct RunOptions {
     /// Where the files go.
     pub folder: PathBuf,
     /// The address of the service, which belongs to the query.
@@ -73,7 +73,12 @@ impl Scan {
     /// # Errors
     /// `Validation` for a limited scan; `Checkpoint` and its kinds for the folder; `PermissionDenied` and whatever else
     /// would fail every task. What was done is kept.
-    pub async fn run(&self, client: &Arc<Client>, order: &Order, progress: mpsc::Sender<Progress>) -> Result<Report> {
+    pub async fn run(
+        &self,
+        client: &Arc<Client>,
+        order: &RunOptions,
+        progress: mpsc::Sender<Progress>,
+    ) -> Result<Report> {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
@@ -89,17 +94,17 @@ impl Scan {
             ids,
             watcher: observe::watcher(),
         });
-        let mut course = Course::new(&run, begun, order.fail_fast, progress);
-        run.all(&open, &mut course).await?;
+        let mut progress = RunProgress::new(&run, begun, order.fail_fast, progress);
+        run.run_tasks(&open, &mut progress).await?;
         let checkpoint = run.checkpoint();
         let done = checkpoint.done().iter().enumerate();
         let done = done.map(|(place, done)| TaskReport::new(&run.ids, done, place < before)).collect();
         let day_of = |task: usize| self.part(task, None).day;
-        Ok(Report::new(order, done, day_of, course.failed, begun.elapsed()))
+        Ok(Report::new(order, done, day_of, progress.failed, begun.elapsed()))
     }
 
     /// What a folder is of; the token is no part of it.
-    fn fingerprint(&self, order: &Order, ids: &[String]) -> Fingerprint {
+    fn fingerprint(&self, order: &RunOptions, ids: &[String]) -> Fingerprint {
         let template = self.plan.template();
         let filters = serde_json::to_string(&template.body.filters).unwrap_or_default();
         // As they are sent: a list, or a text.
@@ -124,7 +129,7 @@ struct Run {
 }
 
 /// How a run goes.
-struct Course {
+struct RunProgress {
     begun: Instant,
     fail_fast: bool,
     so_far: Progress,
@@ -132,7 +137,7 @@ struct Course {
     progress: mpsc::Sender<Progress>,
 }
 
-impl Course {
+impl RunProgress {
     fn new(run: &Run, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
         let checkpoint = run.checkpoint();
         let done = checkpoint.done();
@@ -178,14 +183,14 @@ impl Course {
 }
 
 impl Run {
-    async fn all(self: &Arc<Self>, open: &[usize], course: &mut Course) -> Result<()> {
-        course.tell().await?;
+    async fn run_tasks(self: &Arc<Self>, open: &[usize], progress: &mut RunProgress) -> Result<()> {
+        progress.tell().await?;
         let mut open = open.iter().copied();
         // Where only rows tell the types of columns, those of the first task that has any hold for all.
         while !self.has_types() {
             let Some(task) = open.next() else { break };
-            let outcome = self.one(task).await;
-            course.take(self, task, outcome).await?;
+            let outcome = self.run_task(task).await;
+            progress.take(self, task, outcome).await?;
         }
         // Each in a task of its own: encoding, hashing and syncing one file does not keep the others from reading.
         let mut in_flight = JoinSet::new();
@@ -194,10 +199,11 @@ impl Run {
                 && let Some(task) = open.next()
             {
                 let run = Arc::clone(self);
-                in_flight.spawn(observe::watched(self.watcher.clone(), async move { (task, run.one(task).await) }));
+                in_flight
+                    .spawn(observe::watched(self.watcher.clone(), async move { (task, run.run_task(task).await) }));
             }
             match in_flight.join_next().await {
-                Some(Ok((task, outcome))) => course.take(self, task, outcome).await?,
+                Some(Ok((task, outcome))) => progress.take(self, task, outcome).await?,
                 Some(Err(_)) => return Err(lost()),
                 None => return Ok(()),
             }
@@ -205,10 +211,10 @@ impl Run {
     }
 
     /// One task into its file, which is there before the journal says so. Answers its rows and bytes.
-    async fn one(&self, task: usize) -> Result<(u64, u64)> {
+    async fn run_task(&self, task: usize) -> Result<(u64, u64)> {
         let mut scan = self.scan.task(task);
-        if let Some(types) = self.checkpoint().settled() {
-            scan.columns = columns::settled_by_name(&scan.columns, types);
+        if let Some(types) = self.checkpoint().frozen() {
+            scan.columns = columns::frozen_by_name(&scan.columns, types);
         }
         let mut types = None;
         // Without rows and types there is no file: its columns would not be those of the others.
@@ -219,10 +225,10 @@ impl Run {
                 Parquet::new(self.checkpoint().part(task)?, schema, &[])
             })
             .await?;
-        let incomplete = stats.doubts.into_iter().filter(|doubt| doubt.kind == DoubtKind::Incomplete);
-        let incomplete = incomplete.map(|doubt| doubt.message).collect();
+        let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);
+        let incomplete = incomplete.map(|warning| warning.message).collect();
         let kept = Kept { incomplete, absent: stats.absent, times: stats.times };
-        let entry = Entry {
+        let entry = TaskRecord {
             rows: stats.rows,
             bytes: stats.bytes,
             attempts: u32::try_from(stats.attempts).unwrap_or(u32::MAX),
@@ -232,7 +238,7 @@ impl Run {
         block_in_place(|| {
             let mut checkpoint = self.checkpoint();
             if let Some(types) = types.filter(|_| stats.rows > 0 && !self.knows_types()) {
-                checkpoint.settle(&types)?;
+                checkpoint.freeze(&types)?;
             }
             checkpoint.commit(task, entry, written)
         })?;
@@ -245,7 +251,7 @@ impl Run {
     }
 
     fn has_types(&self) -> bool {
-        self.knows_types() || self.checkpoint().settled().is_some()
+        self.knows_types() || self.checkpoint().frozen().is_some()
     }
 
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {

@@ -1,18 +1,18 @@
 //! `schema=` as given, checked: which attribute is to hold which type.
 
 use crate::columns::Type;
-use crate::error::{Problem, one_line};
-use crate::filter::{Given, did_you_mean};
+use crate::error::{Problem, sanitize};
+use crate::filter::{InputValue, did_you_mean};
 
 /// The types that `schema=` may name.
 const TYPES: [&str; 6] = ["string", "int64", "float64", "bool", "timestamp", "json"];
 
 /// The types given, and every problem. `attributes` are those asked for, where they are known.
-pub(super) fn check(schema: &Given, attributes: Option<&[String]>) -> (Vec<(String, Type)>, Vec<Problem>) {
+pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<(String, Type)>, Vec<Problem>) {
     let mut problems = Vec::new();
     let entries = match schema {
-        Given::Null => &[][..],
-        Given::Map(entries) => entries,
+        InputValue::Null => &[][..],
+        InputValue::Map(entries) => entries,
         other => {
             let message = "takes a dict of attributes and their types, as {\"price\": \"float64\"}";
             problems.push(problem("schema", other, message));
@@ -27,7 +27,7 @@ pub(super) fn check(schema: &Given, attributes: Option<&[String]>) -> (Vec<(Stri
             problems.push(problem(&argument, given, &format!("is not among attrs{nearest}")));
         }
         match given {
-            Given::Text(asked) => match Type::from_name(asked) {
+            InputValue::Text(asked) => match Type::from_name(asked) {
                 Some(found) => types.push((name.clone(), found)),
                 None => problems.push(problem(&argument, given, &unknown(asked))),
             },
@@ -41,22 +41,22 @@ fn unknown(asked: &str) -> String {
     format!("is no type: write one of {}{}", TYPES.join(", "), did_you_mean(asked, TYPES))
 }
 
-fn problem(argument: &str, given: &Given, message: &str) -> Problem {
-    Problem { argument: one_line(argument), path: String::new(), message: one_line(message), value: given.shown() }
+fn problem(argument: &str, given: &InputValue, message: &str) -> Problem {
+    Problem { argument: sanitize(argument), path: String::new(), message: sanitize(message), value: given.shown() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn map(entries: &[(&str, Given)]) -> Given {
-        Given::Map(entries.iter().map(|(name, given)| ((*name).to_owned(), given.clone())).collect())
+    fn map(entries: &[(&str, InputValue)]) -> InputValue {
+        InputValue::Map(entries.iter().map(|(name, given)| ((*name).to_owned(), given.clone())).collect())
     }
 
     #[test]
     fn every_type_has_its_name() {
         for name in TYPES {
-            let (types, problems) = check(&map(&[("a", Given::Text(name.to_owned()))]), Some(&["a".to_owned()]));
+            let (types, problems) = check(&map(&[("a", InputValue::Text(name.to_owned()))]), Some(&["a".to_owned()]));
             assert_eq!(types.iter().map(|(_, found)| found.name()).collect::<Vec<_>>(), [name]);
             assert_eq!(problems, []);
         }
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn all_problems_are_told_by_place() {
-        let text = |text: &str| Given::Text(text.to_owned());
-        let given = map(&[("prize", text("int64")), ("price", text("int46")), ("name", Given::Integer(7))]);
+        let text = |text: &str| InputValue::Text(text.to_owned());
+        let given = map(&[("prize", text("int64")), ("price", text("int46")), ("name", InputValue::Integer(7))]);
         let attributes = ["price".to_owned(), "name".to_owned()];
         let (_, problems) = check(&given, Some(&attributes));
         let told: Vec<_> =
@@ -75,6 +75,6 @@ mod tests {
         assert!(told[1].1.contains("did you mean \"int64\"?"), "{}", told[1].1);
         assert_eq!(told[2].0, "schema[\"name\"]");
         assert_eq!(check(&text("int64"), None).1.len(), 1);
-        assert_eq!(check(&Given::Null, None).1, []);
+        assert_eq!(check(&InputValue::Null, None).1, []);
     }
 }

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::day::Strays;
-use super::doubt::{self, Doubt};
-use super::watch::RecordStats;
-use super::{Part, Scan};
+use super::data_warning::{self, DataWarning};
+use super::day::OutOfDayRows;
+use super::record_stats::RecordStats;
+use super::{PlannedRequest, Scan};
 use crate::client::Completed;
 use crate::decode::RecordShape;
 
@@ -31,7 +31,7 @@ pub struct Stats {
     /// Attributes that no record had, where the whole answer was read.
     pub absent: Vec<String>,
     /// What may not be what it seems.
-    pub doubts: Vec<Doubt>,
+    pub warnings: Vec<DataWarning>,
     /// The least and the greatest time of the rows of a day, as the document writes times.
     #[serde(skip)]
     pub times: Option<(String, String)>,
@@ -48,8 +48,8 @@ pub(super) struct Figures {
     seen: RecordStats,
     /// For each attribute, how many records had it.
     present: Vec<u64>,
-    incomplete: Option<Doubt>,
-    strays: Strays,
+    incomplete: Option<DataWarning>,
+    out_of_day: OutOfDayRows,
 }
 
 impl Figures {
@@ -63,12 +63,12 @@ impl Figures {
             seen: RecordStats::default(),
             present: vec![0; scan.attributes().len()],
             incomplete: None,
-            strays: Strays::default(),
+            out_of_day: OutOfDayRows::default(),
         }
     }
 
     /// Adds an answer that ended well, and what was seen in its records.
-    pub(super) fn add(&mut self, scan: &Scan, part: &Part, answered: &Completed, seen: RecordStats) {
+    pub(super) fn add(&mut self, scan: &Scan, part: &PlannedRequest, answered: &Completed, seen: RecordStats) {
         let envelope = &answered.envelope;
         self.requests += 1;
         self.bytes += envelope.bytes;
@@ -79,10 +79,10 @@ impl Figures {
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.empty_shape.get_or_insert(shape);
         }
-        self.strays.add(part.day, seen.times.as_ref());
+        self.out_of_day.add(part.day, seen.times.as_ref());
         self.seen.add(seen);
         if self.is_whole(scan) {
-            self.incomplete = self.incomplete.take().or_else(|| doubt::incomplete(answered));
+            self.incomplete = self.incomplete.take().or_else(|| data_warning::incomplete(answered));
         }
     }
 
@@ -93,7 +93,7 @@ impl Figures {
         let present = scan.attributes().iter().zip(&self.present);
         let absent = present.filter(|(_, count)| is_told && **count == 0).map(|(name, _)| name.clone());
         let absent: Vec<String> = absent.collect();
-        let doubts = [doubt::absent(&absent), self.incomplete.clone(), doubt::stray(&self.strays)];
+        let warnings = [data_warning::absent(&absent), self.incomplete.clone(), data_warning::stray(&self.out_of_day)];
         Stats {
             rows,
             bytes: self.bytes,
@@ -103,7 +103,7 @@ impl Figures {
             empty_shape: self.empty_shape.filter(|_| rows == 0),
             extra_keys: self.seen.extras.clone(),
             absent,
-            doubts: doubts.into_iter().flatten().collect(),
+            warnings: warnings.into_iter().flatten().collect(),
             times: self.seen.times.clone(),
         }
     }

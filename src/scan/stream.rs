@@ -9,11 +9,11 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tokio_util::sync::CancellationToken;
 
+use super::record_stats::WithStats;
 use super::responses::Responses;
-use super::watch::Watched;
 use super::{Scan, Stats};
 use crate::client::{BufferBudget, Client, Event};
-use crate::columns::{self, Column, Columns, Options};
+use crate::columns::{self, Column, ColumnSink, Options};
 use crate::error::{Error, Kind, Result};
 
 /// Where the figures of the last use of a scan are kept.
@@ -23,11 +23,11 @@ pub type LastStats = Arc<ArcSwapOption<Stats>>;
 pub struct Stream {
     scan: Scan,
     options: Options,
-    responses: tokio::sync::Mutex<Responses<Watched<Columns>, RecordBatch>>,
+    responses: tokio::sync::Mutex<Responses<WithStats<ColumnSink>, RecordBatch>>,
     cancelled: CancellationToken,
     budget: Arc<BufferBudget>,
     /// The types that the columns came to with the first batch, for the answers that follow.
-    settled: Arc<OnceLock<Vec<Column>>>,
+    frozen: Arc<OnceLock<Vec<Column>>>,
     state: Mutex<State>,
     last_stats: LastStats,
 }
@@ -57,9 +57,9 @@ impl Scan {
     /// A stream of its batches, whose first requests are sent now. To be called inside a runtime.
     #[must_use]
     pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
-        let settled: Arc<OnceLock<Vec<Column>>> = Arc::default();
-        let (known, columns, time_column) = (Arc::clone(&settled), self.columns.clone(), self.time_column());
-        let sink = move || Watched::new(Columns::new(known.get().unwrap_or(&columns), options), time_column);
+        let frozen: Arc<OnceLock<Vec<Column>>> = Arc::default();
+        let (known, columns, time_column) = (Arc::clone(&frozen), self.columns.clone(), self.time_column());
+        let sink = move || WithStats::new(ColumnSink::new(known.get().unwrap_or(&columns), options), time_column);
         let mut responses = Responses::new(&self, client, self.streamed(), client.max_buffered_bytes(), sink);
         // Where only the rows show a type, those of the first request that has any decide for all.
         if self.schema(options.views).is_none() {
@@ -72,7 +72,7 @@ impl Scan {
             cancelled: responses.cancellation(),
             budget: responses.budget(),
             responses: tokio::sync::Mutex::new(responses),
-            settled,
+            frozen,
             state: Mutex::default(),
             last_stats,
         }
@@ -136,7 +136,7 @@ impl Stream {
         }
         match responses.next().await {
             Ok(Some(Event::Batch(batch))) => {
-                self.settled.get_or_init(|| columns::settled(&self.scan.columns, batch.schema_ref()));
+                self.frozen.get_or_init(|| columns::frozen(&self.scan.columns, batch.schema_ref()));
                 responses.open_all();
                 self.arrived(batch);
             }

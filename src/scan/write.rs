@@ -8,14 +8,14 @@ use arrow_schema::SchemaRef;
 use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
+use super::record_stats::WithStats;
 use super::responses::Responses;
-use super::watch::Watched;
 use super::{Scan, Stats};
 use crate::cells::Cells;
 use crate::client::{Client, DeliveryMode, Event, SearchMode};
-use crate::columns::{self, Column, Columns, Options};
+use crate::columns::{self, Column, ColumnSink, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Csv, Draft, JsonLines, Parquet, Writer, Written};
+use crate::files::{AtomicFile, Csv, JsonLines, Parquet, Writer, Written};
 
 /// Rows of a batch on its way into a file.
 const BATCH_ROWS: usize = 65_536;
@@ -49,16 +49,16 @@ impl Scan {
         abandoned: &CancellationToken,
     ) -> Result<Stats> {
         // What cannot be written is told before anything is asked for, and the place is that of now.
-        let place = block_in_place(|| Draft::create(path, Kind::File).map(|draft| draft.path().to_path_buf()))?;
-        let draft = || Draft::create(&place, Kind::File).map(|draft| draft.unless(abandoned));
+        let place = block_in_place(|| AtomicFile::create(path, Kind::File).map(|file| file.path().to_path_buf()))?;
+        let file = || AtomicFile::create(&place, Kind::File).map(|file| file.unless(abandoned));
         // A file without rows has columns as well.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
             Format::Parquet => {
-                self.columns_into(client, Some(empty), |schema| Parquet::new(draft()?, schema, &[])).await
+                self.columns_into(client, Some(empty), |schema| Parquet::new(file()?, schema, &[])).await
             }
-            Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(draft()?, schema)).await,
-            Format::JsonLines => self.lines_into(client, || JsonLines::new(draft()?, self.attributes())).await,
+            Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(file()?, schema)).await,
+            Format::JsonLines => self.lines_into(client, || JsonLines::new(file()?, self.attributes())).await,
         }
         .map(|(stats, _)| stats)
     }
@@ -69,7 +69,7 @@ impl Scan {
         mut make: impl FnMut() -> Result<JsonLines>,
     ) -> Result<(Stats, Option<Written>)> {
         let (columns, time_column) = (self.attributes().len(), self.time_column());
-        let sink = move || Watched::new(Cells::new(columns), time_column);
+        let sink = move || WithStats::new(Cells::new(columns), time_column);
         let mut responses = Responses::new(self, client, self.written(), client.max_buffered_bytes(), sink);
         let mut writer = block_in_place(&mut make)?;
         while let Some(event) = responses.next().await? {
@@ -97,7 +97,7 @@ impl Scan {
         let set_types = |columns: Vec<Column>| *types.lock().unwrap_or_else(PoisonError::into_inner) = columns;
         let (known, time_column) = (Arc::clone(&types), self.time_column());
         let sink = move || {
-            Watched::new(Columns::new(&known.lock().unwrap_or_else(PoisonError::into_inner), OPTIONS), time_column)
+            WithStats::new(ColumnSink::new(&known.lock().unwrap_or_else(PoisonError::into_inner), OPTIONS), time_column)
         };
         let mut responses = Responses::new(self, client, self.written(), client.max_buffered_bytes(), sink);
         if self.schema(false).is_none() {
@@ -108,7 +108,7 @@ impl Scan {
             match event {
                 Event::Batch(batch) => {
                     if writer.is_none() {
-                        set_types(columns::settled(&self.columns, batch.schema_ref()));
+                        set_types(columns::frozen(&self.columns, batch.schema_ref()));
                         responses.open_all();
                         writer = Some(block_in_place(|| make(batch.schema_ref()))?);
                     }

@@ -32,7 +32,7 @@ struct Source {
 
 impl Body {
     pub(super) fn new(response: reqwest::Response, transport: &Transport) -> Self {
-        let encoding = transport.accepted.of_answer(response.headers());
+        let encoding = transport.accepted.encoding_of(response.headers());
         let inflate = encoding.and_then(|encoding| encoding.map(Inflate::try_new).transpose());
         let source = Source {
             response,

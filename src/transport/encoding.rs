@@ -78,7 +78,7 @@ impl Accepted {
     ///
     /// # Errors
     /// `MalformedHttp` for one that was not asked for, or more than one.
-    pub(super) fn of_answer(&self, headers: &HeaderMap) -> Result<Option<Encoding>> {
+    pub(super) fn encoding_of(&self, headers: &HeaderMap) -> Result<Option<Encoding>> {
         let values: Vec<String> = headers
             .get_all(header::CONTENT_ENCODING)
             .iter()
@@ -118,7 +118,7 @@ mod tests {
 
     fn answered(accepted: &Accepted, values: &[&'static str]) -> Result<Option<Encoding>> {
         let values = values.iter().map(|value| (header::CONTENT_ENCODING, HeaderValue::from_static(value)));
-        accepted.of_answer(&values.collect())
+        accepted.encoding_of(&values.collect())
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
+use super::route::Route;
 use super::tls;
-use super::way::Way;
 use crate::error::{Error, Kind};
 
 /// A client that could not be set up.
@@ -22,16 +22,16 @@ pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Err
 }
 
 /// A request that got no answer.
-pub(super) fn sending(error: reqwest::Error, way: &Way) -> Error {
+pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
     let told = if error.is_connect() {
-        way.closed(&error)
+        route.connect_error(&error)
     } else if let Some(refusal) = tls::late_refusal(&error) {
-        tls::refused(refusal, &way.service, &way.trust)
+        tls::refused(refusal, &route.service, &route.trust)
     } else {
         let told = receiving_cause(&error, None, "answer");
         let is_other = matches!(told.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
         let hint = "if that port speaks TLS, base_url= must begin with https://";
-        if way.is_plain && is_other { told.with_hint(hint) } else { told }
+        if route.is_plain && is_other { told.with_hint(hint) } else { told }
     };
     told.with_source(error.without_url())
 }

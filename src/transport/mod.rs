@@ -10,9 +10,9 @@ mod format;
 mod inflate;
 mod meter;
 mod pool;
+mod route;
 mod stall;
 mod tls;
-mod way;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -26,7 +26,7 @@ use self::connections::{Outgoing, Sent, observe};
 use self::encoding::Accepted;
 pub use self::meter::Meter;
 use self::pool::Pool;
-use self::way::Way;
+use self::route::Route;
 use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
@@ -41,7 +41,7 @@ pub struct Transport {
     pool: Arc<Pool>,
     base_url: Url,
     accepted: Accepted,
-    way: Way,
+    route: Route,
     timeouts: Timeouts,
     meter: Meter,
 }
@@ -61,7 +61,7 @@ pub struct Request<'a> {
 
 /// An answer whose body is still to come.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// `Content-Type`, as one line.
@@ -84,7 +84,7 @@ impl Transport {
             pool: Arc::new(Pool::try_new(settings, meter.connections.clone())?),
             base_url: settings.base_url.clone(),
             accepted: Accepted::of_settings(&settings.headers)?,
-            way: Way::new(settings),
+            route: Route::new(settings),
             timeouts: settings.timeouts.clone(),
             meter,
         })
@@ -101,7 +101,7 @@ impl Transport {
     }
 
     /// Sends a request and waits for the answer's headers.
-    pub async fn post(&self, request: Request<'_>) -> Result<Answer> {
+    pub async fn post(&self, request: Request<'_>) -> Result<Response> {
         let url = format!("{}{}", self.base_url.as_str().trim_end_matches('/'), request.path);
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", request.token.expose()))
             .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
@@ -118,15 +118,15 @@ impl Transport {
         }
         let Sent { outcome, has_connected } = observe(sending.send(), &is_begun, self.timeouts.connect).await;
         let response = outcome.ok_or_else(failure::unsent)?.map_err(|error| {
-            let failure = failure::sending(error, &self.way);
+            let failure = failure::sending(error, &self.route);
             let is_lost = failure.kind() == Kind::ConnectionLost;
             if is_lost && !has_connected { failure.stale() } else { failure }
         })?;
         self.pool.check(response.headers())?;
-        if let Some(refusal) = self.way.refusal(response.status().as_u16()) {
+        if let Some(refusal) = self.route.refusal(response.status().as_u16()) {
             return Err(refusal);
         }
-        Ok(Answer::new(response, self))
+        Ok(Response::new(response, self))
     }
 
     /// What was counted of all requests.
@@ -136,7 +136,7 @@ impl Transport {
     }
 }
 
-impl Answer {
+impl Response {
     fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let headers = response.headers();
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);

@@ -14,7 +14,7 @@ use reqwest::redirect;
 
 use super::connections::Observed;
 use super::encoding::Accepted;
-use super::way::Way;
+use super::route::Route;
 use super::{failure, tls};
 use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
@@ -58,8 +58,8 @@ impl Pool {
     /// # Errors
     /// As for a new pool.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
-        let is_doubtful = is_doubtful(headers);
-        if !self.closes.swap(is_doubtful, Ordering::Relaxed) && is_doubtful {
+        let has_ambiguous_length = has_ambiguous_length(headers);
+        if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
             self.client.store(Arc::new(client(&self.settings, self.opened.clone())?));
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Pool {
 
 /// Whether an answer says in two ways where it ends (RFC 9112, 6.1). Its chunks count, but what comes after them on the
 /// same connection may have been meant as a part of it by whoever went by the length.
-fn is_doubtful(headers: &HeaderMap) -> bool {
+fn has_ambiguous_length(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
 
@@ -86,7 +86,7 @@ fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client
         .tcp_keepalive_retries(Timeouts::KEEP_ALIVE_PROBES)
         .connector_layer(Observed::new(opened))
         .pool_idle_timeout(IDLE_TIMEOUT);
-    let builder = Way::new(settings).configure(tls::configure(builder, settings)?)?;
+    let builder = Route::new(settings).configure(tls::configure(builder, settings)?)?;
     builder.build().map_err(|error| failure::setup(error, "the HTTP client"))
 }
 

@@ -9,7 +9,7 @@ use rustls::{AlertDescription, CertificateError, Error as Refusal, InvalidMessag
 use rustls_native_certs::load_certs_from_paths;
 
 use super::failure;
-use crate::config::{Authorities, Settings, Trust};
+use crate::config::{CaSource, Settings, Trust};
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// Characters of the names in a certificate that a message shows.
@@ -31,7 +31,7 @@ pub(super) fn configure(builder: ClientBuilder, settings: &Settings) -> Result<C
 ///
 /// # Errors
 /// `Config`, naming the file and who named it.
-fn read(all: &[Authorities]) -> Result<Vec<Certificate>> {
+fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
     let mut certificates = Vec::new();
     let mut empty = None;
     for authorities in all {

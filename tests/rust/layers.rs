@@ -1,14 +1,14 @@
-//! Which room of `src` may call which, and which external crate has one room alone.
+//! Which module of `src` may call which, and which external crate has one module alone.
 //!
-//! The rooms are those of `ARCHITECTURE.md`. Reads the sources as text: it knows paths that begin at the crate,
+//! The modules are those of `ARCHITECTURE.md`. Reads the sources as text: it knows paths that begin at the crate,
 //! and nothing of what they mean.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Each room with the rooms it may name, lower floors first. The bindings (`python`) may name every room.
-const ROOMS: [(&str, &[&str]); 18] = [
+/// Each module with the modules it may name, lower layers first. The bindings (`python`) may name every module.
+const MODULES: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("observe", &["error"]),
     ("secret", &["error"]),
@@ -81,7 +81,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ),
 ];
 
-/// External crates that only some rooms may name.
+/// External crates that only some modules may name.
 const ALONE: [(&str, &[&str]); 29] = [
     // The bindings read what other libraries stream into the embedded service.
     ("arrow_array", &["columns", "files", "scan", "python"]),
@@ -115,26 +115,26 @@ const ALONE: [(&str, &[&str]); 29] = [
     ("zstd", &["transport"]),
 ];
 
-/// Every forbidden name in the source of a room, as sentences.
-fn offences(room: &str, source: &str) -> Vec<String> {
-    let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
-        return vec![format!("the room `{room}` has no line in the table of layers")];
+/// Every forbidden name in the source of a module, as sentences.
+fn offences(module: &str, source: &str) -> Vec<String> {
+    let Some((_, allowed)) = MODULES.iter().find(|(name, _)| *name == module) else {
+        return vec![format!("the module `{module}` has no line in the table of layers")];
     };
     let code = without_comments(source);
     let mut found = Vec::new();
     for name in rooms_named(&code) {
-        let is_room = ROOMS.iter().any(|(other, _)| *other == name);
-        if is_room && name != room && !allowed.contains(&name) {
-            found.push(format!("`{room}` may not name `crate::{name}`"));
+        let is_room = MODULES.iter().any(|(other, _)| *other == name);
+        if is_room && name != module && !allowed.contains(&name) {
+            found.push(format!("`{module}` may not name `crate::{name}`"));
         }
     }
-    for (external, rooms) in ALONE {
-        if names_crate(&code, external) && !rooms.contains(&room) {
-            found.push(format!("`{room}` may not name the crate `{external}`: it belongs to {}", rooms.join(", ")));
+    for (external, modules) in ALONE {
+        if names_crate(&code, external) && !modules.contains(&module) {
+            found.push(format!("`{module}` may not name the crate `{external}`: it belongs to {}", modules.join(", ")));
         }
     }
     if code.contains("super::super::") {
-        found.push(format!("`{room}` climbs by `super::super::`: write the path from `crate::`"));
+        found.push(format!("`{module}` climbs by `super::super::`: write the path from `crate::`"));
     }
     found
 }
@@ -199,18 +199,18 @@ fn is_identifier(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Offences of all files below a folder of `src`; `room` is known once the first folder is entered.
-fn walk(folder: &Path, room: Option<&str>, found: &mut Vec<String>) -> io::Result<usize> {
+/// Offences of all files below a folder of `src`; `module` is known once the first folder is entered.
+fn walk(folder: &Path, module: Option<&str>, found: &mut Vec<String>) -> io::Result<usize> {
     let mut files = 0;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let room = room.unwrap_or(stem);
+        let module = module.unwrap_or(stem);
         if path.is_dir() {
-            files += walk(&path, Some(room), found)?;
-        } else if room != "lib" && path.extension().is_some_and(|extension| extension == "rs") {
+            files += walk(&path, Some(module), found)?;
+        } else if module != "lib" && path.extension().is_some_and(|extension| extension == "rs") {
             let source = fs::read_to_string(&path)?;
-            found.extend(offences(room, &source).into_iter().map(|offence| format!("{}: {offence}", path.display())));
+            found.extend(offences(module, &source).into_iter().map(|offence| format!("{}: {offence}", path.display())));
             files += 1;
         }
     }
@@ -227,10 +227,10 @@ fn no_room_names_what_it_may_not() {
 
 #[test]
 fn rooms_are_listed_lower_floors_first() {
-    for (place, (room, allowed)) in ROOMS.iter().enumerate() {
+    for (place, (module, allowed)) in MODULES.iter().enumerate() {
         for lower in *allowed {
-            let below = ROOMS[..place].iter().any(|(name, _)| name == lower);
-            assert!(below, "`{room}` may name `{lower}`, which is not below it");
+            let below = MODULES[..place].iter().any(|(name, _)| name == lower);
+            assert!(below, "`{module}` may name `{lower}`, which is not below it");
         }
     }
 }
@@ -250,10 +250,10 @@ fn a_forbidden_edge_is_found_however_it_is_written() {
         ("filter", "use jiff;", "`filter` may not name the crate `jiff`"),
         ("client", "fn body() -> Result<reqwest::Body> {", "`client` may not name the crate `reqwest`"),
         ("client", "use super::super::python;", "`client` climbs"),
-        ("attic", "", "the room `attic` has no line"),
+        ("attic", "", "the module `attic` has no line"),
     ];
-    for (room, source, expected) in cases {
-        let found = offences(room, source);
+    for (module, source, expected) in cases {
+        let found = offences(module, source);
         assert!(matches!(&found[..], [only] if only.starts_with(expected)), "{source}: {found:?}");
     }
 }
@@ -266,7 +266,7 @@ fn what_is_allowed_is_not_found() {
         ("error", "use crate::error::Kind;\nuse super::hyper_like::Url;\nlet pyo3_like = my_pyo3::x();"),
         ("time", "use jiff::Timestamp;"),
     ];
-    for (room, source) in cases {
-        assert_eq!(offences(room, source), Vec::<String>::new(), "{source}");
+    for (module, source) in cases {
+        assert_eq!(offences(module, source), Vec::<String>::new(), "{source}");
     }
 }

@@ -49,7 +49,7 @@ fn on(path: &Path) -> Result<Sandbox, Error> {
 }
 
 fn refusal(path: &Path) -> String {
-    on(path).unwrap_err().line()
+    on(path).unwrap_err().summary()
 }
 
 fn store() -> BusinessObject {
@@ -189,7 +189,7 @@ fn a_store_in_memory_leaves_nothing_on_disk() {
 #[test]
 fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_anew() {
     let sandbox = empty();
-    let told = |object: &BusinessObject| sandbox.declare(object).unwrap_err().line();
+    let told = |object: &BusinessObject| sandbox.declare(object).unwrap_err().summary();
     let customer = |attributes: &[(&str, AttributeKind)]| BusinessObject::new(-1003, "customer", attributes);
     sandbox.declare(&BusinessObject::customer()).unwrap();
     sandbox.declare(&customer(&[("customer_id", AttributeKind::Text), ("age", AttributeKind::Number)])).unwrap();
@@ -212,7 +212,7 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     let sandbox = empty();
     sandbox.declare(&store()).unwrap();
     let good = || row("a", 1, "2024-01-31 10:00:00");
-    let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().line();
+    let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
     for (bad, expected) in [
         (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a text, not a number"),
         (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
@@ -227,7 +227,7 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
         assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");
     }
     assert!(all_stores(&sandbox).contains(r#""data":[]"#), "a load that failed left rows");
-    let unknown = sandbox.load("stroe", [good()]).unwrap_err().line();
+    let unknown = sandbox.load("stroe", [good()]).unwrap_err().summary();
     assert_eq!(unknown, "object `stroe` is not declared; declared are promotion_code, customer, store");
 }
 
@@ -264,7 +264,7 @@ fn rows_are_replaced_by_their_identifiers_and_taken_away() {
     assert_eq!(search(&sandbox, &everybody).records(), expected);
     assert_eq!(sandbox.clear("customer").unwrap(), 3);
     assert_eq!(search(&sandbox, &everybody).records(), Vec::<serde_json::Value>::new());
-    assert!(sandbox.clear("costumer").unwrap_err().line().starts_with("object `costumer` is not declared"));
+    assert!(sandbox.clear("costumer").unwrap_err().summary().starts_with("object `costumer` is not declared"));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn rows_for_an_object_that_is_declared_anew_are_refused() {
     let mut load = sandbox.begin_load("customer").unwrap();
     load.add([vec!["a".into(), "x".into()]]).unwrap();
     sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
-    let told = load.finish(false).unwrap_err().line();
+    let told = load.finish(false).unwrap_err().summary();
     assert_eq!(told, "object `customer` was declared anew while rows for it were gathered; load them again");
 }
 
@@ -290,8 +290,8 @@ fn a_stop_ends_the_loads_under_way_and_leaves_the_file_whole() {
     assert_eq!(folder.names(), ["data.db"]);
     let again = on(&folder.file("data.db")).unwrap();
     let stopped = "this sandbox was stopped; start another one";
-    assert_eq!(gathering.add([row(10)]).unwrap_err().line(), stopped);
-    assert_eq!(complete.finish(false).unwrap_err().line(), stopped);
+    assert_eq!(gathering.add([row(10)]).unwrap_err().summary(), stopped);
+    assert_eq!(complete.finish(false).unwrap_err().summary(), stopped);
     assert_eq!(again.load("customer", (0..10).map(row)).unwrap(), 10);
 }
 
@@ -308,7 +308,7 @@ fn a_stop_does_not_wait_for_rows_that_are_being_written() {
         let since = Instant::now();
         sandbox.stop();
         assert!(since.elapsed() < Duration::from_secs(2));
-        assert!(load.join().unwrap().unwrap_err().line().starts_with("this sandbox was stopped"));
+        assert!(load.join().unwrap().unwrap_err().summary().starts_with("this sandbox was stopped"));
     });
 }
 

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dataaccess::error::{Error, Field, Kind};
-use dataaccess::retry::{Again, Course, Gate, Policy, Quota};
+use dataaccess::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
 use tokio::task::JoinSet;
 
 const SECOND: Duration = Duration::from_secs(1);
 const LATENCY: Duration = Duration::from_millis(20);
 
 /// What the service answers: nothing wrong, or a status with a wait it asks for.
-type Answer = Result<(), (u16, Option<Duration>)>;
+type Response = Result<(), (u16, Option<Duration>)>;
 
 /// Uniform in 0 to 1 (splitmix64).
 struct Dice(AtomicU64);
@@ -41,8 +41,8 @@ struct World<S> {
     start: Instant,
     service: Mutex<S>,
     policy: Policy,
-    quota: Mutex<Quota>,
-    gate: Mutex<Gate>,
+    budget: Mutex<RetryBudget>,
+    throttle: Mutex<Throttle>,
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
 }
@@ -51,14 +51,14 @@ fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-impl<S: FnMut(Duration) -> Answer + Send + 'static> World<S> {
+impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
     fn new(concurrency: u32, service: S) -> Self {
         Self {
             start: now(),
             service: Mutex::new(service),
             policy: Policy::new(Some(3)),
-            quota: Mutex::new(Quota::new(concurrency)),
-            gate: Mutex::default(),
+            budget: Mutex::new(RetryBudget::new(concurrency)),
+            throttle: Mutex::default(),
             dice: Dice(AtomicU64::new(7)),
             seen: Mutex::default(),
         }
@@ -84,7 +84,7 @@ impl<S: FnMut(Duration) -> Answer + Send + 'static> World<S> {
     async fn call(&self) {
         let began = now();
         self.see(Seen::Call(began - self.start));
-        let mut course = Course::new(self.policy, true);
+        let mut state = RetryState::new(self.policy, true);
         loop {
             self.turn().await;
             let sent = now();
@@ -92,26 +92,26 @@ impl<S: FnMut(Duration) -> Answer + Send + 'static> World<S> {
             let answer = (self.service.lock().unwrap())(now() - self.start);
             self.see(Seen::Request(now() - self.start, answer.is_ok()));
             let Err((status, asked)) = answer else {
-                self.gate.lock().unwrap().passed(now());
-                self.quota.lock().unwrap().succeeded(course.cost());
+                self.throttle.lock().unwrap().passed(now());
+                self.budget.lock().unwrap().succeeded(state.cost());
                 return;
             };
             if let Some(pause) = self.policy.pause(status, asked) {
-                self.gate.lock().unwrap().refused(sent, now(), pause);
+                self.throttle.lock().unwrap().refused(sent, now(), pause);
             }
             let failure = failure(status, asked);
             let left = (300 * SECOND).saturating_sub(now() - began);
-            let again = course.after(failure, left, self.dice.throw(), &mut self.quota.lock().unwrap());
-            let Ok(Again::After(delay)) = again else { return };
+            let again = state.after(failure, left, self.dice.throw(), &mut self.budget.lock().unwrap());
+            let Ok(RetryDecision::After(delay)) = again else { return };
             tokio::time::sleep(delay).await;
         }
     }
 
     async fn turn(&self) {
         loop {
-            let turn = self.gate.lock().unwrap().turn(now());
+            let turn = self.throttle.lock().unwrap().turn(now());
             tokio::time::sleep_until(turn.at.into()).await;
-            if self.gate.lock().unwrap().holds(turn) {
+            if self.throttle.lock().unwrap().holds(turn) {
                 return;
             }
         }
@@ -146,7 +146,7 @@ fn failure(status: u16, asked: Option<Duration>) -> Error {
 }
 
 /// Down from the tenth to the fortieth second.
-fn outage(status: u16) -> impl FnMut(Duration) -> Answer {
+fn outage(status: u16) -> impl FnMut(Duration) -> Response {
     move |at| if (10 * SECOND..40 * SECOND).contains(&at) { Err((status, None)) } else { Ok(()) }
 }
 
@@ -169,7 +169,7 @@ async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
         }
         let (calls, good, bad) = world.between(41 * SECOND, 60 * SECOND);
         assert!(bad == 0 && good.abs_diff(calls) <= 256, "{good} of {calls} calls went well after it");
-        assert_eq!(world.quota.lock().unwrap().left(), Quota::new(concurrency).left());
+        assert_eq!(world.budget.lock().unwrap().left(), RetryBudget::new(concurrency).left());
     }
 }
 
@@ -186,7 +186,7 @@ async fn a_few_failures_among_many_calls_find_the_quota_full() {
 }
 
 /// Takes 20 requests a second: from a bucket of so many, or as many within each second of the clock.
-fn limited(from_bucket: bool, asked: Option<Duration>) -> impl FnMut(Duration) -> Answer {
+fn limited(from_bucket: bool, asked: Option<Duration>) -> impl FnMut(Duration) -> Response {
     let (mut left, mut last) = (20.0, Duration::ZERO);
     move |at| {
         if from_bucket {

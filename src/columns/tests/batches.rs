@@ -3,9 +3,9 @@
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 
-use super::{Column, Columns, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
+use super::{Column, ColumnSink, Kind, Options, WIDE, body, cells_of, column, decode, drain, read};
 use crate::columns::{Type, items};
-use crate::decode::{Gather as _, Sink as _};
+use crate::decode::{BatchSink as _, Sink as _};
 use crate::error::Kind as ErrorKind;
 
 fn rows(batches: &[RecordBatch]) -> Vec<usize> {
@@ -22,7 +22,7 @@ fn whole() -> Vec<Column> {
 
 #[test]
 fn batches_are_the_same_however_the_bytes_arrive() {
-    let text = vec![column("a", Kind::Loose)];
+    let text = vec![column("a", Kind::StringOrJson)];
     for (max_rows, max_bytes, expected) in [
         (4, usize::MAX, vec![4, 4, 2]),
         (usize::MAX, 27, vec![3, 3, 3, 1]),
@@ -32,7 +32,7 @@ fn batches_are_the_same_however_the_bytes_arrive() {
         (usize::MAX, 0, vec![1; 10]),
     ] {
         for step in [1, 7, 1 << 16] {
-            let mut sink = Columns::new(&text, Options { max_rows, max_bytes, ..WIDE });
+            let mut sink = ColumnSink::new(&text, Options { max_rows, max_bytes, ..WIDE });
             decode(&text, &body(&numbers(10)), step, &mut sink).expect("good records");
             assert_eq!(rows(&drain(&mut sink).expect("batches")), expected, "{max_rows} rows, {max_bytes} bytes");
         }
@@ -41,7 +41,7 @@ fn batches_are_the_same_however_the_bytes_arrive() {
 
 #[test]
 fn only_full_batches_are_handed_on_before_the_end() {
-    let mut sink = Columns::new(&whole(), Options { max_rows: 2, ..WIDE });
+    let mut sink = ColumnSink::new(&whole(), Options { max_rows: 2, ..WIDE });
     decode(&whole(), &body(&numbers(3)), 64, &mut sink).expect("good records");
     assert_eq!(sink.take_full().expect("no error").map(|batch| batch.num_rows()), Some(2));
     assert!(sink.take_full().expect("no error").is_none());
@@ -53,8 +53,8 @@ fn only_full_batches_are_handed_on_before_the_end() {
 fn what_is_undone_leaves_no_trace() {
     let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Int64)]);
     for widen in [true, false] {
-        let mut sink = Columns::new(&columns, Options { max_bytes: 60, widen, ..WIDE });
-        let record = |sink: &mut Columns, a: Option<&str>, b: Option<&str>| {
+        let mut sink = ColumnSink::new(&columns, Options { max_bytes: 60, widen, ..WIDE });
+        let record = |sink: &mut ColumnSink, a: Option<&str>, b: Option<&str>| {
             a.map_or(Ok(()), |text| sink.text(0, text)).expect("fits");
             b.map_or(Ok(()), |digits| sink.integer(1, digits)).expect("fits");
             sink.undo_record();
@@ -83,7 +83,7 @@ fn what_is_undone_leaves_no_trace() {
 
 #[test]
 fn a_record_that_does_not_fit_is_not_in_the_batch() {
-    let mut sink = Columns::new(&whole(), WIDE);
+    let mut sink = ColumnSink::new(&whole(), WIDE);
     let bad = [numbers(2), vec![r#"{"a":"x"}"#.to_owned()]].concat();
     let error = decode(&whole(), &body(&bad), 64, &mut sink).expect_err("a misfit");
     assert_eq!(error.kind(), ErrorKind::Record);
@@ -92,13 +92,13 @@ fn a_record_that_does_not_fit_is_not_in_the_batch() {
 
 #[test]
 fn a_cell_of_no_column_is_a_misfit() {
-    assert!(Columns::new(&whole(), WIDE).null(1).is_err());
+    assert!(ColumnSink::new(&whole(), WIDE).null(1).is_err());
 }
 
 #[test]
 fn a_column_without_a_cell_is_a_defect_and_no_batch() {
     let two = [whole(), vec![column("b", Kind::Fixed(Type::Int64))]].concat();
-    let mut sink = Columns::new(&two, WIDE);
+    let mut sink = ColumnSink::new(&two, WIDE);
     sink.integer(0, "1").expect("fits");
     sink.end_record();
     assert_eq!(sink.take().expect_err("columns of different lengths").kind(), ErrorKind::Internal);

@@ -1,7 +1,7 @@
 //! The `schema=` that a misfit proposes: with it the same records are read, and nothing of them is lost.
 
 use super::{Column, Kind, Options, WIDE, cells_of, column, read};
-use crate::columns::{Type, items, settled};
+use crate::columns::{Type, frozen, items};
 use crate::error::{Error, Kind as ErrorKind};
 
 /// Two rows to a batch.
@@ -91,7 +91,7 @@ fn read_as_proposed(columns: &[Column], values: &[&str]) -> Option<Type> {
     let proposed = Type::from_name(name).expect("a type");
     let mended = items(&["a".to_owned()], &[("a".to_owned(), proposed)]);
     if let Err(error) = read_all(&mended, values) {
-        panic!("{hint}, for {values:?} as {columns:?}: {}", error.line());
+        panic!("{hint}, for {values:?} as {columns:?}: {}", error.summary());
     }
     Some(proposed)
 }
@@ -105,7 +105,7 @@ fn every_hint_works() {
             // By the first batch, by the first batch of another answer, and as `schema=` said.
             let proposed = read_as_proposed(&inferred, &values);
             let first = read(&inferred, PAIRS, &records(&before[..2])).expect("what is inferred takes everything");
-            assert_eq!(read_as_proposed(&settled(&inferred, &first[0].schema()), &values), proposed, "{values:?}");
+            assert_eq!(read_as_proposed(&frozen(&inferred, &first[0].schema()), &values), proposed, "{values:?}");
             assert!(!matches!(proposed, Some(Type::Text)), "only JSON tells a text from a number: {values:?}");
             if let Some(of_column) = of_column {
                 read_as_proposed(&[column("a", Kind::Fixed(of_column))], &values);

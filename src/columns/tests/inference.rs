@@ -4,8 +4,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use proptest::prelude::*;
 
-use super::{Column, Columns, Options, WIDE, cells_of, drain, read};
-use crate::columns::{Type, codes, items, settled, unify};
+use super::{Column, ColumnSink, Options, WIDE, cells_of, drain, read};
+use crate::columns::{Type, codes, frozen, items, unify};
 use crate::error::Kind as ErrorKind;
 
 const COLLECTED: Options = Options { widen: true, ..WIDE };
@@ -110,7 +110,7 @@ fn batches_that_cannot_be_widened_are_told_apart() {
 
 #[test]
 fn the_first_batch_of_a_stream_settles_the_types() {
-    for (first, later, mend) in [
+    for (first, later, suggested_type) in [
         (&["1", "2"][..], "1.5", Some("float64")),
         (&["1", "2"], r#""1""#, Some("json")),
         (&["1", "2"], "9223372036854775808", Some("json")),
@@ -126,15 +126,20 @@ fn the_first_batch_of_a_stream_settles_the_types() {
     ] {
         let options = Options { max_rows: 2, ..WIDE };
         let values = records(&[first, &[later]].concat());
-        match (read(&one(), options, &values), mend) {
+        match (read(&one(), options, &values), suggested_type) {
             (Ok(batches), None) => {
                 assert_eq!(batches.len(), 2);
                 assert_eq!(batches[0].schema(), batches[1].schema());
             }
-            (Err(error), Some(mend)) => {
+            (Err(error), Some(suggested_type)) => {
                 assert_eq!(error.kind(), ErrorKind::Record);
-                assert_eq!(error.hint(), Some(format!(r#"pass schema={{"a": "{mend}"}}"#).as_str()), "{later}");
-                let mended = items(&["a".to_owned()], &[("a".to_owned(), Type::from_name(mend).expect("a type"))]);
+                assert_eq!(
+                    error.hint(),
+                    Some(format!(r#"pass schema={{"a": "{suggested_type}"}}"#).as_str()),
+                    "{later}"
+                );
+                let mended =
+                    items(&["a".to_owned()], &[("a".to_owned(), Type::from_name(suggested_type).expect("a type"))]);
                 let batches = read(&mended, options, &values).expect("what is proposed works");
                 assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
             }
@@ -152,14 +157,14 @@ fn a_type_that_another_answer_settled_has_the_same_hint() {
             error.hint().expect("a hint").to_owned()
         };
         let batches = read(&one(), options, &records(&[first])).expect("one row");
-        let columns = settled(&one(), &batches[0].schema());
+        let columns = frozen(&one(), &batches[0].schema());
         assert_eq!(hint(&columns, &[first, later]), hint(&one(), &[first, later]), "{first}, then {later}");
     }
 }
 
 #[test]
 fn a_schema_is_known_once_it_is_settled() {
-    let mut sink = Columns::new(&one(), WIDE);
+    let mut sink = ColumnSink::new(&one(), WIDE);
     assert!(sink.schema().is_none());
     super::decode(&one(), &super::body(&records(&["1.5"])), 7, &mut sink).expect("one record");
     let batch = drain(&mut sink).expect("one batch").remove(0);

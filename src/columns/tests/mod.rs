@@ -12,8 +12,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::{Column, Columns, Kind, Options};
-use crate::decode::{Decoder, Gather as _, Plan, Sink};
+use super::{Column, ColumnSink, Kind, Options};
+use crate::decode::{BatchSink as _, DecodePlan, Decoder, Sink};
 use crate::error::Result;
 
 /// One batch for each request, unless the test says other.
@@ -30,7 +30,7 @@ fn body(records: &[String]) -> String {
 /// Decodes a body into a sink, so many bytes at a time.
 fn decode(columns: &[Column], body: &str, step: usize, sink: &mut impl Sink) -> Result<()> {
     let names = columns.iter().map(|column| column.name.clone()).collect();
-    let mut decoder = Decoder::new(Plan { columns: Some(names), ..Plan::default() });
+    let mut decoder = Decoder::new(DecodePlan { columns: Some(names), ..DecodePlan::default() });
     for piece in body.as_bytes().chunks(step) {
         decoder.feed(piece, sink)?;
     }
@@ -38,7 +38,7 @@ fn decode(columns: &[Column], body: &str, step: usize, sink: &mut impl Sink) -> 
 }
 
 /// All batches that a sink has.
-fn drain(sink: &mut Columns) -> Result<Vec<RecordBatch>> {
+fn drain(sink: &mut ColumnSink) -> Result<Vec<RecordBatch>> {
     let mut batches = Vec::new();
     while let Some(batch) = sink.take_full()? {
         batches.push(batch);
@@ -51,7 +51,7 @@ fn drain(sink: &mut Columns) -> Result<Vec<RecordBatch>> {
 
 /// The batches of some records.
 fn read(columns: &[Column], options: Options, records: &[String]) -> Result<Vec<RecordBatch>> {
-    let mut sink = Columns::new(columns, options);
+    let mut sink = ColumnSink::new(columns, options);
     decode(columns, &body(records), 1 << 16, &mut sink)?;
     drain(&mut sink)
 }

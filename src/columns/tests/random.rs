@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{WIDE, body, cells_of, column, decode, drain};
-use crate::columns::{Column, Columns, Kind, Options, Type};
-use crate::decode::{Fit, Sink};
+use crate::columns::{Column, ColumnSink, Kind, Options, Type};
+use crate::decode::{CellResult, Sink};
 use crate::time::wall_clock_microseconds;
 
 /// A cell that was held back.
@@ -22,7 +22,7 @@ enum Cell {
 }
 
 impl Cell {
-    fn give(&self, column: usize, sink: &mut Columns) -> Fit {
+    fn give(&self, column: usize, sink: &mut ColumnSink) -> CellResult {
         match self {
             Self::Null => sink.null(column),
             Self::Bool(value) => sink.bool(column, *value),
@@ -37,7 +37,7 @@ impl Cell {
 /// Gives each record to the columns in another order, and some of them after half a record of other values
 /// that is undone.
 struct Unsteady {
-    columns: Columns,
+    columns: ColumnSink,
     /// For each record where to begin, and after how many cells to give up first.
     script: VecDeque<(usize, Option<usize>)>,
     record: Vec<(usize, Cell)>,
@@ -45,29 +45,29 @@ struct Unsteady {
 
 impl Unsteady {
     #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
-    fn hold(&mut self, column: usize, cell: Cell) -> Fit {
+    fn hold(&mut self, column: usize, cell: Cell) -> CellResult {
         self.record.push((column, cell));
         Ok(())
     }
 }
 
 impl Sink for Unsteady {
-    fn null(&mut self, column: usize) -> Fit {
+    fn null(&mut self, column: usize) -> CellResult {
         self.hold(column, Cell::Null)
     }
-    fn bool(&mut self, column: usize, value: bool) -> Fit {
+    fn bool(&mut self, column: usize, value: bool) -> CellResult {
         self.hold(column, Cell::Bool(value))
     }
-    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
         self.hold(column, Cell::Integer(digits.to_owned()))
     }
-    fn number(&mut self, column: usize, text: &str) -> Fit {
+    fn number(&mut self, column: usize, text: &str) -> CellResult {
         self.hold(column, Cell::Number(text.to_owned()))
     }
-    fn text(&mut self, column: usize, text: &str) -> Fit {
+    fn text(&mut self, column: usize, text: &str) -> CellResult {
         self.hold(column, Cell::Text(text.to_owned()))
     }
-    fn nested(&mut self, column: usize, json: &str) -> Fit {
+    fn nested(&mut self, column: usize, json: &str) -> CellResult {
         self.hold(column, Cell::Nested(json.to_owned()))
     }
     fn extra(&mut self, _name: &str, _json: &str) {}
@@ -154,7 +154,7 @@ proptest! {
         let records: Vec<String> = rows.iter().map(|row| record(row).to_string()).collect();
         let options = Options { views, max_rows, ..WIDE };
         let mut sink =
-            Unsteady { columns: Columns::new(&columns, options), script: script.into(), record: Vec::new() };
+            Unsteady { columns: ColumnSink::new(&columns, options), script: script.into(), record: Vec::new() };
         decode(&columns, &body(&records), step, &mut sink).expect("good records");
         let batches = drain(&mut sink.columns).expect("batches");
         prop_assert_eq!(batches.len(), rows.len().div_ceil(max_rows));

@@ -8,7 +8,7 @@ use crate::error::{Field, Kind as ErrorKind};
 /// How a value comes out of columns of these kinds, in this order; `-` is a misfit.
 const KINDS: [Kind; 7] = [
     Kind::Fixed(Type::Text),
-    Kind::Loose,
+    Kind::StringOrJson,
     Kind::Fixed(Type::Int64),
     Kind::Fixed(Type::Float64),
     Kind::Fixed(Type::Bool),
@@ -86,8 +86,12 @@ fn every_type_takes_every_value_or_refuses_it() {
                 Ok(batches) => assert_eq!(cells_of(&batches, 0), [expected], "{wire} as {kind:?}"),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Record);
-                    assert_eq!(expected, "-", "{wire} as {kind:?}: {}", error.line());
-                    assert!(wire.len() < 3 || !error.line().contains(wire), "a value in a message: {}", error.line());
+                    assert_eq!(expected, "-", "{wire} as {kind:?}: {}", error.summary());
+                    assert!(
+                        wire.len() < 3 || !error.summary().contains(wire),
+                        "a value in a message: {}",
+                        error.summary()
+                    );
                 }
             }
         }
@@ -98,7 +102,7 @@ fn every_type_takes_every_value_or_refuses_it() {
 fn long_integers_keep_every_digit() {
     let digits = "9".repeat(1_000);
     let record = format!(r#"{{"a":{digits}}}"#);
-    for kind in [Kind::Loose, Kind::Fixed(Type::Json), Kind::Inferred] {
+    for kind in [Kind::StringOrJson, Kind::Fixed(Type::Json), Kind::Inferred] {
         let batches = read(&[column("a", kind)], WIDE, std::slice::from_ref(&record)).expect("digits fit");
         assert_eq!(cells_of(&batches, 0), [digits.as_str()]);
     }
@@ -115,7 +119,7 @@ fn long_integers_keep_every_digit() {
 
 #[test]
 fn a_misfit_says_what_fits_and_which_schema_mends_it() {
-    for (kind, wire, expected, mend) in [
+    for (kind, wire, expected, suggested_type) in [
         (Type::Text, "5", "expected a text, found a number", "string"),
         (Type::Int64, r#""5""#, "expected a whole number of 64 bits, found a text", "string"),
         (Type::Int64, "1.5", "expected a whole number of 64 bits, found a number", "float64"),
@@ -134,11 +138,11 @@ fn a_misfit_says_what_fits_and_which_schema_mends_it() {
         let name = r#"of "it""#;
         let error = read(&[column(name, Kind::Fixed(kind))], WIDE, &[good.clone(), bad.clone()]).expect_err("a misfit");
         assert!(error.message().contains(expected), "{}", error.message());
-        assert_eq!(error.hint(), Some(format!(r#"pass schema={{"of \"it\"": "{mend}"}}"#).as_str()));
+        assert_eq!(error.hint(), Some(format!(r#"pass schema={{"of \"it\"": "{suggested_type}"}}"#).as_str()));
         assert_eq!(error.field("row"), Some(&Field::Integer(1)));
         assert_eq!(error.field("column"), Some(&Field::from(name)));
         // What is proposed works.
-        let mended = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(mend).expect("a type"))]);
+        let mended = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(suggested_type).expect("a type"))]);
         assert_eq!(read(&mended, WIDE, &[good, bad]).expect("mended")[0].num_rows(), 2);
     }
 }
@@ -169,7 +173,7 @@ fn an_override_replaces_a_known_type_and_an_inferred_one() {
     let overrides =
         [("pool_id".to_owned(), Type::Text), ("id".to_owned(), Type::Json), ("absent".to_owned(), Type::Bool)];
     let kinds = |columns: Vec<Column>| columns.into_iter().map(|column| column.kind).collect::<Vec<_>>();
-    let expected = [Kind::Loose, Kind::Fixed(Type::Json)];
+    let expected = [Kind::StringOrJson, Kind::Fixed(Type::Json)];
     assert_eq!(kinds(codes(&attributes, &overrides)), [&expected[..], &[Kind::Fixed(Type::Text)]].concat());
     assert_eq!(kinds(items(&attributes, &overrides)), [&expected[..], &[Kind::Inferred]].concat());
     assert!(schema(&items(&attributes, &overrides), false).is_none(), "not known before a record came");

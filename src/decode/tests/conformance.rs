@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Decoder, Objects, Plan, plan};
+use super::{DecodePlan, Decoder, Objects, plan};
 use crate::error::Kind;
 
 const VALUES: &str = include_str!("../../../tests/json/values.txt");
@@ -55,7 +55,7 @@ fn bytes(written: &str) -> Vec<u8> {
 /// What becomes of a body: its envelope and records, or the error; and the records up to there.
 type Outcome = (Result<String, (Kind, String)>, Vec<Value>);
 
-fn outcome<'a>(plan: &Plan, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+fn outcome<'a>(plan: &DecodePlan, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     let mut sink = Objects { names: plan.columns.clone().unwrap_or_default(), ..Objects::default() };
     let mut decoder = Decoder::new(plan.clone());
     let fed = pieces.into_iter().try_for_each(|piece| decoder.feed(piece, &mut sink));
@@ -65,7 +65,7 @@ fn outcome<'a>(plan: &Plan, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outco
 }
 
 /// The outcome, which must be the same however the body is cut.
-fn outcome_at_any_split(plan: &Plan, body: &[u8], what: &str) -> Outcome {
+fn outcome_at_any_split(plan: &DecodePlan, body: &[u8], what: &str) -> Outcome {
     let whole = outcome(plan, [body]);
     for place in 1..body.len() {
         let (before, after) = body.split_at(place);
@@ -119,7 +119,7 @@ fn each_value_has_its_verdict_in_each_place_and_at_any_split() {
             let what = format!("{name} {place}");
             let (before, after) = around.split_once('@').expect("a place");
             let body = [before.as_bytes(), &json, after.as_bytes()].concat();
-            let plan = Plan { max_records: Some(2), ..plan(&["a"]) };
+            let plan = DecodePlan { max_records: Some(2), ..plan(&["a"]) };
             let (found, rows) = outcome_at_any_split(&plan, &body, &what);
             let is_cell = place.starts_with("cell");
             assert_verdict(if is_cell { asked } else { elsewhere }, &found, &what);

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::bodies::{body, broken, cuts, split, value};
 use super::{Objects, plan};
-use crate::decode::columns::Columns;
-use crate::decode::fast::Fast;
-use crate::decode::{Decoder, Fit, Limits, Misfit, Plan, Sink};
+use crate::decode::column_names::ColumnNames;
+use crate::decode::fast_path::FastPath;
+use crate::decode::{CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
 use crate::error::Kind;
 
 pub(super) const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
@@ -33,7 +33,7 @@ struct Row {
 
 impl Log {
     #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
-    fn put(&mut self, column: usize, kind: char, text: &str) -> Fit {
+    fn put(&mut self, column: usize, kind: char, text: &str) -> CellResult {
         let before = self.row.cells[column].replace((kind, text.to_owned()));
         assert_eq!(before, None, "a column came twice");
         Ok(())
@@ -41,25 +41,25 @@ impl Log {
 }
 
 impl Sink for Log {
-    fn null(&mut self, column: usize) -> Fit {
+    fn null(&mut self, column: usize) -> CellResult {
         self.put(column, '0', "")
     }
-    fn bool(&mut self, column: usize, value: bool) -> Fit {
+    fn bool(&mut self, column: usize, value: bool) -> CellResult {
         self.put(column, 'b', if value { "true" } else { "false" })
     }
-    fn integer(&mut self, column: usize, digits: &str) -> Fit {
+    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
         if self.narrow == Some(column) {
-            return Err(Misfit { expected: "no whole number", mend: None });
+            return Err(TypeMismatch { expected: "no whole number", suggested_type: None });
         }
         self.put(column, 'i', digits)
     }
-    fn number(&mut self, column: usize, text: &str) -> Fit {
+    fn number(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, 'n', text)
     }
-    fn text(&mut self, column: usize, text: &str) -> Fit {
+    fn text(&mut self, column: usize, text: &str) -> CellResult {
         self.put(column, 't', text)
     }
-    fn nested(&mut self, column: usize, json: &str) -> Fit {
+    fn nested(&mut self, column: usize, json: &str) -> CellResult {
         self.put(column, 'j', json)
     }
     fn extra(&mut self, name: &str, json: &str) {
@@ -85,10 +85,10 @@ fn outcome(mut decoder: Decoder, mut log: Log, pieces: &[&[u8]]) -> (Result<Stri
     (fed.map(|()| envelope).map_err(|error| (error.kind(), error.message().to_owned())), log.rows)
 }
 
-fn assert_equal(plan: &Plan, narrow: Option<usize>, pieces: &[&[u8]]) {
+fn assert_equal(plan: &DecodePlan, narrow: Option<usize>, pieces: &[&[u8]]) {
     let log = || Log { narrow, ..Log::default() };
-    let fast = outcome(Decoder::new(plan.clone()), log(), pieces);
-    assert_eq!(fast, outcome(Decoder::plain(plan.clone()), log(), pieces));
+    let fast_path = outcome(Decoder::new(plan.clone()), log(), pieces);
+    assert_eq!(fast_path, outcome(Decoder::reference(plan.clone()), log(), pieces));
 }
 
 /// As many cases as `PROPTEST_CASES` says, the same each time unless `PROPTEST_RNG_SEED` says otherwise.
@@ -126,7 +126,7 @@ proptest! {
         narrow in prop::option::of(0..COLUMNS.len()),
         max_records in prop::option::of(0_u64..6),
     ) {
-        assert_equal(&Plan { max_records, ..plan(&COLUMNS) }, narrow, &split(&body, &cuts));
+        assert_equal(&DecodePlan { max_records, ..plan(&COLUMNS) }, narrow, &split(&body, &cuts));
     }
 
     #[test]
@@ -162,7 +162,7 @@ proptest! {
         depth in 3_usize..8,
     ) {
         let limits = Limits { record, value, number, depth, ..Limits::default() };
-        assert_equal(&Plan { limits, ..plan(&COLUMNS) }, None, &split(&body, &cuts));
+        assert_equal(&DecodePlan { limits, ..plan(&COLUMNS) }, None, &split(&body, &cuts));
     }
 }
 
@@ -172,9 +172,9 @@ fn answer(records: &str) -> Vec<u8> {
 
 /// How many of these records the fast path takes.
 fn fast_records(records: &str) -> u64 {
-    let mut columns = Columns::new(COLUMNS.map(str::to_owned).to_vec());
-    let mut fast = Fast::new(COLUMNS.len(), Limits::default()).expect("room for a record");
-    fast.read_all(records, 0, u64::MAX, &mut columns, &mut Log::default()).count
+    let mut columns = ColumnNames::new(COLUMNS.map(str::to_owned).to_vec());
+    let mut fast_path = FastPath::new(COLUMNS.len(), Limits::default()).expect("room for a record");
+    fast_path.read_all(records, 0, u64::MAX, &mut columns, &mut Log::default()).count
 }
 
 #[test]

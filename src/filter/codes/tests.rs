@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::contract::codes::{ATTRIBUTES, DEFAULT_ATTRIBUTES};
-use crate::filter::sample::{after, before, days, given, on, op, places, problem, problems};
+use crate::filter::sample::{after, before, days, input, on, op, places, problem, problems};
 
 fn checked(arguments: CodesArguments) -> Result<Search> {
     check(arguments, &Zone::default())
@@ -26,12 +26,12 @@ fn conditions(arguments: CodesArguments) -> Value {
 #[test]
 fn the_full_request_is_the_document_s_shape_literally() {
     let arguments = CodesArguments {
-        attrs: given(json!(["id", "code_status"])),
-        audience_type: given(json!(["customer", -1007])),
-        allocated_audience: given(json!(["17", 42])),
-        code_status: given(json!(["sent", 4, 1.0])),
+        attrs: input(json!(["id", "code_status"])),
+        audience_type: input(json!(["customer", -1007])),
+        allocated_audience: input(json!(["17", 42])),
+        code_status: input(json!(["sent", 4, 1.0])),
         allocated_time: after("2024-01-01"),
-        limit: Given::Integer(10),
+        limit: InputValue::Integer(10),
     };
     let search = checked(arguments).expect("a good request");
     assert_eq!(
@@ -91,8 +91,8 @@ fn days_are_cut_in_the_client_s_zone() {
 #[test]
 fn a_unit_is_sent_as_given() {
     let comparison =
-        Comparison { unit: Given::text("HOUR"), ..Comparison::new(Method::After, Given::text("2024-01-01")) };
-    let allocated_time = Given::Comparison(Box::new(comparison));
+        Comparison { unit: InputValue::text("HOUR"), ..Comparison::new(Method::After, InputValue::text("2024-01-01")) };
+    let allocated_time = InputValue::Comparison(Box::new(comparison));
     let conditions = conditions(CodesArguments { allocated_time, ..CodesArguments::default() });
     assert_eq!(conditions[0]["time_unit"], "HOUR");
 }
@@ -120,11 +120,11 @@ fn values_of_an_own_operator_obey_section_8_and_are_not_translated() {
 #[test]
 fn allocated_time_must_be_a_comparison_with_one_time() {
     for (allocated_time, advice) in [
-        (Given::Null, "is required: write after(\"2024-01-01\")"),
-        (Given::text("2024-01-01"), "write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")"),
-        (Given::Moment("2024-01-01".to_owned()), "write after(2024-01-01)"),
-        (Given::Integer(1_704_067_200_000), "write after(1704067200000)"),
-        (given(json!(["2024-01-01", "2024-02-01"])), "one time, not a list"),
+        (InputValue::Null, "is required: write after(\"2024-01-01\")"),
+        (InputValue::text("2024-01-01"), "write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")"),
+        (InputValue::Moment("2024-01-01".to_owned()), "write after(2024-01-01)"),
+        (InputValue::Integer(1_704_067_200_000), "write after(1704067200000)"),
+        (input(json!(["2024-01-01", "2024-02-01"])), "one time, not a list"),
         (after(json!(["2024-01-01"])), "one time, not a list"),
         (op("matches", json!(["2024-01-01"])), "one time, not a list"),
         (days("2024-01-01", "2024-04-01"), "client.scan_codes(allocated_time=days(\"2024-01-01\", \"2024-04-01\"))"),
@@ -147,7 +147,7 @@ fn allocated_time_must_be_a_comparison_with_one_time() {
 
 #[test]
 fn audience_types_without_members_are_a_trap() {
-    let told = problem(checked(CodesArguments { audience_type: Given::text("customer"), ..since_2024() }));
+    let told = problem(checked(CodesArguments { audience_type: InputValue::text("customer"), ..since_2024() }));
     assert_eq!((told.argument.as_str(), told.path.as_str()), ("audience_type", "filters.OR[0].AND[0]"));
     assert!(told.message.contains("silently"), "{told}");
 }
@@ -164,12 +164,12 @@ fn statuses_and_audience_types_are_those_of_section_8() {
         (json!([]), "an empty list matches nothing"),
         (json!([null]), "None is not one of"),
     ] {
-        let told = problem(checked(CodesArguments { code_status: given(value), ..since_2024() }));
+        let told = problem(checked(CodesArguments { code_status: input(value), ..since_2024() }));
         assert!(told.argument.starts_with("code_status") && told.message.contains(advice), "{told}");
     }
     let audience = CodesArguments {
-        audience_type: given(json!([-1003, -1004])),
-        allocated_audience: Given::text("17"),
+        audience_type: input(json!([-1003, -1004])),
+        allocated_audience: InputValue::text("17"),
         ..since_2024()
     };
     assert_eq!(problem(checked(audience)).argument, "audience_type[1]");
@@ -184,14 +184,14 @@ fn audience_ids_are_texts_or_whole_numbers() {
         (json!(""), "an empty text is not the id"),
         (json!({"id": 1}), "is a dict"),
     ] {
-        let told = problem(checked(CodesArguments { allocated_audience: given(value), ..since_2024() }));
+        let told = problem(checked(CodesArguments { allocated_audience: input(value), ..since_2024() }));
         assert!(told.argument.starts_with("allocated_audience") && told.message.contains(advice), "{told}");
     }
-    let big = Given::BigInteger("18446744073709551616".to_owned());
+    let big = InputValue::BigInteger("18446744073709551616".to_owned());
     let conditions = conditions(CodesArguments { allocated_audience: big, ..since_2024() });
     assert_eq!(conditions[0]["value"], json!(["18446744073709551616"]));
     let told = problem(checked(CodesArguments {
-        allocated_audience: Given::List(vec![Given::Number(f64::NAN)]),
+        allocated_audience: InputValue::List(vec![InputValue::Number(f64::NAN)]),
         ..since_2024()
     }));
     assert!(told.message.starts_with("nan is a missing value"), "{told}");
@@ -204,11 +204,11 @@ fn times_do_not_go_with_columns_of_values() {
     let told = problem(checked(CodesArguments { code_status: days("2024-01-01", "2024-01-02"), ..since_2024() }));
     assert!(told.message.contains("days(…) is a range of times"), "{told}");
     let comparison = Comparison {
-        unit: Given::text("DAY"),
-        ..Comparison::new(Method::Operator(Given::text("in")), Given::Integer(3))
+        unit: InputValue::text("DAY"),
+        ..Comparison::new(Method::Operator(InputValue::text("in")), InputValue::Integer(3))
     };
     let told =
-        problem(checked(CodesArguments { code_status: Given::Comparison(Box::new(comparison)), ..since_2024() }));
+        problem(checked(CodesArguments { code_status: InputValue::Comparison(Box::new(comparison)), ..since_2024() }));
     assert_eq!(told.path, "filters.OR[0].AND[0].time_unit");
 }
 
@@ -221,11 +221,11 @@ fn attributes_are_those_of_the_document() {
         (json!([]), "attrs", "name at least one"),
         (json!([3]), "attrs[0]", "3 is a whole number, not the name of an attribute"),
     ] {
-        let told = problem(checked(CodesArguments { attrs: given(attrs), ..since_2024() }));
+        let told = problem(checked(CodesArguments { attrs: input(attrs), ..since_2024() }));
         assert_eq!((told.argument.as_str(), told.path.as_str()), (argument, argument));
         assert!(told.message.contains(advice), "{told}");
     }
-    let one = CodesArguments { attrs: Given::text("channel_id"), ..since_2024() };
+    let one = CodesArguments { attrs: InputValue::text("channel_id"), ..since_2024() };
     assert_eq!(body(one)["attrs"], json!(["channel_id"]));
 }
 
@@ -238,7 +238,7 @@ fn a_limit_is_a_count() {
         (json!(2.0), "2.0 is a float"),
         (json!("10"), "\"10\" is a text"),
     ] {
-        let told = problem(checked(CodesArguments { limit: given(limit), ..since_2024() }));
+        let told = problem(checked(CodesArguments { limit: input(limit), ..since_2024() }));
         assert_eq!((told.argument.as_str(), told.path.as_str()), ("limit", ""));
         assert!(told.message.contains(advice), "{told}");
     }
@@ -247,12 +247,12 @@ fn a_limit_is_a_count() {
 #[test]
 fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
     let told = problems(checked(CodesArguments {
-        attrs: given(json!(["id", "nmae"])),
-        allocated_time: Given::Null,
-        audience_type: given(json!(["customer", "robot"])),
-        allocated_audience: Given::Null,
-        code_status: given(json!([1, 2, 9])),
-        limit: Given::Integer(0),
+        attrs: input(json!(["id", "nmae"])),
+        allocated_time: InputValue::Null,
+        audience_type: input(json!(["customer", "robot"])),
+        allocated_audience: InputValue::Null,
+        code_status: input(json!([1, 2, 9])),
+        limit: InputValue::Integer(0),
     }));
     assert_eq!(
         places(&told),
@@ -270,7 +270,7 @@ fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
 
 #[test]
 fn a_long_list_of_bad_values_is_told_in_bounds() {
-    let ids = Given::List(vec![Given::Null; 100_000]);
+    let ids = InputValue::List(vec![InputValue::Null; 100_000]);
     let told = problems(checked(CodesArguments { allocated_audience: ids, ..since_2024() }));
     assert_eq!(told.len(), 101);
     assert_eq!(
@@ -298,13 +298,13 @@ fn good_requests() -> impl Strategy<Value = CodesArguments> {
     let attrs = prop::sample::subsequence(ATTRIBUTES.to_vec(), 1..=11).prop_shuffle();
     (prop::option::of(audience_type), prop::option::of(audience), prop::option::of(status), time, attrs).prop_map(
         |(audience_type, audience, code_status, allocated_time, attrs)| CodesArguments {
-            attrs: given(json!(attrs)),
+            attrs: input(json!(attrs)),
             // Without members, types would be the trap.
-            audience_type: audience_type.filter(|_| audience.is_some()).map_or(Given::Null, given),
-            allocated_audience: audience.map_or(Given::Null, given),
-            code_status: code_status.map_or(Given::Null, given),
+            audience_type: audience_type.filter(|_| audience.is_some()).map_or(InputValue::Null, input),
+            allocated_audience: audience.map_or(InputValue::Null, input),
+            code_status: code_status.map_or(InputValue::Null, input),
             allocated_time,
-            limit: Given::Null,
+            limit: InputValue::Null,
         },
     )
 }
@@ -320,7 +320,7 @@ proptest! {
         let expected: Vec<&str> = ["audience_type", "allocated_audience", "code_status"]
             .into_iter()
             .zip(asked)
-            .filter(|(_, given)| !given.is_null())
+            .filter(|(_, input)| !input.is_null())
             .map(|(name, _)| name)
             .chain(["allocated_time"])
             .collect();

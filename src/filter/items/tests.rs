@@ -3,35 +3,35 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::filter::given::{ColumnCondition, Comparison, Method};
+use crate::filter::input::{ColumnCondition, Comparison, Method};
 use crate::filter::normal_form::Tree;
 use crate::filter::sample::{
-    after, all, any, before, col, equals, expression, given, matches, on, op, places, problem, problems,
+    after, all, any, before, col, equals, expression, input, matches, on, op, places, problem, problems,
 };
 
 fn checked(arguments: ItemsArguments) -> Result<Search> {
     check(arguments, &Zone::default())
 }
 
-fn customers(clause: Given) -> ItemsArguments {
+fn customers(where_clause: InputValue) -> ItemsArguments {
     ItemsArguments {
-        item_type_name: Given::text("customer"),
-        attrs: given(json!(["customer_id", "name"])),
-        clause,
+        item_type_name: InputValue::text("customer"),
+        attrs: input(json!(["customer_id", "name"])),
+        where_clause,
         ..ItemsArguments::default()
     }
 }
 
-fn codes(clause: Given) -> ItemsArguments {
+fn codes(where_clause: InputValue) -> ItemsArguments {
     ItemsArguments {
-        item_type_name: Given::text("promotion_code"),
-        attrs: given(json!(["id"])),
-        clause,
+        item_type_name: InputValue::text("promotion_code"),
+        attrs: input(json!(["id"])),
+        where_clause,
         ..ItemsArguments::default()
     }
 }
 
-fn some_customers() -> Given {
+fn some_customers() -> InputValue {
     expression(matches("customer_id", json!(["17", "42"])))
 }
 
@@ -53,18 +53,18 @@ fn columns(body: &Value) -> Vec<Vec<&str>> {
 }
 
 /// A condition with `unit=` and `data_type=`.
-fn detailed(column: &str, operator: &str, value: Value, data_type: Option<&str>, unit: Option<&str>) -> Given {
+fn detailed(column: &str, operator: &str, value: Value, data_type: Option<&str>, unit: Option<&str>) -> InputValue {
     let comparison = Comparison {
-        method: Method::Operator(Given::text(operator)),
-        value: given(value),
-        unit: unit.map_or(Given::Null, Given::text),
-        data_type: data_type.map_or(Given::Null, Given::text),
+        method: Method::Operator(InputValue::text(operator)),
+        value: input(value),
+        unit: unit.map_or(InputValue::Null, InputValue::text),
+        data_type: data_type.map_or(InputValue::Null, InputValue::text),
     };
-    expression(Tree::Leaf(ColumnCondition { column: Given::text(column), comparison }))
+    expression(Tree::Leaf(ColumnCondition { column: InputValue::text(column), comparison }))
 }
 
-fn raw(conditions: &Value) -> Given {
-    given(json!({"OR": [{"AND": conditions}]}))
+fn raw(conditions: &Value) -> InputValue {
+    input(json!({"OR": [{"AND": conditions}]}))
 }
 
 #[test]
@@ -106,23 +106,23 @@ fn the_data_type_follows_the_value() {
 fn a_date_object_makes_a_datetime_and_a_text_does_not() {
     let leaf = |value| {
         let comparison = Comparison::new(Method::Equals, value);
-        expression(Tree::Leaf(ColumnCondition { column: Given::text("birthday"), comparison }))
+        expression(Tree::Leaf(ColumnCondition { column: InputValue::text("birthday"), comparison }))
     };
-    let date = body(customers(leaf(Given::Moment("2024-01-01".to_owned()))));
+    let date = body(customers(leaf(InputValue::Moment("2024-01-01".to_owned()))));
     assert_eq!(date["filters"]["OR"][0]["AND"][0]["value"], 1_704_067_200_000_i64);
-    let several = Comparison::new(Method::Matches, Given::List(vec![Given::Moment("2024-01-01".to_owned())]));
-    let condition = ColumnCondition { column: Given::text("birthday"), comparison: several };
+    let several = Comparison::new(Method::Matches, InputValue::List(vec![InputValue::Moment("2024-01-01".to_owned())]));
+    let condition = ColumnCondition { column: InputValue::text("birthday"), comparison: several };
     let told = problem(checked(customers(expression(Tree::Leaf(condition)))));
     assert!(told.message.contains("join .on(day) conditions with |"), "{told}");
-    let text = body(customers(leaf(Given::text("2024-01-01"))));
+    let text = body(customers(leaf(InputValue::text("2024-01-01"))));
     assert_eq!(text["filters"]["OR"][0]["AND"][0]["value"], json!(["2024-01-01"]));
 }
 
 #[test]
 fn whole_numbers_beyond_i64_are_exact_or_refused() {
     let leaf = |digits: &str| {
-        let comparison = Comparison::new(Method::Matches, Given::BigInteger(digits.to_owned()));
-        expression(Tree::Leaf(ColumnCondition { column: Given::text("x"), comparison }))
+        let comparison = Comparison::new(Method::Matches, InputValue::BigInteger(digits.to_owned()));
+        expression(Tree::Leaf(ColumnCondition { column: InputValue::text("x"), comparison }))
     };
     let largest = checked(customers(leaf("18446744073709551615"))).expect("a good request").body;
     assert!(serde_json::to_string(&largest).unwrap().contains("[18446744073709551615]"));
@@ -169,7 +169,7 @@ fn an_operator_of_one_s_own_is_sent_as_given() {
 
 #[test]
 fn a_named_data_type_and_a_unit_must_fit_the_values() {
-    for (clause, path, advice) in [
+    for (where_clause, path, advice) in [
         (detailed("x", "gt", json!([17]), Some("string"), None), "value[0]", "write \"17\""),
         (detailed("x", "gt", json!("17"), Some("number"), None), "value", "without the quotes"),
         (detailed("x", "gt", json!([1]), Some("datetime"), None), "value", "not a list"),
@@ -177,7 +177,7 @@ fn a_named_data_type_and_a_unit_must_fit_the_values() {
         (detailed("x", "gt", json!([1]), Some(""), None), "data_type", "an empty text"),
         (detailed("x", "gt", json!([1]), None, Some("DAY")), "time_unit", "goes with times"),
     ] {
-        let told = problem(checked(customers(clause)));
+        let told = problem(checked(customers(where_clause)));
         assert_eq!(told.path, format!("filters.OR[0].AND[0].{path}"));
         assert!(told.message.contains(advice), "{told}");
     }
@@ -209,17 +209,17 @@ fn too_many_groups_are_refused() {
 
 #[test]
 fn what_is_no_filter_is_told_with_an_example() {
-    for (clause, advice) in [
-        (Given::Null, "is required: write col(\"customer_id\")"),
-        (Given::text("name = 'x'"), "is a text, not a filter"),
-        (given(json!([{"column": "x"}])), "does not say how its conditions are joined"),
+    for (where_clause, advice) in [
+        (InputValue::Null, "is required: write col(\"customer_id\")"),
+        (InputValue::text("name = 'x'"), "is a text, not a filter"),
+        (input(json!([{"column": "x"}])), "does not say how its conditions are joined"),
         (after("2024-01-01"), "write col(\"…\").after(\"2024-01-01\")"),
         (
-            Given::Other { type_name: "Column".to_owned(), shown: "col(\"x\")".to_owned() },
+            InputValue::Other { type_name: "Column".to_owned(), shown: "col(\"x\")".to_owned() },
             "col(\"x\") is of type Column",
         ),
     ] {
-        let told = problem(checked(customers(clause)));
+        let told = problem(checked(customers(where_clause)));
         assert_eq!((told.argument.as_str(), told.path.as_str()), ("where", "filters"));
         assert!(told.message.contains(advice), "{told}");
     }
@@ -227,14 +227,14 @@ fn what_is_no_filter_is_told_with_an_example() {
 
 #[test]
 fn a_raw_filter_is_sent_with_its_defaults_filled_in() {
-    let clause = raw(&json!([
+    let where_clause = raw(&json!([
         {"column": "x", "data_type": "string", "operator": "like", "value": ["a"]},
         {"column": "t", "data_type": "datetime", "operator": "after_date", "value": "2024-01-01",
          "value_type": "special", "condition_type": "other", "time_unit": "MONTH"},
         {"column": "u", "data_type": "datetime", "operator": "equals", "value": 1_704_067_200_000_i64},
     ]));
     assert_eq!(
-        body(customers(clause))["filters"],
+        body(customers(where_clause))["filters"],
         json!({"OR": [{"AND": [
             {"column": "x", "data_type": "string", "operator": "like", "value_type": "normal", "value": ["a"],
              "condition_type": "comp_attr"},
@@ -288,7 +288,7 @@ fn a_raw_datetime_is_one_time_in_milliseconds() {
 
 #[test]
 fn the_shape_of_a_raw_filter_is_checked_at_each_level() {
-    for (clause, argument, path, advice) in [
+    for (where_clause, argument, path, advice) in [
         (json!({}), "where[\"OR\"]", "filters.OR", "is required"),
         (json!({"OR": []}), "where[\"OR\"]", "filters.OR", "empty list"),
         (json!({"OR": {}}), "where[\"OR\"]", "filters.OR", "is a dict, not a list"),
@@ -297,13 +297,13 @@ fn the_shape_of_a_raw_filter_is_checked_at_each_level() {
         (json!({"OR": [{"AND": []}]}), "where[\"OR\"][0][\"AND\"]", "filters.OR[0].AND", "empty list"),
         (json!({"OR": [{"AND": [3]}]}), "where[\"OR\"][0][\"AND\"][0]", "filters.OR[0].AND[0]", "not a condition"),
     ] {
-        let told = problem(checked(customers(given(clause))));
+        let told = problem(checked(customers(input(where_clause))));
         assert_eq!((told.argument.as_str(), told.path.as_str()), (argument, path));
         assert!(told.message.contains(advice), "{told}");
     }
     let condition = json!({"column": "x", "data_type": "string", "operator": "like", "value": ["a"]});
     let beside = json!({"OR": [{"AND": [condition], "and": []}], "NOT": []});
-    let told = problems(checked(customers(given(beside))));
+    let told = problems(checked(customers(input(beside))));
     assert_eq!(places(&told), [("where[\"NOT\"]", "filters.NOT"), ("where[\"OR\"][0][\"and\"]", "filters.OR[0].and")]);
     assert!(told[1].message.contains("did you mean \"AND\"?"), "{}", told[1]);
 }
@@ -311,8 +311,8 @@ fn the_shape_of_a_raw_filter_is_checked_at_each_level() {
 #[test]
 fn names_and_ids_belong_together() {
     let named = |name: Value, id: Value| ItemsArguments {
-        item_type_name: given(name),
-        item_type_id: given(id),
+        item_type_name: input(name),
+        item_type_id: input(id),
         ..customers(some_customers())
     };
     for (name, id) in [("customer", json!(null)), ("customer", json!(-1003)), ("store", json!(7))] {
@@ -338,11 +338,11 @@ fn names_and_ids_belong_together() {
 #[test]
 fn attributes_are_sent_as_an_array_or_a_text() {
     let sent =
-        |form: Value| body(ItemsArguments { attrs_as: given(form), ..customers(some_customers()) })["attrs"].take();
+        |form: Value| body(ItemsArguments { attrs_as: input(form), ..customers(some_customers()) })["attrs"].take();
     assert_eq!(sent(json!(null)), json!(["customer_id", "name"]));
     assert_eq!(sent(json!("array")), json!(["customer_id", "name"]));
     assert_eq!(sent(json!("text")), json!("customer_id,name"));
-    let told = problem(checked(ItemsArguments { attrs_as: Given::text("csv"), ..customers(some_customers()) }));
+    let told = problem(checked(ItemsArguments { attrs_as: InputValue::text("csv"), ..customers(some_customers()) }));
     assert_eq!(told.message, "\"csv\" is not a form of attrs: it is \"array\" or \"text\"");
 }
 
@@ -361,7 +361,7 @@ fn an_operator_of_dates_takes_milliseconds_whatever_the_data_type() {
 #[test]
 fn attributes_of_promotion_codes_are_sent_as_an_array_alone() {
     let time = || expression(col("allocated_time", after("2024-01-01")));
-    let asked = |form: &str| checked(ItemsArguments { attrs_as: Given::text(form), ..codes(time()) });
+    let asked = |form: &str| checked(ItemsArguments { attrs_as: InputValue::text(form), ..codes(time()) });
     assert!(asked("array").is_ok());
     let told = problem(asked("text"));
     assert_eq!((told.argument.as_str(), told.path.as_str()), ("attrs_as", "attrs"));
@@ -377,11 +377,11 @@ fn attributes_of_other_objects_are_free_but_must_be_names() {
         (json!(["a", ""]), "attrs[1]", "an empty text"),
         (json!(["a", "a"]), "attrs[1]", "named twice"),
     ] {
-        let told = problem(checked(ItemsArguments { attrs: given(attrs), ..customers(some_customers()) }));
+        let told = problem(checked(ItemsArguments { attrs: input(attrs), ..customers(some_customers()) }));
         assert_eq!(told.argument, argument);
         assert!(told.message.contains(advice), "{told}");
     }
-    let search = checked(ItemsArguments { attrs: Given::text("loyalty"), ..customers(some_customers()) });
+    let search = checked(ItemsArguments { attrs: InputValue::text("loyalty"), ..customers(some_customers()) });
     assert_eq!(search.expect("a good request").attributes, ["loyalty"]);
 }
 
@@ -410,12 +410,12 @@ fn promotion_codes_take_section_4_2_by_this_way_too() {
 
 #[test]
 fn a_raw_filter_of_codes_is_ordered_and_completed() {
-    let clause = raw(&json!([
+    let where_clause = raw(&json!([
         {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "type": 2},
         {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3], "extendValue": []},
     ]));
     assert_eq!(
-        body(codes(clause))["filters"],
+        body(codes(where_clause))["filters"],
         json!({"OR": [{"AND": [
             {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "value": [3],
              "extendValue": []},
@@ -494,7 +494,7 @@ fn each_field_of_a_raw_condition_of_codes_is_checked() {
 #[test]
 fn attributes_of_codes_are_checked_by_this_way_too() {
     let arguments = ItemsArguments {
-        attrs: given(json!(["pool"])),
+        attrs: input(json!(["pool"])),
         ..codes(expression(col("allocated_time", after("2024-01-01"))))
     };
     assert!(problem(checked(arguments)).message.contains("did you mean \"pool_id\"?"));
@@ -503,12 +503,12 @@ fn attributes_of_codes_are_checked_by_this_way_too() {
 #[test]
 fn every_problem_of_every_argument_is_told_at_once() {
     let told = problems(checked(ItemsArguments {
-        item_type_name: Given::text("store"),
-        item_type_id: Given::Null,
-        attrs: given(json!(["a", 3])),
-        clause: expression(all([matches("x", json!([])), col("t", after(5))])),
-        limit: Given::Bool(true),
-        attrs_as: Given::text("csv"),
+        item_type_name: InputValue::text("store"),
+        item_type_id: InputValue::Null,
+        attrs: input(json!(["a", 3])),
+        where_clause: expression(all([matches("x", json!([])), col("t", after(5))])),
+        limit: InputValue::Bool(true),
+        attrs_as: InputValue::text("csv"),
     }));
     assert_eq!(
         places(&told),

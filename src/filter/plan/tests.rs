@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::sample::{
-    after, all, any, col, compared_days, days, equals, expression, given, matches, on, problem, problems,
+    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem, problems,
 };
 use crate::filter::{ColumnCondition, Tree};
 use crate::time::Zone;
@@ -18,16 +18,16 @@ use crate::time::Zone;
 const DAY: i64 = 86_400_000;
 const NEW_YEAR: i64 = 1_704_067_200_000;
 
-fn of_codes(allocated_time: Given, audience: Value, chunk: &Given) -> Result<Plan> {
-    let arguments = CodesArguments { allocated_time, allocated_audience: given(audience), ..CodesArguments::default() };
+fn of_codes(allocated_time: InputValue, audience: Value, chunk: &InputValue) -> Result<Plan> {
+    let arguments = CodesArguments { allocated_time, allocated_audience: input(audience), ..CodesArguments::default() };
     codes::plan(arguments, chunk, &Zone::default())
 }
 
-fn of_items(tree: Tree<ColumnCondition>, chunk: &Given) -> Result<Plan> {
+fn of_items(tree: Tree<ColumnCondition>, chunk: &InputValue) -> Result<Plan> {
     let arguments = ItemsArguments {
-        item_type_name: Given::text("customer"),
-        attrs: given(json!(["name"])),
-        clause: expression(tree),
+        item_type_name: InputValue::text("customer"),
+        attrs: input(json!(["name"])),
+        where_clause: expression(tree),
         ..ItemsArguments::default()
     };
     items::plan(arguments, chunk, &Zone::default())
@@ -44,7 +44,7 @@ fn values(plan: &Plan) -> Vec<Vec<Value>> {
 
 #[test]
 fn a_range_is_a_request_a_day_and_a_long_list_several() {
-    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), &Given::Integer(2));
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), &InputValue::Integer(2));
     let (first, second) = (json!(NEW_YEAR), json!(NEW_YEAR + DAY));
     assert_eq!(
         values(&plan.expect("a good plan")),
@@ -59,11 +59,11 @@ fn a_range_is_a_request_a_day_and_a_long_list_several() {
 
 #[test]
 fn a_request_of_a_plan_is_the_search_of_its_day() {
-    let plan = of_codes(days("2024-01-01", "2024-03-01"), json!(["a"]), &Given::Null).expect("a good plan");
+    let plan = of_codes(days("2024-01-01", "2024-03-01"), json!(["a"]), &InputValue::Null).expect("a good plan");
     assert_eq!(plan.requests(), 60);
     let arguments = CodesArguments {
         allocated_time: on("2024-02-29"),
-        allocated_audience: given(json!(["a"])),
+        allocated_audience: input(json!(["a"])),
         ..CodesArguments::default()
     };
     assert_eq!(plan.search(59), codes::check(arguments, &Zone::default()).expect("a good search"));
@@ -71,19 +71,19 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
 
 #[test]
 fn what_fits_into_one_request_stays_one() {
-    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &Given::Integer(2)).expect("a good plan");
+    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &InputValue::Integer(2)).expect("a good plan");
     assert_eq!((plan.requests(), plan.axes.len()), (1, 0));
     let ids: Vec<String> = (0..1_001).map(|id| id.to_string()).collect();
-    assert_eq!(of_codes(after("2024-01-01"), json!(ids[..1_000]), &Given::Null).expect("a plan").requests(), 1);
-    assert_eq!(of_codes(after("2024-01-01"), json!(ids), &Given::Null).expect("a plan").requests(), 2);
+    assert_eq!(of_codes(after("2024-01-01"), json!(ids[..1_000]), &InputValue::Null).expect("a plan").requests(), 1);
+    assert_eq!(of_codes(after("2024-01-01"), json!(ids), &InputValue::Null).expect("a plan").requests(), 2);
 }
 
 #[test]
 fn groups_that_may_overlap_stay_one_request() {
     let tree = any([matches("a", json!(["1", "2", "3"])), matches("b", json!(["1", "2", "3"]))]);
-    assert_eq!(of_items(tree, &Given::Integer(1)).expect("a good plan").requests(), 1);
+    assert_eq!(of_items(tree, &InputValue::Integer(1)).expect("a good plan").requests(), 1);
     let tree = any([equals("a", "1"), col("b", compared_days("2024-01-01", "2024-01-03"))]);
-    let told = problem(of_items(tree, &Given::Null));
+    let told = problem(of_items(tree, &InputValue::Null));
     assert_eq!((told.argument.as_str(), told.path.as_str()), ("where", "filters.OR[1].AND[0].value"));
     assert!(told.message.contains("one of 2 groups joined by OR"), "{told}");
 }
@@ -91,7 +91,7 @@ fn groups_that_may_overlap_stay_one_request() {
 #[test]
 fn items_may_be_of_one_day_each_as_well() {
     let tree = all([matches("a", json!(["1", "2"])), col("created", compared_days("2024-01-01", "2024-01-03"))]);
-    let plan = of_items(tree, &Given::Integer(1)).expect("a good plan");
+    let plan = of_items(tree, &InputValue::Integer(1)).expect("a good plan");
     let told: Vec<_> = values(&plan).into_iter().map(|values| (values[0][0].clone(), values[1].clone())).collect();
     let (first, second) = (json!(NEW_YEAR), json!(NEW_YEAR + DAY));
     let (one, two) = (json!("1"), json!("2"));
@@ -114,7 +114,7 @@ fn one_number_in_two_spellings_is_one_value() {
         0,
         -0.0
     ]);
-    let plan = of_items(matches("a", asked), &Given::Integer(1));
+    let plan = of_items(matches("a", asked), &InputValue::Integer(1));
     let told: Vec<_> = values(&plan.expect("a good plan")).into_iter().map(|values| values[0][0].clone()).collect();
     let once = json!([1, 2, 2.5, 9_007_199_254_740_993_i64, i64::MAX, 9_223_372_036_854_775_808.0, 1e300, -1.0, 0]);
     assert_eq!(json!(told), once);
@@ -128,15 +128,15 @@ fn what_cannot_be_planned_is_told() {
         (days("1500-01-01", "2024-01-01"), "holds more than 100000 days"),
         (days("soon", "2024-01-01"), "\"soon\" is not ISO 8601"),
     ] {
-        let told = problem(of_codes(range, Value::Null, &Given::Null));
+        let told = problem(of_codes(range, Value::Null, &InputValue::Null));
         assert_eq!(told.argument, "allocated_time");
         assert!(told.message.contains(advice), "{told}");
     }
     let ids: Vec<String> = (0..300).map(|id| id.to_string()).collect();
-    let told = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(ids), &Given::Integer(1)));
+    let told = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(ids), &InputValue::Integer(1)));
     assert!(told.message.contains("365 x 300 requests"), "{told}");
-    for (chunk, advice) in [(Given::Integer(0), "less than 1"), (Given::text("many"), "\"many\" is a text")] {
-        let told = problems(of_codes(Given::Null, Value::Null, &chunk));
+    for (chunk, advice) in [(InputValue::Integer(0), "less than 1"), (InputValue::text("many"), "\"many\" is a text")] {
+        let told = problems(of_codes(InputValue::Null, Value::Null, &chunk));
         assert_eq!(told.len(), 2, "all at once");
         assert!(told.iter().any(|problem| problem.argument == "chunk" && problem.message.contains(advice)));
     }
@@ -154,11 +154,11 @@ proptest! {
         let stop = format!("2024-01-{:02}", length + 1);
         let arguments = CodesArguments {
             allocated_time: days("2024-01-01", &stop),
-            allocated_audience: given(json!(ids)),
-            code_status: given(json!(statuses)),
+            allocated_audience: input(json!(ids)),
+            code_status: input(json!(statuses)),
             ..CodesArguments::default()
         };
-        let given_chunk = Given::Integer(i64::try_from(chunk).expect("a small number"));
+        let given_chunk = InputValue::Integer(i64::try_from(chunk).expect("a small number"));
         let plan = codes::plan(arguments, &given_chunk, &Zone::default()).expect("a good plan");
         let mut asked: HashMap<(Value, Value, Value), usize> = HashMap::new();
         for values in values(&plan) {

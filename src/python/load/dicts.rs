@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
 
-use super::{BLOCK, BLOCK_TAKES, Source, attached};
+use super::{BLOCK, BLOCK_TAKES, Source, with_gil};
 use crate::error::{Result, excerpt};
 use crate::sandbox::{AttributeKind, BusinessObject, Cell};
 
@@ -85,7 +85,7 @@ impl Dicts {
 
 impl Source for Dicts {
     fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
-        attached(|py| self.read(py))
+        with_gil(|py| self.read(py))
     }
 }
 

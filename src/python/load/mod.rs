@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use self::batches::Batches;
 use self::dicts::Dicts;
 use super::raise::raise;
-use super::{capsule, doors, gate, sandbox::RawSandbox};
+use super::{bridge, capsule, finalization, sandbox::RawSandbox};
 use crate::error::Result;
 use crate::sandbox::{Cell, Load};
 
@@ -41,7 +41,7 @@ pub(super) fn load(
     }
     // A signal ends this function, and with it the load.
     let _interrupted = load.end_on_drop();
-    doors::wait(py, move || load.finish(replaces))
+    bridge::wait(py, move || load.finish(replaces))
 }
 
 /// What gives rows block by block; the interpreter is not held.
@@ -54,11 +54,11 @@ trait Source: Send {
 fn gather(load: &mut Load, mut source: impl Source) -> PyResult<()> {
     loop {
         #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's own path fits one lifetime only")]
-        attached(|py| py.check_signals())?;
+        with_gil(|py| py.check_signals())?;
         let block = source.next_block()?;
         let is_last = block.as_ref().is_ok_and(Vec::is_empty);
         if let Err(error) = block.and_then(|rows| load.add(rows)) {
-            return attached(|py| Err(raise(py, error)));
+            return with_gil(|py| Err(raise(py, error)));
         }
         if is_last {
             return Ok(());
@@ -67,7 +67,7 @@ fn gather(load: &mut Load, mut source: impl Source) -> PyResult<()> {
 }
 
 /// Does something with the interpreter held.
-fn attached<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
+fn with_gil<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
     let exiting = || Err(PyRuntimeError::new_err("the interpreter is shutting down"));
-    gate::enter(work).unwrap_or_else(exiting)
+    finalization::enter(work).unwrap_or_else(exiting)
 }

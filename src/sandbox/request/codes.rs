@@ -5,9 +5,9 @@ use super::condition;
 use super::node::Node;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::CODE_CONDITION_TYPE;
-use crate::sandbox::answer::Refusal;
 use crate::sandbox::objects::{BusinessObject, listed};
 use crate::sandbox::query::Test;
+use crate::sandbox::reply::Refusal;
 
 /// The groups of `filters.OR`: one, or none where the document says that the response is empty.
 pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Vec<Vec<Test>>, Refusal> {

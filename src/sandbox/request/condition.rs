@@ -10,10 +10,10 @@ use super::Reading;
 use super::node::Node;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
 use crate::error::excerpt;
-use crate::sandbox::answer::{Refusal, json};
 use crate::sandbox::days::Day;
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Test};
+use crate::sandbox::reply::{Refusal, json};
 use crate::sandbox::switches::{DayComparison, Unshown};
 
 /// A condition of a generic search.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::Node;
 use crate::contract::SCOPE_DOWNLOAD;
-use crate::sandbox::answer::Refusal;
+use crate::sandbox::reply::Refusal;
 
 /// Checks the body and gives the export it names.
 pub(in crate::sandbox) fn export_id(body: &Value) -> Result<i64, Refusal> {

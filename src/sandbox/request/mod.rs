@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::strict::Strict;
-use super::answer::Refusal;
+use super::reply::Refusal;
 use super::switches::Switches;
 
 /// How this service reads what the document leaves open of a request.

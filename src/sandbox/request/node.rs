@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::excerpt;
-use crate::sandbox::answer::Refusal;
+use crate::sandbox::reply::Refusal;
 
 /// How much of a value is quoted.
 const QUOTED: usize = 60;

@@ -7,9 +7,9 @@ use super::node::Node;
 use super::{Reading, codes, condition};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::excerpt;
-use crate::sandbox::answer::Refusal;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Query, Test};
+use crate::sandbox::reply::Refusal;
 use crate::sandbox::switches::AttrsAs;
 
 /// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.

@@ -42,7 +42,7 @@ pub(super) fn add(connection: &Connection, object: &BusinessObject) -> Result<()
     let kinds: Vec<_> = object.attributes.iter().map(|each| (&each.name, each.kind.data_type())).collect();
     let sql = "INSERT INTO object (id, name, attributes) VALUES (?1, ?2, ?3)";
     connection
-        .execute(sql, params![object.id, object.name, crate::sandbox::answer::json(&kinds)])
+        .execute(sql, params![object.id, object.name, crate::sandbox::reply::json(&kinds)])
         .map_err(failure("declare"))?;
     let name = table_name(connection.last_insert_rowid());
     // Columns without a type keep each value as it is: the text '10' never becomes the number 10.

@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_wrong_name_or_value_is_told_what_would_do() {
         let mut switches = Switches::default();
-        let mut line = |name: &str, value: Setting| switches.set(name, &value).unwrap_err().line();
+        let mut line = |name: &str, value: Setting| switches.set(name, &value).unwrap_err().summary();
         assert_eq!(line("empty_shpae", Setting::None), "there is no switch `empty_shpae`; did you mean empty_shape?");
         assert!(line("colour", Setting::None).starts_with("there is no switch `colour`; there are day_zone, "));
         assert_eq!(

@@ -24,8 +24,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.parts import SILENCE, Asked, Last, good, parted, rows_of, rows_of_all, scan_of_parts
 from support.raw_server import Close, always, http, serving
+from support.scan_requests import SILENCE, Asked, Last, good, parted, rows_of, rows_of_all, scan_of_parts
 from support.streams import CLOSING, HEAD, OPENING, answer, in_parts, records, scan_of, whole
 
 import dataaccess as da

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 from support.failures import DENIED
 from support.pairs import cycled
-from support.parts import (
+from support.raw_server import Close, RawServer, http, serving
+from support.scan_requests import (
     FORMS,
     SILENCE,
     TYPES,
@@ -27,7 +28,6 @@ from support.parts import (
     rows_of_batches,
     scan_of_parts,
 )
-from support.raw_server import Close, RawServer, http, serving
 from support.streams import answer
 
 import dataaccess as da

@@ -20,7 +20,7 @@ def found(name: str) -> str:
     """Where a program is; a test that needs one that is not there is skipped."""
     path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
     if path is None:
-        pytest.skip(f"{name} is not installed: .ci/parts, or apt-get install {PACKAGES[name]}")
+        pytest.skip(f"{name} is not installed: .ci/interop, or apt-get install {PACKAGES[name]}")
     return path
 
 

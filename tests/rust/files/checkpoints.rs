@@ -22,15 +22,15 @@ fn a_run_goes_on_where_it_ended() {
     let folder = Folder::new();
     let path = folder.file("runs").join("2024q1");
     let mut checkpoint = open(&path, 4).unwrap();
-    assert_eq!((checkpoint.settled(), done(&checkpoint)), (None, vec![]));
+    assert_eq!((checkpoint.frozen(), done(&checkpoint)), (None, vec![]));
     assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), [0, 1, 2, 3]);
-    checkpoint.settle(&types()).unwrap();
-    checkpoint.settle(&types()).unwrap();
+    checkpoint.freeze(&types()).unwrap();
+    checkpoint.freeze(&types()).unwrap();
     work(&mut checkpoint, 2);
     checkpoint.commit(0, entry(0), None).unwrap();
     drop(checkpoint);
     let mut checkpoint = open(&path, 4).unwrap();
-    assert_eq!((checkpoint.settled(), done(&checkpoint)), (Some(&types()[..]), vec![2, 0]));
+    assert_eq!((checkpoint.frozen(), done(&checkpoint)), (Some(&types()[..]), vec![2, 0]));
     assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), [1, 3]);
     work(&mut checkpoint, 3);
     work(&mut checkpoint, 1);
@@ -47,12 +47,12 @@ fn mistakes_of_its_user_are_told_as_defects() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
     work(&mut checkpoint, 0);
-    checkpoint.settle(&types()).unwrap();
+    checkpoint.freeze(&types()).unwrap();
     let defects = [
         checkpoint.commit(0, entry(0), None).unwrap_err(),
         checkpoint.commit(2, entry(2), None).unwrap_err(),
         checkpoint.part(2).unwrap_err(),
-        checkpoint.settle(&types()[..1]).unwrap_err(),
+        checkpoint.freeze(&types()[..1]).unwrap_err(),
     ];
     assert!(defects.iter().all(|error| error.kind() == Kind::Internal), "{defects:?}");
     assert_eq!(done(&checkpoint), [0]);
@@ -85,9 +85,9 @@ fn another_scan_is_told_by_what_differs_and_never_by_what_names_customers() {
         assert_eq!(error.kind(), Kind::CheckpointMismatch);
         assert_eq!(error.field("field"), Some(&Field::from(field)));
         assert_eq!(error.field("path"), Some(&Field::from(folder.path().to_str().unwrap())));
-        assert!(!error.line().contains("customer") && error.line().len() < 400, "{}", error.line());
+        assert!(!error.summary().contains("customer") && error.summary().len() < 400, "{}", error.summary());
     }
-    let line = begin(&fields(Some("host"))).unwrap_err().line();
+    let line = begin(&fields(Some("host"))).unwrap_err().summary();
     let expected = "holds another scan: its host was `a` and is now `a!`; name another folder, or delete this one";
     assert!(line.ends_with(expected), "{line}");
     let error = begin(&fields(None).with("limit", "5")).unwrap_err();
@@ -133,9 +133,9 @@ fn a_draft_of_a_run_that_died_is_removed() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
     work(&mut checkpoint, 1);
-    let mut draft = checkpoint.part(0).unwrap();
-    draft.write_all(b"half").unwrap();
-    std::mem::forget(draft);
+    let mut file = checkpoint.part(0).unwrap();
+    file.write_all(b"half").unwrap();
+    std::mem::forget(file);
     drop(checkpoint);
     assert_eq!(names(folder.path()).len(), 4);
     let checkpoint = open(folder.path(), 3).unwrap();
@@ -163,13 +163,13 @@ fn a_part_that_the_journal_does_not_know_is_removed() {
 fn a_task_whose_part_is_gone_is_open_again() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
-    checkpoint.settle(&types()).unwrap();
+    checkpoint.freeze(&types()).unwrap();
     (0..3).for_each(|task| work(&mut checkpoint, task));
     fs::remove_file(checkpoint.place(1).unwrap()).unwrap();
     drop(checkpoint);
     for _ in 0..2 {
         let checkpoint = open(folder.path(), 3).unwrap();
-        assert_eq!((checkpoint.settled(), done(&checkpoint)), (Some(&types()[..]), vec![0, 2]));
+        assert_eq!((checkpoint.frozen(), done(&checkpoint)), (Some(&types()[..]), vec![0, 2]));
     }
     let mut checkpoint = open(folder.path(), 3).unwrap();
     work(&mut checkpoint, 1);

@@ -13,7 +13,7 @@ const TASKS: usize = 4;
 /// The journal of tasks 2, 0 and 1; that of 0 has no part, and task 3 is open.
 fn journal(folder: &Path) -> Vec<u8> {
     let mut checkpoint = open(folder, TASKS).unwrap();
-    checkpoint.settle(&types()).unwrap();
+    checkpoint.freeze(&types()).unwrap();
     work(&mut checkpoint, 2);
     checkpoint.commit(0, entry(0), None).unwrap();
     work(&mut checkpoint, 1);
@@ -41,7 +41,7 @@ fn opened(folder: &Path) -> Option<usize> {
     match open(folder, TASKS) {
         Ok(checkpoint) => Some(check(&checkpoint)),
         Err(error) => {
-            assert_eq!(error.kind(), Kind::CheckpointCorrupt, "{}", error.line());
+            assert_eq!(error.kind(), Kind::CheckpointCorrupt, "{}", error.summary());
             None
         }
     }
@@ -51,7 +51,7 @@ fn check(checkpoint: &Checkpoint) -> usize {
     let found = done(checkpoint);
     assert_eq!(found, ORDER[..found.len()]);
     let types = types();
-    assert!(checkpoint.settled() == Some(&types) || (checkpoint.settled().is_none() && found.is_empty()));
+    assert!(checkpoint.frozen() == Some(&types) || (checkpoint.frozen().is_none() && found.is_empty()));
     let expected: Vec<_> = (0..TASKS).filter(|task| !found.contains(task)).collect();
     assert_eq!(checkpoint.open_tasks().collect::<Vec<_>>(), expected);
     found.len()

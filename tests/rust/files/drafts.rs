@@ -5,18 +5,18 @@ use std::io::Write;
 use std::path::Path;
 
 use dataaccess::error::{Error, Field, Kind};
-use dataaccess::files::{Draft, Written, remove_stale};
+use dataaccess::files::{AtomicFile, Written, remove_stale};
 
 use tokio_util::sync::CancellationToken;
 
 use super::folder::{Folder, names};
 
-fn draft(path: &Path) -> Draft {
-    Draft::create(path, Kind::File).unwrap()
+fn file(path: &Path) -> AtomicFile {
+    AtomicFile::create(path, Kind::File).unwrap()
 }
 
 fn refusal(path: &Path) -> Error {
-    let error = Draft::create(path, Kind::File).unwrap_err();
+    let error = AtomicFile::create(path, Kind::File).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
     assert!(matches!(error.field("path"), Some(Field::Text(told)) if Path::new(told) == path), "{error:?}");
     error
@@ -27,12 +27,12 @@ fn a_file_is_in_its_place_once_it_is_whole() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     fs::write(&path, "before").unwrap();
-    let mut draft = draft(&path);
-    draft.write_all(b"ab").unwrap();
-    draft.write_all(b"c").unwrap();
+    let mut file = file(&path);
+    file.write_all(b"ab").unwrap();
+    file.write_all(b"c").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"before");
     assert_eq!(names(folder.path()).len(), 2);
-    let written = draft.finish().unwrap();
+    let written = file.finish().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"abc");
     assert_eq!(names(folder.path()), ["a.csv"]);
     let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
@@ -45,7 +45,7 @@ fn a_draft_that_is_given_up_leaves_nothing() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     fs::write(&path, "before").unwrap();
-    let mut given_up = draft(&path);
+    let mut given_up = file(&path);
     given_up.write_all(b"abc").unwrap();
     drop(given_up);
     assert_eq!(names(folder.path()), ["a.csv"]);
@@ -57,7 +57,7 @@ fn a_draft_whose_caller_has_gone_away_does_not_come_late() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let gone = CancellationToken::new();
-    let mut given_up = draft(&path).unless(&gone);
+    let mut given_up = file(&path).unless(&gone);
     given_up.write_all(b"abc").unwrap();
     gone.cancel();
     assert_eq!(given_up.finish().unwrap_err().kind(), Kind::Internal);
@@ -68,7 +68,7 @@ fn a_draft_whose_caller_has_gone_away_does_not_come_late() {
 fn two_drafts_of_one_place_do_not_meet() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
-    let (mut first, mut second) = (draft(&path), draft(&path));
+    let (mut first, mut second) = (file(&path), file(&path));
     first.write_all(b"first").unwrap();
     second.write_all(b"second").unwrap();
     first.finish().unwrap();
@@ -81,12 +81,16 @@ fn two_drafts_of_one_place_do_not_meet() {
 fn a_place_that_is_no_file_is_refused_before_any_work() {
     let folder = Folder::new();
     let error = refusal(folder.path());
-    assert_eq!(error.line(), format!("`{}` is a folder; name a file", folder.path().display()));
+    assert_eq!(error.summary(), format!("`{}` is a folder; name a file", folder.path().display()));
     let missing = folder.file("missing").join("a.csv");
     let error = refusal(&missing);
     assert!(matches!(error.field("errno"), Some(Field::Integer(2 | 3))), "{error:?}");
-    assert!(error.line().starts_with(&format!("`{}` cannot be written: ", missing.display())), "{}", error.line());
-    assert!(error.line().ends_with("make its folder and try again: nothing was left behind"), "{}", error.line());
+    assert!(
+        error.summary().starts_with(&format!("`{}` cannot be written: ", missing.display())),
+        "{}",
+        error.summary()
+    );
+    assert!(error.summary().ends_with("make its folder and try again: nothing was left behind"), "{}", error.summary());
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }
 
@@ -94,9 +98,9 @@ fn a_place_that_is_no_file_is_refused_before_any_work() {
 fn a_folder_that_comes_to_stand_in_its_place_is_left_alone() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
-    let draft = draft(&path);
+    let file = file(&path);
     fs::create_dir(&path).unwrap();
-    let error = draft.finish().unwrap_err();
+    let error = file.finish().unwrap_err();
     assert!(error.message().contains("cannot be put in its place"), "{}", error.message());
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert!(path.is_dir());
@@ -106,7 +110,7 @@ fn a_folder_that_comes_to_stand_in_its_place_is_left_alone() {
 fn a_name_may_be_as_long_as_names_may_be() {
     let folder = Folder::new();
     let path = folder.file(&"é".repeat(127));
-    draft(&path).finish().unwrap();
+    file(&path).finish().unwrap();
     assert!(path.is_file());
 }
 
@@ -117,7 +121,7 @@ fn only_drafts_are_stale() {
     for name in kept {
         fs::write(folder.file(name), "").unwrap();
     }
-    std::mem::forget(draft(&folder.file("a.csv")));
+    std::mem::forget(file(&folder.file("a.csv")));
     assert_eq!(names(folder.path()).len(), kept.len() + 1);
     remove_stale(folder.path(), Kind::File).unwrap();
     let mut kept = kept.map(ToOwned::to_owned).to_vec();
@@ -133,9 +137,9 @@ fn a_symbolic_link_in_its_place_is_replaced_and_not_followed() {
     fs::write(&target, "before").unwrap();
     for target in [&target, &folder.file("missing")] {
         std::os::unix::fs::symlink(target, &link).unwrap();
-        let mut draft = draft(&link);
-        draft.write_all(b"abc").unwrap();
-        draft.finish().unwrap();
+        let mut file = file(&link);
+        file.write_all(b"abc").unwrap();
+        file.finish().unwrap();
         assert!(link.symlink_metadata().unwrap().is_file());
         fs::remove_file(&link).unwrap();
     }
@@ -167,10 +171,10 @@ fn a_part_of_a_run_is_for_its_owner_alone_from_the_beginning_and_a_file_for_whom
     for (kind, expected) in [(Kind::Checkpoint, 0o600), (Kind::File, mode(&usual))] {
         let path = folder.file("a.csv");
         fs::write(&path, "before").unwrap();
-        let draft = Draft::create(&path, kind).unwrap();
+        let file = AtomicFile::create(&path, kind).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
-        draft.finish().unwrap();
+        file.finish().unwrap();
         assert_eq!(mode(&path), expected);
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dataaccess::checkpoint::{Checkpoint, Entry, Fingerprint};
+use dataaccess::checkpoint::{Checkpoint, Fingerprint, TaskRecord};
 use dataaccess::error::Result;
 use dataaccess::files::Written;
 use serde_json::json;
@@ -65,9 +65,15 @@ pub fn open(folder: &Path, count: usize) -> Result<Checkpoint> {
     Checkpoint::open(folder, &fingerprint(), &tasks(count))
 }
 
-pub fn entry(task: usize) -> Entry {
+pub fn entry(task: usize) -> TaskRecord {
     let rows = task as u64;
-    Entry { rows, bytes: 10 * rows, attempts: 1, seconds: 0.1, extra: json!({"day": format!("{task}"), "note": "é"}) }
+    TaskRecord {
+        rows,
+        bytes: 10 * rows,
+        attempts: 1,
+        seconds: 0.1,
+        extra: json!({"day": format!("{task}"), "note": "é"}),
+    }
 }
 
 pub fn content(task: usize) -> String {
@@ -76,9 +82,9 @@ pub fn content(task: usize) -> String {
 
 /// Puts the part of a task in its place.
 pub fn put(checkpoint: &Checkpoint, task: usize) -> Written {
-    let mut draft = checkpoint.part(task).unwrap();
-    draft.write_all(content(task).as_bytes()).unwrap();
-    draft.finish().unwrap()
+    let mut file = checkpoint.part(task).unwrap();
+    file.write_all(content(task).as_bytes()).unwrap();
+    file.finish().unwrap()
 }
 
 /// Does a task from beginning to end.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use dataaccess::cells::{Block, Cells};
-use dataaccess::decode::{Gather, Sink};
+use dataaccess::decode::{BatchSink, Sink};
 use dataaccess::error::Kind;
-use dataaccess::files::{Draft, JsonLines, Writer, Written};
+use dataaccess::files::{AtomicFile, JsonLines, Writer, Written};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -18,8 +18,8 @@ fn attributes(names: &[&str]) -> Vec<String> {
 /// What a block becomes in a file.
 fn lines(attributes: &[String], block: &Block) -> String {
     let folder = Folder::new();
-    let draft = Draft::create(&folder.file("a.jsonl"), Kind::File).unwrap();
-    let mut writer = JsonLines::new(draft, attributes).unwrap();
+    let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File).unwrap();
+    let mut writer = JsonLines::new(file, attributes).unwrap();
     writer.write(block).unwrap();
     let written = writer.finish().unwrap();
     assert_eq!(written, Written::of(&folder.file("a.jsonl")).unwrap());

@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::process::Command;
 
-use dataaccess::checkpoint::Entry;
+use dataaccess::checkpoint::TaskRecord;
 use dataaccess::error::{Error, Field, Kind};
-use dataaccess::files::{Csv, Draft, Writer};
+use dataaccess::files::{AtomicFile, Csv, Writer};
 use serde_json::Value;
 
 use super::children::{child, folder};
@@ -28,11 +28,11 @@ fn succeeds(mut command: Command) {
 fn a_second_run_is_told_who_is_at_work() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
-    let draft = checkpoint.part(0).unwrap();
+    let file = checkpoint.part(0).unwrap();
     is_locked_by(&open(folder.path(), 2).unwrap_err(), std::process::id());
     succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
-    draft.finish().unwrap();
+    file.finish().unwrap();
     checkpoint.commit(0, entry(0), None).unwrap();
     drop(checkpoint);
     open(folder.path(), 2).unwrap();
@@ -77,16 +77,16 @@ fn fills_the_disk() {
     let before = names(&path);
 
     // A part that does not fit.
-    let mut draft = checkpoint.part(1).unwrap();
-    assert!(draft.write_all(&vec![7; 1 << 20]).is_err());
-    is_full(&draft.finish().unwrap_err(), Kind::Checkpoint);
+    let mut file = checkpoint.part(1).unwrap();
+    assert!(file.write_all(&vec![7; 1 << 20]).is_err());
+    is_full(&file.finish().unwrap_err(), Kind::Checkpoint);
     assert_eq!(names(&path), before);
     // A smaller one after it does.
-    let mut draft = checkpoint.part(1).unwrap();
-    draft.write_all(b"abc").unwrap();
-    assert_eq!(draft.finish().unwrap().bytes, 3);
+    let mut file = checkpoint.part(1).unwrap();
+    file.write_all(b"abc").unwrap();
+    assert_eq!(file.finish().unwrap().bytes, 3);
     // A line that does not fit: the task is not done, and the next line stands where it should.
-    let long = Entry { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
+    let long = TaskRecord { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
     is_full(&checkpoint.commit(2, long, None).unwrap_err(), Kind::Checkpoint);
     work(&mut checkpoint, 1);
     drop(checkpoint);
@@ -99,9 +99,9 @@ fn fills_the_disk() {
         true,
     )]));
     let place = path.join("_a.csv");
-    is_full(&Csv::new(Draft::create(&place, Kind::File).unwrap(), &schema).unwrap_err(), Kind::File);
-    let draft = Draft::create(&place, Kind::File).unwrap();
-    let ended = dataaccess::files::Parquet::new(draft, &schema, &[]).unwrap().finish();
+    is_full(&Csv::new(AtomicFile::create(&place, Kind::File).unwrap(), &schema).unwrap_err(), Kind::File);
+    let file = AtomicFile::create(&place, Kind::File).unwrap();
+    let ended = dataaccess::files::Parquet::new(file, &schema, &[]).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
     let mut expected = vec!["00000-00c0ffee.parquet", "00001-00c0ffee.parquet", JOURNAL, LOCK];
     expected.sort_unstable();

@@ -76,9 +76,9 @@ proptest! {
                     ends = false;
                 }
                 Step::Crash(task) => {
-                    let mut draft = checkpoint.part(task).unwrap();
-                    draft.write_all(b"half").unwrap();
-                    std::mem::forget(draft);
+                    let mut file = checkpoint.part(task).unwrap();
+                    file.write_all(b"half").unwrap();
+                    std::mem::forget(file);
                 }
                 Step::CrashBeforeLine(task) if !is_done(task) => drop(put(&checkpoint, task)),
                 Step::CrashInLine(bytes) => {

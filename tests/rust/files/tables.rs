@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::concat::concat_batches;
 use dataaccess::error::Kind;
-use dataaccess::files::{Csv, Draft, Parquet, Writer, Written};
+use dataaccess::files::{AtomicFile, Csv, Parquet, Writer, Written};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
@@ -62,15 +62,15 @@ fn read(path: &std::path::Path) -> (RecordBatch, Arc<ParquetMetaData>) {
     (concat_batches(&schema, &batches).unwrap(), metadata)
 }
 
-fn draft(folder: &Folder, name: &str) -> Draft {
-    Draft::create(&folder.file(name), Kind::File).unwrap()
+fn file(folder: &Folder, name: &str) -> AtomicFile {
+    AtomicFile::create(&folder.file(name), Kind::File).unwrap()
 }
 
 #[test]
 fn parquet_reads_back_as_written() {
     let folder = Folder::new();
     let path = folder.file("a.parquet");
-    let mut parquet = Parquet::new(draft(&folder, "a.parquet"), &schema(), &[("task", "00001-c0ffee")]).unwrap();
+    let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[("task", "00001-c0ffee")]).unwrap();
     let all = batch(&rows());
     parquet.write(&all.slice(0, 1)).unwrap();
     parquet.write(&all.slice(1, 2)).unwrap();
@@ -90,7 +90,7 @@ fn parquet_reads_back_as_written() {
 #[test]
 fn parquet_of_no_rows_has_its_columns() {
     let folder = Folder::new();
-    Parquet::new(draft(&folder, "a.parquet"), &schema(), &[]).unwrap().finish().unwrap();
+    Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap().finish().unwrap();
     let (found, _) = read(&folder.file("a.parquet"));
     assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
 }
@@ -99,7 +99,7 @@ fn parquet_of_no_rows_has_its_columns() {
 fn a_row_group_ends_by_rows_and_by_bytes() {
     let folder = Folder::new();
     let groups = |rows: &[Row], batches: usize| {
-        let mut parquet = Parquet::new(draft(&folder, "a.parquet"), &schema(), &[]).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap();
         let batch = batch(rows);
         for _ in 0..batches {
             parquet.write(&batch).unwrap();
@@ -128,7 +128,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
 #[test]
 fn csv_is_as_a_reader_of_the_service_expects() {
     let folder = Folder::new();
-    let mut csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
+    let mut csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
     let written = csv.finish().unwrap();
@@ -143,7 +143,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
 #[test]
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
-    let csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
+    let csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
     csv.finish().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_parquet(batches in prop::collection::vec(prop::collection::vec(any_row(), 0..20), 0..4)) {
         let folder = Folder::new();
-        let mut parquet = Parquet::new(draft(&folder, "a.parquet"), &schema(), &[]).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap();
         for rows in &batches {
             parquet.write(&batch(rows)).unwrap();
         }
@@ -201,7 +201,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_csv(rows in prop::collection::vec(any_row(), 0..20)) {
         let folder = Folder::new();
-        let mut csv = Csv::new(draft(&folder, "a.csv"), &schema()).unwrap();
+        let mut csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
         csv.write(&batch(&rows)).unwrap();
         csv.finish().unwrap();
         let found = fields(&fs::read_to_string(folder.file("a.csv")).unwrap());

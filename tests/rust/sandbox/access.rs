@@ -94,7 +94,7 @@ fn each_scope_opens_its_own_operations() {
     assert_eq!(statuses("item"), [200, 200, 403]);
     assert_eq!(statuses("download"), [403, 403, 200]);
     let unknown = service.sandbox.issue_token(&["admin".to_owned()], None).unwrap_err();
-    assert_eq!(unknown.line(), "scopes: there is no `admin`; there are item, download");
+    assert_eq!(unknown.summary(), "scopes: there is no `admin`; there are item, download");
 }
 
 #[test]

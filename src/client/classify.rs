@@ -1,0 +1,170 @@
+//! Whether an answer is a result, and if not, which failure it is.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
+use crate::decode::{Envelope, Member, RecordShape};
+use crate::error::{Error, Kind, Result, excerpt};
+use crate::transport::Response;
+
+const EXCERPT_CHARACTERS: usize = 200;
+
+/// What `data` of a result must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExpectedContent {
+    /// Records, or one of the ways to have none.
+    Records,
+    /// A list of entries.
+    Entries,
+    /// Whatever comes.
+    Any,
+}
+
+/// An answer with HTTP status 200 is a result when its envelope says so, wherever it says so.
+pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: bool) -> Result<()> {
+    let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
+    let code = envelope.code().map_err(|found| match found {
+        None => wrong_field(field::CODE, "is absent"),
+        Some(found) => wrong_field(field::CODE, &format!("is not a whole number but {}", excerpt(found, 40))),
+    })?;
+    if code == CODE_PERMISSION {
+        return Err(permission(200, Some(code), Some(&message)));
+    }
+    if code != CODE_SUCCESS {
+        return Err(Error::new(Kind::Api, format!("the service answered with code {code}: {message}"))
+            .with("status", 200_u16)
+            .with("code", code)
+            .with("api_message", message));
+    }
+    let status = envelope
+        .status()
+        .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
+    if status == Some(false) {
+        return Err(Error::new(Kind::Api, format!("the service answered with data.status false: {message}"))
+            .with("status", 200_u16)
+            .with("code", code)
+            .with("api_message", message));
+    }
+    match shape {
+        ExpectedContent::Records => records(envelope, strict),
+        ExpectedContent::Entries => entries(envelope),
+        ExpectedContent::Any => Ok(()),
+    }
+}
+
+fn records(envelope: &Envelope, strict: bool) -> Result<()> {
+    match envelope.record_shape() {
+        RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with the records nor empty")),
+        RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
+        RecordShape::Empty(shape) if strict && shape != "data.data []" => {
+            let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
+            let what = format!("is {found}, which strict=True refuses: it takes no records as data.data [] alone");
+            Err(wrong_field(place, &what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A download has a list of entries, each an object.
+fn entries(envelope: &Envelope) -> Result<()> {
+    let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
+        return Err(wrong_field("data.entries", "is absent"));
+    };
+    let is_list = serde_json::from_str::<Vec<&RawValue>>(entries.get())
+        .is_ok_and(|entries| entries.iter().all(|entry| entry.get().starts_with('{')));
+    if is_list { Ok(()) } else { Err(wrong_field("data.entries", "is not a list of objects")) }
+}
+
+/// An answer with another HTTP status.
+pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
+    let status = response.status;
+    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
+    // Each for itself: a member of another type does not hide the other.
+    let code = envelope.get(field::CODE).and_then(Value::as_i64);
+    let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
+    let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
+    if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
+        return permission(status, code, message.as_deref());
+    }
+    let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
+    let said = message.as_deref().unwrap_or(&text);
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let error = match status {
+        300..=399 => {
+            let host = response.location_host.clone().unwrap_or_default();
+            let problem = if host.is_empty() {
+                format!("the service neither answers nor redirects to a place (HTTP {status})")
+            } else {
+                format!("the service redirects (HTTP {status}) to {host}, which is not followed")
+            };
+            Error::new(Kind::RedirectRefused, problem)
+                .with("location_host", host)
+                .with_hint("base_url= is probably not the service's own address")
+        }
+        429 | 503 => {
+            let error =
+                Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}")).retryable();
+            match response.retry_after {
+                Some(wait) => error.with("retry_after", wait),
+                None => error,
+            }
+        }
+        408 | 500 | 502 | 504 => {
+            Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
+        }
+        500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
+        204 => Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
+            .with("received", 0_u16)
+            .retryable_once(),
+        413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
+            .with_hint("split the list of values over several requests"),
+        400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),
+        _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
+    };
+    let error = if error.kind() == Kind::TruncatedResponse { error } else { error.with("status", status) };
+    let error = if let Some(code) = code { error.with("code", code) } else { error };
+    let error = if let Some(message) = message { error.with("api_message", message) } else { error };
+    if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
+}
+
+/// A body that is no JSON is best told with what it says it is.
+pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
+    if error.kind() != Kind::NotJson {
+        return error;
+    }
+    let content_type = excerpt(response.content_type.as_deref().unwrap_or("no content type"), 80);
+    let hint = "a login page or gateway may stand between; check base_url=";
+    let shown = error.field("body_excerpt").cloned();
+    let told = Error::new(Kind::NotJson, format!("the answer is not JSON but {content_type}"))
+        .with("content_type", content_type)
+        .with_hint(hint);
+    match shown {
+        Some(excerpt) => told.with("body_excerpt", excerpt),
+        None => told,
+    }
+}
+
+/// Section 7. The cause is one of three, which the service does not tell apart.
+fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
+    let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
+    let said = message.map(|message| format!(": {message}")).unwrap_or_default();
+    let mut error =
+        Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
+            .with("status", status)
+            .with_hint(
+                "the token is invalid, expired or redact the scope of this operation \
+             (a promotion code search needs the scope item)",
+            );
+    if let Some(code) = code {
+        error = error.with("code", code);
+    }
+    if let Some(message) = message {
+        error = error.with("api_message", message);
+    }
+    error
+}
+
+fn wrong_field(name: &'static str, what: &str) -> Error {
+    Error::new(Kind::Envelope, format!("the answer is not the document's: {name} {what}")).with("field", name)
+}

@@ -1,0 +1,287 @@
+//! A value as the caller gave it, before any check.
+//!
+//! Whatever a caller hands over fits in here, also what no request can hold: only so can all problems of
+//! all arguments be told at once. Nothing here knows Python.
+
+use std::fmt::{self, Write as _};
+
+use crate::error::{is_unsafe_for_terminal, sanitize};
+
+use super::normal_form::Tree;
+
+/// Characters of a value that a problem shows.
+const SHOWN: usize = 60;
+
+/// A value as the caller gave it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum InputValue {
+    /// `None`, and an argument that was left out.
+    #[default]
+    Null,
+    /// A truth value, which is no number here.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// The decimal digits of a whole number that `i64` cannot hold.
+    BigInteger(String),
+    /// A number with a fraction, or one that stands for none.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// ISO 8601 text of a date or time object.
+    Moment(String),
+    /// Several values.
+    List(Vec<InputValue>),
+    /// Names with values, in the order given.
+    Map(Vec<(String, InputValue)>),
+    /// Conditions on columns, joined.
+    Expression(Box<Tree<ColumnCondition>>),
+    /// What to compare with, without the column.
+    Comparison(Box<Comparison>),
+    /// A range of days, `stop` excluded.
+    Days(Box<Days>),
+    /// Anything else.
+    Other {
+        /// Name of its type.
+        type_name: String,
+        /// How it shows itself.
+        shown: String,
+    },
+}
+
+/// A comparison tied to a column, as `col("name").matches(values)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnCondition {
+    /// Name of the column.
+    pub column: InputValue,
+    /// What it is compared with.
+    pub comparison: Comparison,
+}
+
+/// How values are compared, as `after(time)` or `op(name, values)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The method the caller chose.
+    pub method: Method,
+    /// The value or values.
+    pub value: InputValue,
+    /// `unit=`, or null.
+    pub unit: InputValue,
+    /// `data_type=`, or null.
+    pub data_type: InputValue,
+}
+
+impl Comparison {
+    /// A comparison without `unit=` and `data_type=`.
+    #[must_use]
+    pub const fn new(method: Method, value: InputValue) -> Self {
+        Self { method, value, unit: InputValue::Null, data_type: InputValue::Null }
+    }
+}
+
+/// The ways to compare that callers have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// `matches(values)`, and a plain value or list.
+    Matches,
+    /// `equals(value)`.
+    Equals,
+    /// `after(time)`.
+    After,
+    /// `before(time)`.
+    Before,
+    /// `on(day)`.
+    On,
+    /// `op(name, …)`: an operator sent as given.
+    Operator(InputValue),
+}
+
+/// A range of days, as `days(start, stop)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Days {
+    /// The first day.
+    pub start: InputValue,
+    /// The day after the last.
+    pub stop: InputValue,
+}
+
+impl InputValue {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Whether it is null or was left out.
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// What kind of thing it is, with its article.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        let kind = match self {
+            Self::Null => "None",
+            Self::Bool(_) => "a bool",
+            Self::Integer(_) | Self::BigInteger(_) => "a whole number",
+            Self::Number(number) if number.is_nan() => "NaN",
+            Self::Number(_) => "a float",
+            Self::Text(_) => "a text",
+            Self::Moment(_) => "a time",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a dict",
+            Self::Expression(_) => "an expression",
+            Self::Comparison(_) => "a comparison",
+            Self::Days(_) => "a range of days",
+            Self::Other { type_name, .. } => return format!("of type {}", sanitize(type_name)),
+        };
+        kind.to_owned()
+    }
+
+    /// The value as its caller would recognise it: one line, shortened.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let mut line = Line::default();
+        // An error means that the line is full, which is what the mark at its end tells.
+        match write!(line, "{self}") {
+            Ok(()) => line.text,
+            Err(fmt::Error) => line.text + "…",
+        }
+    }
+}
+
+/// A line that takes so many characters and refuses more, so that showing a long list costs little.
+#[derive(Default)]
+struct Line {
+    text: String,
+    characters: usize,
+}
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if self.characters == SHOWN {
+                return Err(fmt::Error);
+            }
+            self.characters += 1;
+            if is_unsafe_for_terminal(character) {
+                self.text.extend(character.escape_default());
+            } else {
+                self.text.push(character);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for InputValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("None"),
+            Self::Bool(true) => formatter.write_str("True"),
+            Self::Bool(false) => formatter.write_str("False"),
+            Self::Integer(number) => number.fmt(formatter),
+            Self::BigInteger(digits) => formatter.write_str(digits),
+            Self::Number(number) if number.is_nan() => formatter.write_str("nan"),
+            Self::Number(number) => write!(formatter, "{number:?}"),
+            Self::Text(text) => write!(formatter, "\"{text}\""),
+            Self::Moment(text) => formatter.write_str(text),
+            Self::List(values) => list(formatter, values),
+            Self::Map(entries) => map(formatter, entries),
+            Self::Expression(tree) => tree.fmt(formatter),
+            Self::Comparison(comparison) => comparison.fmt(formatter),
+            Self::Days(days) => write!(formatter, "days({}, {})", days.start, days.stop),
+            Self::Other { shown, .. } => formatter.write_str(shown),
+        }
+    }
+}
+
+fn list(formatter: &mut fmt::Formatter<'_>, values: &[InputValue]) -> fmt::Result {
+    formatter.write_char('[')?;
+    for (index, value) in values.iter().enumerate() {
+        write!(formatter, "{}{value}", if index == 0 { "" } else { ", " })?;
+    }
+    formatter.write_char(']')
+}
+
+fn map(formatter: &mut fmt::Formatter<'_>, entries: &[(String, InputValue)]) -> fmt::Result {
+    formatter.write_char('{')?;
+    for (index, (name, value)) in entries.iter().enumerate() {
+        write!(formatter, "{}\"{name}\": {value}", if index == 0 { "" } else { ", " })?;
+    }
+    formatter.write_char('}')
+}
+
+impl fmt::Display for Method {
+    /// The name of the method, as it is called.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Matches => "matches",
+            Self::Equals => "equals",
+            Self::After => "after",
+            Self::Before => "before",
+            Self::On => "on",
+            Self::Operator(_) => "op",
+        })
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.method {
+            Method::Operator(name) => write!(formatter, "op({name}, {})", self.value),
+            method => write!(formatter, "{method}({})", self.value),
+        }
+    }
+}
+
+impl fmt::Display for ColumnCondition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "col({}).{}", self.column, self.comparison)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_as_they_were_typed() {
+        let comparison = Comparison::new(Method::After, InputValue::text("2024-01-01"));
+        let list = InputValue::List(vec![
+            InputValue::Null,
+            InputValue::Bool(true),
+            InputValue::Number(3.0),
+            InputValue::text("a"),
+        ]);
+        for (input, shown) in [
+            (list.clone(), "[None, True, 3.0, \"a\"]"),
+            (InputValue::Map(vec![("OR".to_owned(), InputValue::List(Vec::new()))]), "{\"OR\": []}"),
+            (InputValue::Comparison(Box::new(comparison.clone())), "after(\"2024-01-01\")"),
+            (
+                InputValue::Days(Box::new(Days { start: InputValue::Integer(1), stop: InputValue::Integer(2) })),
+                "days(1, 2)",
+            ),
+            (
+                InputValue::Expression(Box::new(Tree::Any(vec![
+                    Tree::Leaf(ColumnCondition { column: InputValue::text("t"), comparison }),
+                    Tree::Leaf(ColumnCondition {
+                        column: InputValue::text("x"),
+                        comparison: Comparison::new(Method::Operator(InputValue::text("gt")), InputValue::Integer(1)),
+                    }),
+                ]))),
+                "col(\"t\").after(\"2024-01-01\") | col(\"x\").op(\"gt\", 1)",
+            ),
+        ] {
+            assert_eq!(input.shown(), shown);
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut_and_control_characters_escaped() {
+        let shown = InputValue::List(vec![InputValue::Integer(1); 1_000_000]).shown();
+        assert_eq!(shown.chars().count(), SHOWN + 1);
+        assert!(shown.ends_with('…'));
+        assert_eq!(InputValue::text("a\n\u{1b}[31m").shown(), "\"a\\n\\u{1b}[31m\"");
+    }
+}

@@ -1,0 +1,287 @@
+//! Whatever Python hands over, as a [`InputValue`]: the one place that looks at Python values of a request.
+//!
+//! It judges nothing; what no request can hold becomes `Other`, so that all problems are told at once. It
+//! always ends: depth and number of values are bounded, also for lists that contain themselves.
+
+use std::fmt;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDate, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTime, PyTuple, PyType,
+};
+
+use crate::error::excerpt;
+use crate::filter::{ColumnCondition, Comparison, Days, InputValue, Method, Tree};
+
+/// Levels of lists, dicts and expressions that are looked into.
+const DEPTH: usize = 200;
+/// Values of one argument, all levels together, that are looked at.
+const VALUES: usize = 1_000_000;
+/// Characters kept of what an unknown object says of itself.
+const SHOWN: usize = 60;
+
+/// A Python value as it was given.
+///
+/// # Errors
+/// What an iterable of the caller's own raises while it is read.
+pub fn input(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
+    Reader { values_left: VALUES }.read(object, DEPTH)
+}
+
+/// Counts what was read of one argument.
+struct Reader {
+    values_left: usize,
+}
+
+impl Reader {
+    fn read(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<InputValue> {
+        static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        if let Some(scalar) = plain(object)? {
+            return Ok(scalar);
+        }
+        let Some(depth) = depth.checked_sub(1) else {
+            return Ok(too_deep(object));
+        };
+        if let Some(filter) = self.filter(object, depth)? {
+            return Ok(filter);
+        }
+        if let Ok(fields) = object.cast::<PyDict>() {
+            return self.map(object, fields.iter(), depth);
+        }
+        if let Ok(mapping) = object.cast::<PyMapping>() {
+            let fields: Vec<_> = mapping.items()?.iter().map(|item| item.extract()).collect::<PyResult<_>>()?;
+            return self.map(object, fields.into_iter(), depth);
+        }
+        if object.is_instance(ENUM.import(object.py(), "enum", "Enum")?)? {
+            return self.read(&object.getattr("value")?, depth);
+        }
+        match kind_of_numpy(object)? {
+            Some('M') => return self.numpy_times(object, depth),
+            // A span of time would become a number of no unit.
+            Some('m') => return Ok(shown(object)),
+            Some(_) => return self.plain_list_of(object, "tolist", depth),
+            None => {}
+        }
+        for method in ["to_list", "tolist", "to_pylist"] {
+            if object.hasattr(method)? {
+                return self.plain_list_of(object, method, depth);
+            }
+        }
+        self.iterable(object, depth)
+    }
+
+    /// A class of `dataaccess.filters`, told by its exact type.
+    fn filter(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<InputValue>> {
+        static EXPRESSION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        static COMPARISON: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        static DAYS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let is_exactly = |class: &'static PyOnceLock<Py<PyType>>, name| {
+            class.import(object.py(), "dataaccess.filters", name).map(|class| object.get_type().is(class))
+        };
+        if is_exactly(&EXPRESSION, "Expression")? {
+            let tree = self.tree(object, depth)?;
+            return Ok(Some(tree.map_or_else(|| too_deep(object), |tree| InputValue::Expression(Box::new(tree)))));
+        }
+        if is_exactly(&COMPARISON, "Comparison")? {
+            return Ok(Some(InputValue::Comparison(Box::new(self.comparison(object, depth)?))));
+        }
+        if is_exactly(&DAYS, "Days")? {
+            let (start, stop): (Bound<'_, PyAny>, Bound<'_, PyAny>) = parts(object)?.extract()?;
+            let days = Days { start: self.read(&start, depth)?, stop: self.read(&stop, depth)? };
+            return Ok(Some(InputValue::Days(Box::new(days))));
+        }
+        Ok(None)
+    }
+
+    /// The tree of an expression; `None` when it is too deep.
+    fn tree(&mut self, expression: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Tree<ColumnCondition>>> {
+        let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
+        let parts = parts(expression)?;
+        let kind: String = parts.get_item(0)?.extract()?;
+        if kind == "condition" {
+            let (_, column, comparison): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) = parts.extract()?;
+            let (name,): (Bound<'_, PyAny>,) = self::parts(&column)?.extract()?;
+            let column = self.read(&name, depth)?;
+            let comparison = self.comparison(&comparison, depth)?;
+            return Ok(Some(Tree::Leaf(ColumnCondition { column, comparison })));
+        }
+        let joined = parts.iter().skip(1).map(|part| self.tree(&part, depth)).collect::<PyResult<Option<Vec<_>>>>()?;
+        Ok(joined.map(|joined| if kind == "all" { Tree::All(joined) } else { Tree::Any(joined) }))
+    }
+
+    fn comparison(&mut self, comparison: &Bound<'_, PyAny>, depth: usize) -> PyResult<Comparison> {
+        type Parts<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+        let (method, value, operator, unit, data_type): Parts<'_> = parts(comparison)?.extract()?;
+        let method = match method.as_str() {
+            "matches" => Method::Matches,
+            "equals" => Method::Equals,
+            "after" => Method::After,
+            "before" => Method::Before,
+            "on" => Method::On,
+            _ => Method::Operator(self.read(&operator, depth)?),
+        };
+        Ok(Comparison {
+            method,
+            value: self.read(&value, depth)?,
+            unit: self.read(&unit, depth)?,
+            data_type: self.read(&data_type, depth)?,
+        })
+    }
+
+    fn map<'py>(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        fields: impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+        depth: usize,
+    ) -> PyResult<InputValue> {
+        let mut map = Vec::new();
+        for (name, value) in fields {
+            if !self.may_read_more() {
+                return Ok(too_many(object));
+            }
+            let name = match plain(&name)? {
+                Some(InputValue::Text(name)) => name,
+                _ => repr(&name),
+            };
+            map.push((name, self.read(&value, depth)?));
+        }
+        Ok(InputValue::Map(map))
+    }
+
+    /// numpy counts times from 1970 in a unit that `tolist` drops: as texts they keep their meaning.
+    fn numpy_times(&mut self, times: &Bound<'_, PyAny>, depth: usize) -> PyResult<InputValue> {
+        let texts = times.call_method1("astype", ("str",))?.call_method0("tolist")?;
+        Ok(as_times(self.read(&texts, depth)?))
+    }
+
+    /// Reads what a library makes of its own values in plain Python; one that makes nothing of them is `Other`.
+    fn plain_list_of(&mut self, object: &Bound<'_, PyAny>, method: &str, depth: usize) -> PyResult<InputValue> {
+        let values = object.call_method0(method)?;
+        if values.get_type().is(object.get_type()) {
+            return Ok(shown(object));
+        }
+        self.read(&values, depth)
+    }
+
+    fn iterable(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<InputValue> {
+        let class = object.get_type();
+        let is_one_value = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
+        // A table would be read as the names of its columns. Its class is asked, as a lazy table works to tell them.
+        if is_one_value || object.is_instance_of::<PyType>() || class.hasattr("columns")? {
+            return Ok(shown(object));
+        }
+        let Ok(values) = object.try_iter() else {
+            return Ok(shown(object));
+        };
+        let mut list = Vec::new();
+        for value in values {
+            if !self.may_read_more() {
+                return Ok(too_many(object));
+            }
+            list.push(self.read(&value?, depth)?);
+        }
+        Ok(InputValue::List(list))
+    }
+
+    fn may_read_more(&mut self) -> bool {
+        let left = self.values_left.checked_sub(1);
+        self.values_left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+/// The values that hold no others.
+fn plain(object: &Bound<'_, PyAny>) -> PyResult<Option<InputValue>> {
+    if object.is_none() {
+        return Ok(Some(InputValue::Null));
+    }
+    if let Ok(truth) = object.cast::<PyBool>() {
+        return Ok(Some(InputValue::Bool(truth.is_true())));
+    }
+    if let Ok(number) = object.cast::<PyInt>() {
+        return Ok(Some(integer(number)));
+    }
+    if let Ok(number) = object.cast::<PyFloat>() {
+        return Ok(Some(InputValue::Number(number.value())));
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        // A lone surrogate has no place in any request.
+        return Ok(Some(text.to_str().map_or_else(|_| shown(object), InputValue::text)));
+    }
+    if object.is_instance_of::<PyDate>() {
+        return moment(object).map(Some);
+    }
+    Ok(if object.is_instance_of::<PyTime>() { Some(shown(object)) } else { None })
+}
+
+fn integer(number: &Bound<'_, PyInt>) -> InputValue {
+    if let Ok(number) = number.extract() {
+        return InputValue::Integer(number);
+    }
+    // Python itself refuses to write numbers of thousands of digits.
+    let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
+    digits.and_then(|digits| digits.extract()).map_or_else(|_| shown(number), InputValue::BigInteger)
+}
+
+/// A date or datetime of any library, all of which are `datetime.date`; `NaT` is one too, and no time.
+fn moment(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
+    let text: String = object.call_method0("isoformat")?.extract()?;
+    Ok(if text == "NaT" { shown(object) } else { InputValue::Moment(text) })
+}
+
+/// Texts that numpy made of times.
+fn as_times(input: InputValue) -> InputValue {
+    match input {
+        InputValue::Text(text) if text == "NaT" => {
+            InputValue::Other { type_name: "datetime64".to_owned(), shown: text }
+        }
+        // A year or a month, which numpy counts as its first day.
+        InputValue::Text(text) if text.len() == "2024".len() => InputValue::Moment(format!("{text}-01-01")),
+        InputValue::Text(text) if text.len() == "2024-01".len() => InputValue::Moment(format!("{text}-01")),
+        InputValue::Text(text) => InputValue::Moment(text),
+        InputValue::List(values) => InputValue::List(values.into_iter().map(as_times).collect()),
+        other => other,
+    }
+}
+
+/// The kind of a scalar or array of numpy: `M` for times, `m` for spans of time.
+fn kind_of_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<char>> {
+    // A class made by hand may have no module, or one that is no text.
+    let module = object.get_type().getattr_opt("__module__")?.and_then(|module| module.extract::<String>().ok());
+    let module = module.unwrap_or_default();
+    if module != "numpy" && !module.starts_with("numpy.") {
+        return Ok(None);
+    }
+    let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(None) };
+    dtype.getattr("kind")?.extract().map(Some)
+}
+
+fn parts<'py>(filter: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    Ok(filter.call_method0("_given")?.cast_into()?)
+}
+
+fn shown(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("{}", repr(object)))
+}
+
+fn too_deep(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("nested deeper than {DEPTH} levels"))
+}
+
+fn too_many(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("more than {VALUES} values"))
+}
+
+fn other(object: &Bound<'_, PyAny>, shown: fmt::Arguments<'_>) -> InputValue {
+    let type_name = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    InputValue::Other { type_name, shown: shown.to_string() }
+}
+
+/// What an object says of itself; one that cannot is named by its type.
+fn repr(object: &Bound<'_, PyAny>) -> String {
+    match object.repr() {
+        Ok(text) => excerpt(&text.to_string_lossy(), SHOWN),
+        Err(_) => "without a repr".to_owned(),
+    }
+}

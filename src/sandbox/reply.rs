@@ -1,0 +1,130 @@
+//! What the service says: an envelope with its HTTP status, and the refusals that become one.
+//!
+//! It knows the envelope (sections 2.1 and 7) and the order of its members, not what was asked.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Serialize;
+
+use super::switches::{KeyOrder, MalformedRequest, Switches};
+use crate::contract::envelope::{
+    CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
+};
+
+/// `Server` of every answer, so that nobody takes it for production.
+pub(super) const SERVER: HeaderValue = HeaderValue::from_static("dataaccess-sandbox");
+
+/// An answer, ready to be sent.
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) body: Body,
+    /// Whether the body is gzip.
+    pub(super) compressed: bool,
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::SERVER, SERVER);
+        if self.compressed {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// Why a request is not served.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The token is missing, wrong, expired or without the scope: all the same from outside (section 5).
+    Permission,
+    /// Anything else: an HTTP status, also the envelope's code, and a text that names the problem.
+    Problem(StatusCode, String),
+}
+
+impl Refusal {
+    /// The request breaks a rule of the document.
+    pub(super) fn malformed(problem: impl Into<String>) -> Self {
+        Self::Problem(StatusCode::BAD_REQUEST, problem.into())
+    }
+
+    /// The service failed; what failed is not the caller's business.
+    pub(super) fn internal() -> Self {
+        Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to answer; this is a defect of it".into())
+    }
+
+    /// The refusal as an answer.
+    pub(super) fn answer(&self, switches: &Switches) -> Reply {
+        let (status, envelope) = self.envelope(switches);
+        Reply { status, body: Body::from(envelope), compressed: false }
+    }
+
+    /// The refusal as a status and an envelope.
+    pub(super) fn envelope(&self, switches: &Switches) -> (StatusCode, String) {
+        let (status, code, message, data) = match self {
+            Self::Permission => {
+                let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
+                (status, CODE_PERMISSION, MESSAGE_PERMISSION, json(&DATA_PERMISSION))
+            }
+            Self::Problem(status, message) => {
+                let code = i64::from(status.as_u16());
+                let by_code = switches.malformed_request == MalformedRequest::CodeOnly;
+                let status = if by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
+                // Section 2.1 has no null here; section 7 shows a string that says what is wrong.
+                (status, code, message.as_str(), json(&message))
+            }
+        };
+        let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
+        (status, object(switches.key_order, &members))
+    }
+}
+
+/// A success around `data`, with the members that come after it.
+pub(super) fn success(order: KeyOrder, message: &str, data: String, after: &[(&str, String)]) -> String {
+    let mut members = vec![(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&message)), (field::DATA, data)];
+    members.extend_from_slice(after);
+    object(order, &members)
+}
+
+/// What stands before and after a value that is too large to be copied into its envelope.
+pub(super) struct Frame {
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+impl Frame {
+    /// The frame of a member `last` that follows `members`; in reverse order it comes first.
+    pub(super) fn new(order: KeyOrder, members: &[(&str, String)], last: &str) -> Self {
+        let others = joined(order, members);
+        match order {
+            KeyOrder::CodeFirst => Self { before: format!("{{{others},\"{last}\":"), after: "}".to_owned() },
+            KeyOrder::CodeLast => Self { before: format!("{{\"{last}\":"), after: format!(",{others}}}") },
+        }
+    }
+}
+
+/// A JSON object of members that are JSON already.
+pub(super) fn object(order: KeyOrder, members: &[(&str, String)]) -> String {
+    format!("{{{}}}", joined(order, members))
+}
+
+fn joined(order: KeyOrder, members: &[(&str, String)]) -> String {
+    let mut written: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    if order == KeyOrder::CodeLast {
+        written.reverse();
+    }
+    written.join(",")
+}
+
+/// A value of ours as JSON text.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}

@@ -1,0 +1,29 @@
+"""Hundreds of searches at once of a service where a fifth of all requests fail. `make soak` has thousands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.chaos import BY, Chaotic
+from support.raw_server import serving
+
+SEARCHES, RETRIES = 300, 1
+# Among these are answers that break off behind rows that were handed on already.
+KEYS = [f"key-e-{number}" for number in range(SEARCHES)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BY)
+def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, time_scale: Any) -> None:
+    # Silence is given up after three seconds instead of thirty.
+    time_scale(10)
+    unlucky = Chaotic()
+    with serving(unlucky) as server:
+        unlucky.server = server
+        found, stats = BY[kind](server.base_url, KEYS, retries=RETRIES)
+    for one in found:
+        one.check(RETRIES)
+    failed = sum(one.rows is None for one in found)
+    assert 0 < failed < SEARCHES // 10
+    assert stats.requests == sum(one.attempts for one in found)
