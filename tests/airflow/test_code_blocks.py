@@ -1,4 +1,4 @@
-"""The Airflow DAGs of the README run, each in a process of its own: Airflow reads its settings at import."""
+"""The Airflow DAGs of the pages run, each in a process of its own: Airflow reads its settings at import."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from sybil.document import Document
+from support.pages import blocks
 from sybil.example import Example
-from sybil.parsers.markdown import PythonCodeBlockParser
-
-README = Path(__file__).parents[2] / "README.md"
 
 RUN_DAG = """
 import runpy, sys
@@ -20,14 +17,10 @@ run = runpy.run_path(sys.argv[1])["promotion_codes"]().test()
 sys.exit(0 if run.state == "success" else f"the run ended as {run.state}")
 """
 
-BLOCKS = [
-    pytest.param(block, id=f"line-{block.line}")
-    for block in Document.parse(str(README), PythonCodeBlockParser()).examples()
-    if "airflow.sdk" in block.parsed
-]
+BLOCKS = [pytest.param(block, id=name) for name, block in blocks() if "airflow.sdk" in block.parsed]
 
 
-def test_the_readme_has_dags() -> None:
+def test_the_pages_have_dags() -> None:
     assert BLOCKS
 
 

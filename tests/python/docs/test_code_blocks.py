@@ -1,37 +1,38 @@
-"""Every Python block of the README runs as it stands, each in a namespace of its own."""
+"""Every Python block of every page runs as it is shown, each in a namespace of its own."""
 
 import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sybil.document import Document
+from support.pages import README, ROOT, blocks
 from sybil.example import Example
-from sybil.parsers.markdown import PythonCodeBlockParser
 
 pytest_plugins = ["pytester"]
-
-README = Path(__file__).parents[3] / "README.md"
 
 # What a block is, by the first of these texts that it has.
 KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests"}
 
 
-def blocks(kind: str) -> list[Any]:
-    """Return the README's Python blocks that are tests for pytest or a plain script; tests/airflow runs the DAGs."""
-    document = Document.parse(str(README), PythonCodeBlockParser())
+def blocks_of(kind: str) -> list[Any]:
+    """Return the blocks that are tests for pytest or a plain script; tests/airflow runs the DAGs."""
     found = [
-        pytest.param(block, id=f"line-{block.line}")
-        for block in document.examples()
-        if next((name for text, name in KINDS.items() if text in block.parsed), "script") == kind
+        pytest.param(block, id=name)
+        for name, block in blocks()
+        if next((kind for text, kind in KINDS.items() if text in block.parsed), "script") == kind
     ]
     assert found
     return found
 
 
+def test_all_pages_are_read() -> None:
+    pages = {name.partition(":")[0] for name, _ in blocks()}
+    assert pages >= {str(README.relative_to(ROOT)), "docs/scans.md", "docs/errors.md", "docs/service.md"}
+
+
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-@pytest.mark.parametrize("block", blocks("script"))
+@pytest.mark.parametrize("block", blocks_of("script"))
 def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
@@ -46,7 +47,7 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", blocks("tests"))
+@pytest.mark.parametrize("block", blocks_of("tests"))
 def test_block_of_tests_passes(block: Example, pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")
     pytester.makepyfile(block.parsed)

@@ -1,4 +1,4 @@
-"""Switches set from Python by the names of the README's table, and seen through a client."""
+"""Switches set from Python by the names of the table in docs/open-points.md, and seen through a client."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from support.plain_http import PlainService
 
 import dataaccess as da
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encoding="utf-8")
 
 
 def table() -> dict[str, str]:
     """What each switch takes, by its name."""
-    rows = [line.strip("|").split("|") for line in README.split("<!-- open points -->")[1].splitlines() if line]
+    rows = [line.strip("|").split("|") for line in PAGE.split("<!-- open points -->")[1].splitlines() if line]
     return {row[0].strip(" `"): row[-1].strip() for row in rows[2:]}
 
 
