@@ -10,7 +10,7 @@
 
 mod files;
 mod layers;
-mod readme;
+mod open_points;
 mod sandbox;
 mod sandbox_search;
 mod sandbox_store;
