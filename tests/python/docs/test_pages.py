@@ -105,3 +105,8 @@ def test_every_warning_is_told() -> None:
     told = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
     classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UserWarning)]
     assert told == {each.__name__ for each in classes} - {"DataAccessWarning"}
+
+
+def test_every_module_of_the_core_is_in_the_architecture() -> None:
+    told = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
+    assert sorted(told) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})

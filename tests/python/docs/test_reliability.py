@@ -1,4 +1,4 @@
-"""Each row of docs/reliability.md has a test and each test with an id a row; each was seen to fail (tests/README.md)."""
+"""Each row of docs/reliability.md has a test, each test with an id has a row, and tests/README.md lists all ids."""
 
 from __future__ import annotations
 
