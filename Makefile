@@ -124,13 +124,6 @@ fmt: .venv/.lint ## format Rust and Python
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 
-# The service writes it; a test holds the two equal.
-.PHONY: openapi
-openapi: .venv/.built ## docs/openapi.json anew, from the service itself
-	$(call say,'Writing docs/openapi.json')
-	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
-		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
-
 # An environment for each set of packages that .venv has no need of.
 target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv/.uv
 	$(call say,'Installing the dependency groups test and bench into target/envs/bench')

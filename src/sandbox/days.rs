@@ -2,15 +2,14 @@
 //!
 //! The service's own reading of `time_unit` DAY (section 2.4), apart from the client's.
 
-use std::ops::RangeInclusive;
-
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
 
 /// The Unix milliseconds that have a day in UTC; the last days of the calendar have none after them.
-pub(super) const TIMES: RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
+#[cfg(test)]
+pub(super) const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
 
 /// A day as texts: `start` belongs to it, `end` is the first instant after it.
 #[derive(Debug, PartialEq, Eq)]

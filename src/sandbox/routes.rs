@@ -38,7 +38,7 @@ pub(super) fn router(shared: Shared) -> Router {
     Router::new()
         .route(SEARCH_PATH, post(|state, headers, body| run(state, headers, body, Service::search)))
         .route(DOWNLOAD_PATH, post(|state, headers, body| run(state, headers, body, Service::download)))
-        .route(openapi::PATH, get(document))
+        .route(openapi::PATH, get(description))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         // The reception has read the body, with a limit of its own.
@@ -47,10 +47,10 @@ pub(super) fn router(shared: Shared) -> Router {
         .with_state(shared)
 }
 
-/// What the service is; it takes no token, as it holds no data.
-async fn document() -> impl IntoResponse {
+/// The `OpenAPI` description. It needs no token, as it holds no data.
+async fn description() -> impl IntoResponse {
     let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
-    (headers, openapi::document())
+    (headers, openapi::DESCRIPTION)
 }
 
 async fn not_found(State(shared): State<Shared>) -> Reply {

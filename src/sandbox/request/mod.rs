@@ -11,7 +11,9 @@ mod search;
 mod strict;
 
 pub(super) use download::export_id;
-pub(super) use search::{MAX_CONDITIONS, Target, query};
+#[cfg(test)]
+pub(super) use search::MAX_CONDITIONS;
+pub(super) use search::{Target, query};
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
