@@ -1,16 +1,15 @@
 //! Where a sandbox listens, and by which names it may be addressed.
 //!
-//! Anything beyond this machine must be allowed in so many words, with a token of one's own; no environment
-//! variable can do it.
+//! Other machines reach it only with `allow_remote` and a given token; no environment variable sets these.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::error::{Error, Kind, Result};
 
-/// The names of this machine for itself.
+/// Host names that mean the local machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Fewest characters of a token that is given: what a network can reach must not be guessed.
+/// Minimum length of a given token, so that it cannot be guessed over the network.
 const TOKEN_LENGTH: usize = 16;
 
 /// Who can reach a sandbox, and how.
@@ -33,7 +32,7 @@ impl Default for Access {
 }
 
 impl fmt::Debug for Access {
-    /// Everything but the token.
+    /// Leaves out the token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { address, allow_remote, host_names, .. } = self;
         write!(formatter, "Access({address}, allow_remote: {allow_remote}, host_names: {host_names:?})")
@@ -41,7 +40,7 @@ impl fmt::Debug for Access {
 }
 
 impl Access {
-    /// Refuses what would open the sandbox by mistake.
+    /// Rejects settings that would expose the sandbox by mistake.
     pub(super) fn check(&self) -> Result<()> {
         let refused = |problem: String, hint: &str| Err(Error::new(Kind::Config, problem).with_hint(hint));
         let is_local = self.address.is_loopback();
@@ -69,10 +68,10 @@ impl Access {
         Ok(())
     }
 
-    /// Whether a host, as `Host` and targets write it, means this sandbox on a connection to `local`.
+    /// Whether a host of a `Host` header or request target means this sandbox, on a connection to `local`.
     ///
-    /// The address of the connection's own end is safe: what a foreign page has rebound is a name.
-    pub(super) fn is_own(&self, host: &str, local: IpAddr) -> bool {
+    /// The local address is safe to accept: DNS rebinding forges names, not addresses.
+    pub(super) fn is_own_host(&self, host: &str, local: IpAddr) -> bool {
         let local = match local.to_canonical() {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => format!("[{address}]"),

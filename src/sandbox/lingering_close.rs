@@ -1,7 +1,6 @@
-//! The end of a connection: the last words are said, and what still comes is read and dropped.
+//! Closes a connection after its last response, and discards what still arrives.
 //!
-//! A socket closed with bytes unread resets the connection, and the client loses the answer that tells it why.
-//! What the last words are about was decided before.
+//! Closing a socket with unread bytes resets the connection, and the client loses the response.
 
 use std::io::Result as IoResult;
 
@@ -11,15 +10,18 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::reply::{Refusal, SERVER};
 use super::switches::Switches;
 
-/// Most bytes that are dropped.
+/// Most bytes that are discarded.
 const DROPPED: usize = 128 * 1024 * 1024;
 /// Bytes that are read at once.
 const READ: usize = 16 * 1024;
 
-/// Says the last words, if there are any, and waits until the client has no more to say.
-pub(super) async fn part(mut socket: impl AsyncRead + AsyncWrite + Unpin, last_words: Option<String>) -> IoResult<()> {
-    if let Some(words) = last_words {
-        socket.write_all(words.as_bytes()).await?;
+/// Sends the final response, if any, and reads until the client closes its side.
+pub(super) async fn close(
+    mut socket: impl AsyncRead + AsyncWrite + Unpin,
+    final_response: Option<String>,
+) -> IoResult<()> {
+    if let Some(response) = final_response {
+        socket.write_all(response.as_bytes()).await?;
     }
     socket.shutdown().await?;
     let (mut buffer, mut dropped) = (vec![0; READ], 0);
@@ -32,7 +34,7 @@ pub(super) async fn part(mut socket: impl AsyncRead + AsyncWrite + Unpin, last_w
     Ok(())
 }
 
-/// The answer to a head that the HTTP library could not read. Its own has neither envelope nor `Server`.
+/// The response to a head that the HTTP library could not parse. Its own has neither envelope nor `Server`.
 pub(super) fn unreadable(cause: &hyper::Error, switches: &Switches) -> String {
     let is_too_large = cause.is_parse_too_large();
     let status = if is_too_large { StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE } else { StatusCode::BAD_REQUEST };

@@ -1,6 +1,4 @@
-//! A load whose rows come part by part, from whoever has them: nothing waits for it, and it can be dropped.
-//!
-//! How rows are kept until then is the store's matter.
+//! A load of rows in several parts. Searches go on meanwhile, and dropping it discards the rows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,24 +7,24 @@ use tokio_util::sync::DropGuard;
 
 use super::objects::{BusinessObject, Cell};
 use super::service::Service;
-use super::store::Gathered;
+use super::store::StagedRows;
 use crate::error::Result;
 
-/// Rows on their way into an object of a [`Sandbox`](super::Sandbox). They get there all, by `finish`, or none.
+/// Rows to be added to an object of a [`Sandbox`](super::Sandbox): all by `finish`, or none.
 pub struct Load {
     service: Arc<Service>,
-    gathered: Gathered,
+    staged: StagedRows,
 }
 
 impl Load {
-    pub(super) fn new(service: Arc<Service>, gathered: Gathered) -> Self {
-        Self { service, gathered }
+    pub(super) fn new(service: Arc<Service>, staged: StagedRows) -> Self {
+        Self { service, staged }
     }
 
     /// The object as it is declared.
     #[must_use]
     pub fn object(&self) -> &BusinessObject {
-        &self.gathered.table().object
+        &self.staged.table().object
     }
 
     /// Adds rows, each with one cell for each declared attribute.
@@ -34,22 +32,22 @@ impl Load {
     /// # Errors
     /// `Sandbox` that names the row which does not fit, or when the sandbox was stopped.
     pub fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
-        self.gathered.add(rows)
+        self.staged.add(rows)
     }
 
-    /// Writes the rows to the object; their number is the answer. With `replaces` a row takes the place of an earlier
-    /// one with the same identifier.
+    /// Writes the rows to the object and returns their number. With `replaces` a row replaces an earlier one with
+    /// the same identifier.
     ///
     /// # Errors
     /// `Sandbox` that names the row whose identifier is taken, or when the sandbox was stopped.
     pub fn finish(self, replaces: bool) -> Result<usize> {
-        self.service.store.write(&self.gathered, replaces)
+        self.service.store.write(&self.staged, replaces)
     }
 
-    /// What ends the load on its drop, wherever it has got to; rows that were written stay.
+    /// A guard that cancels the load when dropped; rows already committed stay.
     #[must_use]
-    pub fn end_on_drop(&self) -> DropGuard {
-        self.gathered.ended().clone().drop_guard()
+    pub fn cancel_on_drop(&self) -> DropGuard {
+        self.staged.ended().clone().drop_guard()
     }
 }
 

@@ -76,7 +76,10 @@ mod tests {
             let attributes: Vec<&str> = object.attributes.iter().map(|each| each.name.as_str()).collect();
             let attrs = &search["attrs"];
             let array = attrs["oneOf"].get(0).unwrap_or(attrs);
-            assert_eq!((&array["items"]["enum"], &search["itemTypeId"]["const"]), (&json!(attributes), &json!(object.id)));
+            assert_eq!(
+                (&array["items"]["enum"], &search["itemTypeId"]["const"]),
+                (&json!(attributes), &json!(object.id))
+            );
             if let Some(record) = record {
                 assert!(schemas[record]["properties"].as_object().unwrap().keys().eq(&attributes));
             }

@@ -1,6 +1,4 @@
-//! Access tokens: issued, looked up, revoked. Only their digests are kept.
-//!
-//! It knows scopes and expiry (section 5), not which operation needs which scope.
+//! Access tokens with scopes and expiry (section 5). Only their digests are kept.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -10,15 +8,15 @@ use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Kind, Result};
 
-/// What every token of a sandbox begins with, so that one found in a file is known for what it is.
+/// Prefix of every token, so that one found in a file is recognized.
 const PREFIX: &str = "sbx_";
 
-/// Most tokens in force: each is compared for each request.
-const MOST: usize = 10_000;
+/// Most valid tokens: each request compares with all of them.
+const MAX_TOKENS: usize = 10_000;
 
 type Fingerprint = [u8; 32];
 
-/// The tokens that are in force.
+/// The valid tokens.
 #[derive(Default)]
 pub(super) struct Tokens(Mutex<Vec<Token>>);
 
@@ -28,7 +26,7 @@ struct Token {
     expires_at: Option<SystemTime>,
 }
 
-/// What the bearer of a valid token may do.
+/// The scopes of a valid token.
 pub(super) struct Grant(Vec<String>);
 
 impl Grant {
@@ -38,13 +36,13 @@ impl Grant {
     }
 }
 
-/// The scheme as written and the token of a value of `Authorization`; none where the scheme is another.
+/// Scheme and token of an `Authorization` header; none for another scheme than Bearer.
 pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
     value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
 }
 
 impl Tokens {
-    /// Makes a token of 256 random bits.
+    /// Issues a token of 256 random bits.
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|cause| {
@@ -52,14 +50,14 @@ impl Tokens {
         })?;
         let digits = random.map(|byte| format!("{byte:02x}")).concat();
         let token = format!("{PREFIX}{digits}");
-        // A lifetime beyond the end of time is no expiry.
+        // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.retain(|token| token.is_in_force(now));
-        if tokens.len() >= MOST {
+        tokens.retain(|token| token.is_valid(now));
+        if tokens.len() >= MAX_TOKENS {
             return Err(Error::new(
                 Kind::Sandbox,
-                format!("{MOST} tokens of this sandbox are in force, which is enough"),
+                format!("{MAX_TOKENS} tokens of this sandbox are in force, which is enough"),
             )
             .with_hint("revoke those that are not needed, or issue them with expires_in="));
         }
@@ -67,13 +65,13 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Takes a token that was made elsewhere, without end.
-    pub(super) fn admit(&self, token: &str, scopes: Vec<String>) {
+    /// Adds a given token, without expiry.
+    pub(super) fn add(&self, token: &str, scopes: Vec<String>) {
         let token = Token { fingerprint: fingerprint(token), scopes, expires_at: None };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(token);
     }
 
-    /// Takes a token out of force; whether it was in force is the answer.
+    /// Revokes a token. Returns whether it was valid.
     pub(super) fn revoke(&self, token: &str) -> bool {
         let fingerprint = fingerprint(token);
         let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,14 +80,14 @@ impl Tokens {
         tokens.len() < before
     }
 
-    /// The grant of a token that is in force.
+    /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
         let fingerprint = fingerprint(token);
         let tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Every token is compared, so that the time tells nothing about which one was near.
+        // Every token is compared, so that timing reveals nothing.
         let mut found = None;
         for token in tokens.iter() {
-            if bool::from(token.fingerprint.ct_eq(&fingerprint)) && token.is_in_force(now) {
+            if bool::from(token.fingerprint.ct_eq(&fingerprint)) && token.is_valid(now) {
                 found = Some(Grant(token.scopes.clone()));
             }
         }
@@ -98,7 +96,7 @@ impl Tokens {
 }
 
 impl Token {
-    fn is_in_force(&self, now: SystemTime) -> bool {
+    fn is_valid(&self, now: SystemTime) -> bool {
         self.expires_at.is_none_or(|expiry| now < expiry)
     }
 }
@@ -112,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_unlike_any_other_and_its_text_is_not_kept() {
+    fn a_token_is_unique_and_is_not_kept() {
         let tokens = Tokens::default();
         let issue = || tokens.issue(&["item".to_owned()], SystemTime::UNIX_EPOCH, None).unwrap();
         let (first, second) = (issue(), issue());
@@ -122,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn tokens_do_not_grow_without_bound() {
+    fn the_number_of_tokens_is_limited() {
         let tokens = Tokens::default();
         let issue = |seconds| {
             tokens.issue(&[], SystemTime::UNIX_EPOCH + Duration::from_secs(seconds), Some(Duration::from_secs(60)))
         };
         let first = issue(0).unwrap();
-        for _ in 1..MOST {
+        for _ in 1..MAX_TOKENS {
             issue(0).unwrap();
         }
         assert_eq!(issue(59).unwrap_err().kind(), Kind::Sandbox);
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_ends_at_its_expiry_to_the_instant() {
+    fn a_token_ends_exactly_at_its_expiry() {
         let tokens = Tokens::default();
         let token = tokens.issue(&[], SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
         let at = |seconds: f64| tokens.grant(&token, SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds));

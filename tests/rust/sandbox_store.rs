@@ -128,11 +128,11 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
         let before = fs::read(folder.file(name)).unwrap();
         let told = refusal(&folder.file(name));
         assert!(told.starts_with("db: `") && told.contains(name), "{told}");
-        assert!(told.contains("is no store of a sandbox; nothing in it was changed"), "{told}");
+        assert!(told.contains("is not a sandbox store; it was not changed"), "{told}");
         assert_eq!(fs::read(folder.file(name)).unwrap(), before, "{name}");
     }
     assert_eq!(folder.names().len(), 2);
-    assert!(refusal(&folder.0).ends_with("is no file"));
+    assert!(refusal(&folder.0).ends_with("is not a file"));
     assert!(refusal(&folder.file("missing/data.db")).contains("is in a folder that cannot be used"));
     assert!(refusal(Path::new("/")).contains("names no file"));
 }
@@ -214,11 +214,11 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     let good = || row("a", 1, "2024-01-31 10:00:00");
     let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
     for (bad, expected) in [
-        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a text, not a number"),
+        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a string, not a number"),
         (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
         (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
         (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
-        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a text"),
+        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a string"),
         (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
         (vec!["b".into()], "1 cells for 3 attributes"),
         (good(), "its identifier `a` is taken; replace=True puts such rows in the place of those that are there"),
@@ -274,7 +274,7 @@ fn rows_for_an_object_that_is_declared_anew_are_refused() {
     load.add([vec!["a".into(), "x".into()]]).unwrap();
     sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
     let told = load.finish(false).unwrap_err().summary();
-    assert_eq!(told, "object `customer` was declared anew while rows for it were gathered; load them again");
+    assert_eq!(told, "object `customer` was declared again while rows for it were loaded; load them again");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
 
 #[test]
 fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
-    let sandbox = large(Options { longest_search: Duration::from_secs(5), ..Options::default() });
+    let sandbox = large(Options { search_timeout: Duration::from_secs(5), ..Options::default() });
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     thread::sleep(Duration::from_millis(5_500));
     assert!(receive(stream).is_whole);
@@ -59,7 +59,7 @@ fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
 
 #[test]
 fn a_search_that_takes_too_long_is_a_503() {
-    let sandbox = large(Options { longest_search: Duration::ZERO, ..Options::default() });
+    let sandbox = large(Options { search_timeout: Duration::ZERO, ..Options::default() });
     let mut scan = everybody();
     scan["filters"]["OR"][0]["AND"] = json!([crate::support::condition("name", "string", "equals", json!(["nobody"]))]);
     let reply = search(&sandbox, &scan);
@@ -73,7 +73,7 @@ fn a_search_that_takes_too_long_is_a_503() {
 #[test]
 fn a_search_is_ended_when_its_time_is_over_and_not_before() {
     let longest = Duration::from_millis(300);
-    let sandbox = large(Options { longest_search: longest, ..Options::default() });
+    let sandbox = large(Options { search_timeout: longest, ..Options::default() });
     let scan = |groups: usize| {
         let nobody = json!({"AND": [crate::support::condition("name", "string", "equals", json!(["nobody"]))]});
         items(-1003, "customer", &["customer_id"], json!(vec![nobody; groups]))

@@ -34,18 +34,18 @@ pub(super) fn row(number: u32) -> Vec<Cell> {
         format!("demo-code-{number:05}").into(),
         format!("{name} {number}").into(),
         pick(&POOLS, number, 2).into(),
-        written(created(number)).into(),
-        allocated.map(written).into(),
+        formatted(created(number)).into(),
+        allocated.map(formatted).into(),
         audience,
         audience_type,
         status.into(),
         used.and(pick(&SOURCES, number, 3)).into(),
-        used.map(written).into(),
+        used.map(formatted).into(),
         allocated.and(pick(&CHANNELS, number, 4)).into(),
     ]
 }
 
-/// Three of ten codes are available, four sent and three used; the first ones, which stand on the borders of days, are sent.
+/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent.
 fn status(number: u32) -> i64 {
     match below(10, number, 5) {
         _ if number <= 2 * DAYS => SENT,
@@ -88,6 +88,6 @@ fn audience(number: u32) -> (Cell, Cell) {
     }
 }
 
-fn written(time: DateTime) -> String {
+fn formatted(time: DateTime) -> String {
     time.strftime(TIME_FORMAT).to_string()
 }

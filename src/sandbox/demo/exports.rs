@@ -1,4 +1,4 @@
-//! The exports of the demo data, in every stage by the clock.
+//! The exports of the demo data.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,6 +1,6 @@
-//! Demo data: promotion codes and customers that never change, and exports in every stage.
+//! Demo data: promotion codes, customers, and exports in every state.
 //!
-//! Made by arithmetic, so that every start has the same rows; all ids begin with `demo-`.
+//! Rows are computed, so that every start has the same ones. All ids begin with `demo-`.
 
 mod codes;
 mod customers;
@@ -13,11 +13,11 @@ use super::store::Store;
 use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_NAME};
 use crate::error::Result;
 
-/// How many promotion codes there are: `demo-code-00001` and on.
+/// Number of promotion codes, from `demo-code-00001`.
 pub const CODES: u32 = 6_000;
-/// How many customers there are: `demo-customer-0001` and on.
+/// Number of customers, from `demo-customer-0001`.
 pub const CUSTOMERS: u32 = 2_000;
-/// How many visitors hold codes: `demo-visitor-0001` and on.
+/// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;
 
 /// An export that ended long before the start of the service.
@@ -56,21 +56,21 @@ impl Demo {
     }
 }
 
-/// A number that looks random and depends on nothing but its arguments (the finish of `SplitMix64`).
-fn mixed(number: u32, salt: u64) -> u64 {
+/// A pseudo-random number of its arguments (the finalizer of `SplitMix64`).
+fn pseudo_random(number: u32, salt: u64) -> u64 {
     let mut state = u64::from(number).wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     state ^ (state >> 31)
 }
 
-/// A number from 0 to `below` - 1 that looks random.
+/// A pseudo-random number below `below`.
 fn below(below: u32, number: u32, salt: u64) -> u32 {
-    u32::try_from(mixed(number, salt) % u64::from(below.max(1))).unwrap_or(0)
+    u32::try_from(pseudo_random(number, salt) % u64::from(below.max(1))).unwrap_or(0)
 }
 
-/// An element of a list that looks picked at random.
+/// A pseudo-random element.
 fn pick<T: Copy>(from: &[T], number: u32, salt: u64) -> Option<T> {
-    let place = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
-    from.get(usize::try_from(place).unwrap_or(0)).copied()
+    let index = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
+    from.get(usize::try_from(index).unwrap_or(0)).copied()
 }

@@ -10,6 +10,6 @@ use crate::sandbox::reply::Refusal;
 pub(in crate::sandbox) fn export_id(body: &Value) -> Result<i64, Refusal> {
     let body = Node::body(body);
     body.object(&["scope", "exportId"])?;
-    body.member("scope")?.fixed(SCOPE_DOWNLOAD)?;
+    body.member("scope")?.constant(SCOPE_DOWNLOAD)?;
     body.member("exportId")?.integer()
 }

@@ -1,7 +1,6 @@
-//! What clients ask for: the bodies of sections 4.1 to 4.3, read from JSON and checked rule by rule.
+//! Parses and validates the bodies of requests (sections 4.1 to 4.3).
 //!
-//! The service's own reading of the document: nothing is shared with the client but constants.
-//! It answers a broken rule with a refusal that names the place; it reads no store and sends nothing.
+//! Written from the specification: only constants are shared with the client. A refusal names the path in the body.
 
 mod codes;
 mod condition;
@@ -22,14 +21,14 @@ use self::strict::Strict;
 use super::reply::Refusal;
 use super::switches::Switches;
 
-/// How this service reads what the document leaves open of a request.
-pub(super) struct Reading<'a> {
+/// How this service interprets what the specification leaves open.
+pub(super) struct Interpretation<'a> {
     /// The zone of `switches.day_zone`.
     pub(super) zone: &'a TimeZone,
     pub(super) switches: &'a Switches,
 }
 
-/// Deepest nesting of a body; the document's own go five deep.
+/// Deepest nesting of a body; valid ones have five levels.
 const MAX_DEPTH: usize = 32;
 
 /// A body as JSON.
@@ -44,7 +43,7 @@ pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {
     Ok(value)
 }
 
-/// How deep a value is nested. The parser ends at 128 levels, so this comes to an end too.
+/// The nesting depth of a value. The parser stops at 128 levels, which bounds the recursion.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),

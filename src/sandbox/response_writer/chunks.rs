@@ -1,6 +1,6 @@
-//! A body in chunks: sent from a thread that may wait, read by the connection.
+//! A response body in chunks, sent from a blocking thread and read by the connection.
 //!
-//! Only a body that was ended has an end: one whose sender is dropped breaks off.
+//! If the sender is dropped before `end`, the body fails instead of ending.
 
 use std::io;
 use std::pin::Pin;
@@ -17,32 +17,35 @@ use tokio_util::sync::DropGuard;
 
 use crate::error::{Error, Kind, Result};
 
-/// Chunks that wait for the connection.
+/// Most chunks that wait for the connection.
 const WAITING: usize = 4;
-/// How long a reader that takes nothing is waited for.
-const PATIENCE: Duration = Duration::from_secs(5 * 60);
+/// How long to wait for a client that reads nothing.
+const READER_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// What is sent: a chunk, or nothing at the end.
+/// A chunk, or none at the end.
 type Sent = Option<Bytes>;
 
-/// Both ends of a body; `reader` is dropped with it.
+/// Both ends of a body; `reader` is dropped with the body.
 pub(super) fn channel(reader: DropGuard) -> (Sender, Chunks) {
     let (sender, receiver) = mpsc::channel(WAITING);
-    (Sender { chunks: sender, waited: Waited::default() }, Chunks { sent: receiver, has_ended: false, _reader: reader })
+    (
+        Sender { chunks: sender, waited: WaitTime::default() },
+        Chunks { sent: receiver, has_ended: false, _reader: reader },
+    )
 }
 
 /// Sends chunks, from a thread of the runtime that may block.
 pub(super) struct Sender {
     chunks: mpsc::Sender<Sent>,
-    waited: Waited,
+    waited: WaitTime,
 }
 
-/// How long a reader was waited for, in nanoseconds.
+/// The total time spent waiting for the client, in nanoseconds.
 #[derive(Clone, Default)]
-pub(super) struct Waited(Arc<AtomicU64>);
+pub(super) struct WaitTime(Arc<AtomicU64>);
 
-impl Waited {
-    /// All waiting together.
+impl WaitTime {
+    /// The total so far.
     pub(super) fn total(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
@@ -53,14 +56,14 @@ impl Waited {
 }
 
 impl Sender {
-    /// The time spent waiting, as it goes on.
-    pub(super) fn waited(&self) -> Waited {
+    /// The time spent waiting, which is updated by later sends.
+    pub(super) fn waited(&self) -> WaitTime {
         self.waited.clone()
     }
 
-    /// Sends a chunk as soon as there is room for it.
+    /// Sends a chunk, blocking while the channel is full.
     pub(super) fn send(&self, chunk: Vec<u8>) -> Result<()> {
-        // A compressor may have kept all of it.
+        // The compressor may have buffered everything.
         if chunk.is_empty() { Ok(()) } else { self.put(Some(Bytes::from(chunk))) }
     }
 
@@ -70,19 +73,19 @@ impl Sender {
     }
 
     fn put(&self, sent: Sent) -> Result<()> {
-        let nobody = |problem: &str| Err(Error::new(Kind::Sandbox, problem));
+        let failure = |problem: &str| Err(Error::new(Kind::Sandbox, problem));
         let sent = match self.chunks.try_send(sent) {
             Ok(()) => return Ok(()),
             Err(TrySendError::Full(sent)) => sent,
-            Err(TrySendError::Closed(_)) => return nobody("the reader of an answer has gone"),
+            Err(TrySendError::Closed(_)) => return failure("the client closed the connection during a response"),
         };
         let since = Instant::now();
-        let done = Handle::current().block_on(tokio::time::timeout(PATIENCE, self.chunks.send(sent)));
+        let done = Handle::current().block_on(tokio::time::timeout(READER_TIMEOUT, self.chunks.send(sent)));
         self.waited.add(since.elapsed());
         match done {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => nobody("the reader of an answer has gone"),
-            Err(_) => nobody("the reader of an answer took nothing for too long"),
+            Ok(Err(_)) => failure("the client closed the connection during a response"),
+            Err(_) => failure("the client read nothing of a response for too long"),
         }
     }
 }
@@ -106,7 +109,7 @@ impl Body for Chunks {
         self.has_ended = !matches!(sent, Some(Some(_)));
         Poll::Ready(match sent {
             Some(chunk) => chunk.map(|chunk| Ok(Frame::data(chunk))),
-            None => Some(Err(io::Error::other("the answer broke off"))),
+            None => Some(Err(io::Error::other("the response was cut off"))),
         })
     }
 }

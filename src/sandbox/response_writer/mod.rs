@@ -1,7 +1,6 @@
-//! The way of an answer out: gathered while it is small, sent in chunks as soon as it is not.
+//! Writes a response from a blocking thread: buffered while small, sent in chunks once larger.
 //!
-//! It joins the thread that writes an answer with the connection that sends it: the writer waits for a slow
-//! reader, and learns when there is none any more. What is written is not its matter.
+//! The writer waits for a slow client (back-pressure) and is cancelled when the client disconnects.
 
 mod chunks;
 
@@ -21,29 +20,29 @@ use super::reply::{Refusal, Reply};
 use super::switches::Switches;
 use crate::error::{Error, Kind, Result};
 
-/// Bytes of a chunk: an answer that is smaller is sent whole.
+/// Bytes of a chunk: a smaller response is sent whole.
 const CHUNK: usize = 64 * 1024;
 
-/// Where an operation writes its answer.
+/// Where an operation writes its response.
 pub(super) struct ResponseWriter {
-    written: Vec<u8>,
-    packer: Option<GzEncoder<Vec<u8>>>,
-    /// Who waits for the head, and the body of it should it come in chunks; none once the head was sent.
+    buffer: Vec<u8>,
+    gzip: Option<GzEncoder<Vec<u8>>>,
+    /// Receiver of the head, and the body in case it is sent in chunks; none once the head was sent.
     head: Option<(oneshot::Sender<Reply>, Chunks)>,
     chunks: Sender,
-    /// Cancelled once nobody waits for the answer any more.
-    gone: CancellationToken,
+    /// Cancelled once the client has disconnected.
+    disconnected: CancellationToken,
 }
 
-/// The other end of a response writer, at the connection.
-pub(super) struct Awaited {
+/// The receiving end of a response writer.
+pub(super) struct PendingReply {
     answer: oneshot::Receiver<Reply>,
-    /// Tells the writer when this is dropped, as it is when the client breaks off.
+    /// Cancels the writer on drop, as when the client disconnects.
     guard: DropGuard,
 }
 
-impl Awaited {
-    /// The answer as soon as its head is known; none when its writer ended without one.
+impl PendingReply {
+    /// The response as soon as its head is known; none when the writer ended without one.
     pub(super) async fn answer(self) -> Option<Reply> {
         let answer = self.answer.await.ok();
         self.guard.disarm();
@@ -52,58 +51,58 @@ impl Awaited {
 }
 
 impl ResponseWriter {
-    /// Both ends of an answer, which is compressed or not.
-    pub(super) fn new(compressed: bool) -> (Self, Awaited) {
-        let gone = CancellationToken::new();
+    /// Both ends of a response, compressed or not.
+    pub(super) fn new(compressed: bool) -> (Self, PendingReply) {
+        let disconnected = CancellationToken::new();
         let (head, answer) = oneshot::channel();
-        let (chunks, body) = channel(gone.clone().drop_guard());
-        let awaited = Awaited { answer, guard: gone.clone().drop_guard() };
-        let packer = compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
-        (Self { written: Vec::new(), packer, head: Some((head, body)), chunks, gone }, awaited)
+        let (chunks, body) = channel(disconnected.clone().drop_guard());
+        let awaited = PendingReply { answer, guard: disconnected.clone().drop_guard() };
+        let gzip = compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
+        (Self { buffer: Vec::new(), gzip, head: Some((head, body)), chunks, disconnected }, awaited)
     }
 
-    /// What was written and not yet sent; more may be added.
-    pub(super) fn written(&mut self) -> &mut Vec<u8> {
-        &mut self.written
+    /// The buffer to write to.
+    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
     }
 
-    /// Tells when writing is in vain: nobody reads any more, or the work itself has taken too long.
-    pub(super) fn is_enough(&self, longest: Duration) -> impl FnMut() -> bool + Send + 'static {
-        let (gone, waited, started) = (self.gone.clone(), self.chunks.waited(), Instant::now());
-        move || gone.is_cancelled() || started.elapsed().saturating_sub(waited.total()) > longest
+    /// Returns a function that says whether to stop: the client has disconnected, or the work has taken too long.
+    pub(super) fn should_stop(&self, longest: Duration) -> impl FnMut() -> bool + Send + 'static {
+        let (disconnected, waited, started) = (self.disconnected.clone(), self.chunks.waited(), Instant::now());
+        move || disconnected.is_cancelled() || started.elapsed().saturating_sub(waited.total()) > longest
     }
 
-    /// Sends what was written if that is worth a chunk, and waits until the reader has room for it.
-    pub(super) fn relieve(&mut self) -> Result<()> {
-        if self.written.len() < CHUNK {
+    /// Sends the buffer once it is large enough, waiting for a slow client.
+    pub(super) fn flush_if_large(&mut self) -> Result<()> {
+        if self.buffer.len() < CHUNK {
             return Ok(());
         }
-        let chunk = self.pack().map_err(packing)?;
-        let compressed = self.packer.is_some();
+        let chunk = self.take_encoded().map_err(compression_failure)?;
+        let compressed = self.gzip.is_some();
         if let Some((head, chunks)) = self.head.take() {
-            // Whether anybody takes it, the chunks will tell.
+            // If the client has disconnected, sending the chunk fails.
             let _ = head.send(Reply { status: StatusCode::OK, body: Body::new(chunks), compressed });
         }
         self.chunks.send(chunk)
     }
 
-    /// Ends the answer. A refusal takes the place of what was written, and breaks off what was sent.
+    /// Ends the response. A refusal replaces an unsent one, and cuts off one that is being sent.
     pub(super) fn close(mut self, outcome: Result<(), Refusal>, switches: &Switches) -> Result<()> {
         let mut status = StatusCode::OK;
         if let Err(refusal) = outcome {
             if self.head.is_none() {
                 return Ok(());
             }
-            let (told, envelope) = refusal.envelope(switches);
-            (status, self.written) = (told, envelope.into_bytes());
+            let (status_code, envelope) = refusal.envelope(switches);
+            (status, self.buffer) = (status_code, envelope.into_bytes());
         }
-        let mut rest = self.pack().map_err(packing)?;
-        let compressed = self.packer.is_some();
-        if let Some(packer) = self.packer.take() {
-            rest.append(&mut packer.finish().map_err(packing)?);
+        let mut rest = self.take_encoded().map_err(compression_failure)?;
+        let compressed = self.gzip.is_some();
+        if let Some(gzip) = self.gzip.take() {
+            rest.append(&mut gzip.finish().map_err(compression_failure)?);
         }
         if let Some((head, _)) = self.head.take() {
-            // A client that has gone takes no answer.
+            // The client may have disconnected.
             let _ = head.send(Reply { status, body: Body::from(rest), compressed });
             return Ok(());
         }
@@ -111,17 +110,17 @@ impl ResponseWriter {
         self.chunks.end()
     }
 
-    /// Takes what was written, as it is sent.
-    fn pack(&mut self) -> io::Result<Vec<u8>> {
-        let Some(packer) = &mut self.packer else {
-            return Ok(mem::replace(&mut self.written, Vec::with_capacity(CHUNK + CHUNK / 8)));
+    /// Takes the buffer, compressed if so configured.
+    fn take_encoded(&mut self) -> io::Result<Vec<u8>> {
+        let Some(gzip) = &mut self.gzip else {
+            return Ok(mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK + CHUNK / 8)));
         };
-        packer.write_all(&self.written)?;
-        self.written.clear();
-        Ok(mem::take(packer.get_mut()))
+        gzip.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(mem::take(gzip.get_mut()))
     }
 }
 
-fn packing(cause: io::Error) -> Error {
-    Error::new(Kind::Sandbox, format!("an answer could not be compressed: {cause}")).with_source(cause)
+fn compression_failure(cause: io::Error) -> Error {
+    Error::new(Kind::Sandbox, format!("a response could not be compressed: {cause}")).with_source(cause)
 }

@@ -1,7 +1,6 @@
-//! Rows on their way into the store: gathered in a database of their own, then written at once, all or none.
+//! Loads rows: stages them in a temporary database, then copies them in one transaction.
 //!
-//! While they are gathered the store is neither locked nor kept open, so whoever gives them may take his time,
-//! and may even search it, load into it or stop it.
+//! Staging locks nothing: meanwhile the caller can search the store, load other rows into it or stop it.
 
 use std::sync::Arc;
 
@@ -15,58 +14,58 @@ use crate::error::{Error, Kind, Result, excerpt};
 use crate::sandbox::objects::Cell;
 use crate::sandbox::query::column;
 
-/// Rows for one object that no search can find yet.
-pub(in crate::sandbox) struct Gathered {
+/// Rows for one object that no search sees yet.
+pub(in crate::sandbox) struct StagedRows {
     table: Arc<Table>,
     rows: Connection,
     count: usize,
-    /// Cancelled when the store is to be closed, or nobody wants the rows any more.
+    /// Cancelled when the store closes or the load is dropped.
     ended: CancellationToken,
 }
 
 impl Store {
-    /// Begins to gather rows for an object.
-    pub(in crate::sandbox) fn gather(&self, object: &str) -> Result<Gathered> {
+    /// Begins to stage rows for an object.
+    pub(in crate::sandbox) fn stage(&self, object: &str) -> Result<StagedRows> {
         let table = self.named(object)?;
-        let rows = self.place.aside()?;
+        let rows = self.location.staging()?;
         let names: Vec<String> = (0..table.object.attributes.len()).map(column).collect();
-        // The transaction never ends: what is gathered is of no use to anybody else.
-        rows.execute_batch(&format!("CREATE TABLE gathered ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
-        Ok(Gathered { table, rows, count: 0, ended: self.stopping.child_token() })
+        // Never committed: only this connection reads the staged rows.
+        rows.execute_batch(&format!("CREATE TABLE staged ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
+        Ok(StagedRows { table, rows, count: 0, ended: self.stopping.child_token() })
     }
 
-    /// Writes what was gathered. A row whose identifier is taken is an error, or takes the place of the other one.
-    pub(in crate::sandbox) fn write(&self, gathered: &Gathered, replaces: bool) -> Result<usize> {
+    /// Writes the staged rows. A row whose identifier is taken is an error, or replaces the other one.
+    pub(in crate::sandbox) fn write(&self, staged: &StagedRows, replaces: bool) -> Result<usize> {
         let writer = lock(&self.writer);
-        let transaction = begin(writer.as_ref(), &gathered.ended, "load")?;
-        gathered.table.check_in(&transaction)?;
-        gathered.copy_to(&transaction, replaces)?;
-        commit(transaction, &gathered.ended, "load")?;
-        Ok(gathered.count)
+        let transaction = begin(writer.as_ref(), &staged.ended, "load")?;
+        staged.table.check_in(&transaction)?;
+        staged.copy_to(&transaction, replaces)?;
+        commit(transaction, &staged.ended, "load")?;
+        Ok(staged.count)
     }
 
-    /// Gathers rows and writes them; the number of rows is the answer.
+    /// Stages rows, writes them and returns their number.
     pub(in crate::sandbox) fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        let mut gathered = self.gather(object)?;
-        gathered.add(rows)?;
-        self.write(&gathered, false)
+        let mut staged = self.stage(object)?;
+        staged.add(rows)?;
+        self.write(&staged, false)
     }
 }
 
-impl Gathered {
+impl StagedRows {
     /// The object that the rows are for.
     pub(in crate::sandbox) fn table(&self) -> &Table {
         &self.table
     }
 
-    /// What ends the load when it is cancelled.
+    /// Cancelling it ends the load.
     pub(in crate::sandbox) fn ended(&self) -> &CancellationToken {
         &self.ended
     }
 
-    /// Adds rows, each checked.
+    /// Checks and stages rows.
     pub(in crate::sandbox) fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
-        let mut insert = insert(&self.rows, "INSERT INTO", "gathered", self.table.object.attributes.len())?;
+        let mut insert = insert(&self.rows, "INSERT INTO", "staged", self.table.object.attributes.len())?;
         for row in rows {
             check(&self.ended)?;
             self.table.object.check_row(self.count, &row)?;
@@ -80,7 +79,7 @@ impl Gathered {
         let width = self.table.object.attributes.len();
         let verb = if replaces { "INSERT OR REPLACE INTO" } else { "INSERT INTO" };
         let mut insert = insert(store, verb, &self.table.name(), width)?;
-        let mut select = self.rows.prepare("SELECT * FROM gathered ORDER BY rowid").map_err(failure("load"))?;
+        let mut select = self.rows.prepare("SELECT * FROM staged ORDER BY rowid").map_err(failure("load"))?;
         let mut rows = select.query([]).map_err(failure("load"))?;
         let mut number = 0;
         while let Some(row) = rows.next().map_err(failure("load"))? {
@@ -104,12 +103,12 @@ impl Gathered {
 }
 
 impl Table {
-    /// Refuses to write rows for an object that was declared anew since.
+    /// Rejects rows of an object that was declared again since.
     fn check_in(&self, store: &Connection) -> Result<()> {
         if super::catalog::read(store)?.iter().any(|known| known.number == self.number) {
             return Ok(());
         }
-        let problem = format!("object `{}` was declared anew while rows for it were gathered", self.object.name);
+        let problem = format!("object `{}` was declared again while rows for it were loaded", self.object.name);
         Err(Error::new(Kind::Sandbox, problem).with_hint("load them again"))
     }
 }
@@ -120,8 +119,8 @@ fn insert<'a>(into: &'a Connection, verb: &str, table: &str, width: usize) -> Re
 }
 
 fn copy(row: &Row<'_>, width: usize, insert: &mut Statement<'_>) -> rusqlite::Result<()> {
-    for place in 0..width {
-        insert.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(row.get_ref(place)?))?;
+    for index in 0..width {
+        insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(row.get_ref(index)?))?;
     }
     insert.raw_execute().map(drop)
 }

@@ -317,7 +317,7 @@ def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("my notes " * 200, encoding="utf-8")
-    with pytest.raises(da.SandboxError, match="is no store of a sandbox; nothing in it was changed"):
+    with pytest.raises(da.SandboxError, match="is not a sandbox store; it was not changed"):
         da.Sandbox(db=notes)
     link = tmp_path / "link.db"
     link.symlink_to(tmp_path / "data.db")

@@ -126,7 +126,7 @@ fn a_panic_is_an_answer_and_the_service_lives() {
     let body = json!({"scope": "download", "exportId": 5_637_051});
     broken.store(true, Ordering::SeqCst);
     for _ in 0..10 {
-        service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to answer");
+        service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to respond");
     }
     broken.store(false, Ordering::SeqCst);
     assert_eq!(service.post(DOWNLOAD, &body).status, 200);

@@ -125,7 +125,7 @@ fn an_answer_that_does_not_begin_in_time_is_given_up() {
     let limits = Limits { answer: SHORT, ..Limits::default() };
     let service = Service::start(Options { limits, clock, ..Options::demo() });
     let reply = service.post(SEARCH, &customers(&[vec![]]));
-    reply.refuses(503, "did not answer within 0.3 seconds");
+    reply.refuses(503, "sent no response within 0.3 seconds");
     assert_eq!(reply.header("retry-after"), Some("1"));
 }
 
@@ -224,7 +224,7 @@ fn a_member_that_comes_twice_is_refused() {
         ("\"AND\":", "\"AND\":[],\"AND\":", "AND"),
     ] {
         let reply = service.post_as(&bearer, SEARCH, &body.replace(once, twice));
-        reply.refuses(400, &format!("the body: member `{name}` comes twice at line 1 column"));
+        reply.refuses(400, &format!("the body: member `{name}` occurs twice at line 1 column"));
     }
 }
 
