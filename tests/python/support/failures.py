@@ -228,3 +228,7 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is looked at
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]
+
+
+def throttled(*headers: str, status: str = "429 Slow") -> bytes:
+    return http(b"", status, headers=headers)
