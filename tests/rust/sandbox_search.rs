@@ -42,7 +42,7 @@ fn ids(sandbox: &Sandbox, and: Value) -> Vec<String> {
 }
 
 #[test]
-fn an_answer_is_written_as_the_document_shows_it() {
+fn a_response_is_written_as_the_specification_shows_it() {
     let sandbox = with_codes();
     let attrs = ["last_used_time", "id", "name", "pool_id", "allocated_time", "allocated_audience", "channel_id"];
     let reply = search(&sandbox, &codes(&attrs, json!([allocated("before_date", "2024-01-31T12:00:00Z")])));

@@ -147,7 +147,7 @@ fn an_address_of_the_database_is_no_path() {
 }
 
 #[test]
-fn a_file_that_was_deleted_is_told_as_such() {
+fn a_file_that_was_deleted_is_reported_as_such() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
@@ -187,7 +187,7 @@ fn a_store_in_memory_leaves_nothing_on_disk() {
 }
 
 #[test]
-fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_anew() {
+fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_again() {
     let sandbox = empty();
     let told = |object: &BusinessObject| sandbox.declare(object).unwrap_err().summary();
     let customer = |attributes: &[(&str, AttributeKind)]| BusinessObject::new(-1003, "customer", attributes);
@@ -268,7 +268,7 @@ fn rows_are_replaced_by_their_identifiers_and_taken_away() {
 }
 
 #[test]
-fn rows_for_an_object_that_is_declared_anew_are_refused() {
+fn rows_for_an_object_that_is_declared_again_are_refused() {
     let sandbox = empty();
     let mut load = sandbox.begin_load("customer").unwrap();
     load.add([vec!["a".into(), "x".into()]]).unwrap();
@@ -278,7 +278,7 @@ fn rows_for_an_object_that_is_declared_anew_are_refused() {
 }
 
 #[test]
-fn a_stop_ends_the_loads_under_way_and_leaves_the_file_whole() {
+fn a_stop_ends_running_loads_and_leaves_the_file_complete() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let row = |number: u32| vec![format!("c-{number}").into(), Cell::Null];
@@ -341,7 +341,7 @@ fn eight_threads_write_and_search_one_file_at_once() {
 }
 
 #[test]
-fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
+fn a_load_into_a_file_and_responses_in_flight_do_not_wait_for_each_other() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let customer = |number: u32| vec![format!("c-{number:06}").into(), "n".repeat(200).into()];
@@ -358,7 +358,7 @@ fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_search_in_memory_neither_waits_for_a_load_under_way_nor_finds_half_of_it() {
+fn a_search_in_memory_neither_waits_for_a_load_nor_finds_half_of_it() {
     let sandbox = empty();
     let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
     let rows = (0..3).map(|number| {

@@ -24,7 +24,7 @@ fn everybody() -> Value {
 }
 
 #[test]
-fn a_large_answer_is_sent_in_chunks_and_whole() {
+fn a_large_response_is_sent_in_chunks_and_whole() {
     let reply = search(&large(Options::default()), &everybody());
     assert_eq!(reply.header("transfer-encoding"), Some("chunked"));
     assert!(reply.is_whole);
@@ -99,7 +99,7 @@ fn a_client_that_leaves_frees_the_store() {
 }
 
 #[test]
-fn stopping_breaks_off_an_answer_under_way_within_two_seconds() {
+fn stopping_cuts_off_a_response_in_flight_within_two_seconds() {
     let sandbox = large(Options::default());
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     thread::sleep(Duration::from_millis(300));

@@ -113,7 +113,7 @@ def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
     return None
 
 
-def is_well_told(error: da.ValidationError) -> bool:
+def is_well_reported(error: da.ValidationError) -> bool:
     """Whether every problem is told in a line, by its place."""
     told = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
     places = all(problem.argument for problem in error.problems)
@@ -135,7 +135,7 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, posi
                 assert read(server.requests[-1].json) == text, name
             else:
                 assert len(server.requests) == sent, name
-                assert is_well_told(error), (name, error.problems)
+                assert is_well_reported(error), (name, error.problems)
     # Most texts are good texts: refusing them all would pass the above.
     assert sent > len(texts) * 0.8
 
@@ -147,7 +147,7 @@ def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(conne
         for name, text in texts_of(list(REFUSED).index(position)).items():
             error = attempt(REFUSED[position], client, text)
             assert error is not None, name
-            assert is_well_told(error), (name, error.problems)
+            assert is_well_reported(error), (name, error.problems)
         assert server.requests == []
 
 
@@ -161,7 +161,7 @@ def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function
             if error is None:
                 good.append(text)
             else:
-                assert is_well_told(error), (name, error.problems)
+                assert is_well_reported(error), (name, error.problems)
         assert good == ["2024-01-01 00:00:00"]
         assert len(server.requests) == 1
 

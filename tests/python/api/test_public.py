@@ -165,7 +165,7 @@ def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandb
         pickle.dumps(sandbox)
 
 
-def test_made_up_data_is_told_once_a_process() -> None:
+def test_made_up_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"
         "with warnings.catch_warnings(record=True) as caught:\n"

@@ -27,7 +27,7 @@ def test_either_side_of_or_is_enough_and_both_of_and_are_needed(client: Any) -> 
     assert len(client.search_items("customer", ids, one & da.col("name").equals(name))) == 1
 
 
-def test_the_documents_own_filter_is_taken(client: Any) -> None:
+def test_the_filter_of_the_specification_is_accepted(client: Any) -> None:
     condition = {
         "column": "customer_id",
         "data_type": "string",

@@ -167,14 +167,14 @@ def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
     ("data", "wrong"),
     [("none", "data"), (7, "data"), ([1], "data"), ({"data": "none"}, "data.data"), ({"data": {"a": 1}}, "data.data")],
 )
-def test_records_that_are_none_are_told_by_their_field(connect: Any, data: Any, wrong: str) -> None:
+def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: Any, wrong: str) -> None:
     with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
         with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong
 
 
-def test_an_answer_beyond_the_limit_is_refused(connect: Any) -> None:
+def test_a_response_beyond_the_limit_is_refused(connect: Any) -> None:
     with serving(always(http())) as server:
         client = connect(server.base_url, max_response_bytes=64)
         with pytest.raises(da.ResponseTooLargeError) as caught:

@@ -66,7 +66,7 @@ def test_a_refusal_inside_a_200_is_a_refusal(connect: Any) -> None:
     assert (caught.value.status, caught.value.code) == (200, 301)
 
 
-def test_a_401_tells_only_what_was_told(connect: Any) -> None:
+def test_a_401_says_only_what_the_service_said(connect: Any) -> None:
     with serving(always(http(b"", "401 Unauthorized"))) as server, pytest.raises(da.PermissionDeniedError) as caught:
         search(connect(server.base_url))
     assert (caught.value.status, caught.value.code, caught.value.api_message) == (401, None, None)
@@ -166,7 +166,7 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
         assert len(asked) == 2
 
 
-def test_a_source_that_fails_is_asked_again(connect: Any, caplog: Any) -> None:
+def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
     asked: list[int] = []
 
     def token() -> str:
@@ -242,7 +242,7 @@ def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
         assert search(client)
 
 
-def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
+def test_a_callable_that_waits_for_itself_is_reported_at_once(connect: Any) -> None:
     clients: list[Any] = []
 
     def token() -> str:
@@ -271,7 +271,7 @@ def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
         (lambda: os.environ["DATAACCESS_NOT_SET"], "KeyError"),
     ],
 )
-def test_a_callable_that_gives_no_token_is_told(connect: Any, given: Any, told: str) -> None:
+def test_a_callable_that_returns_no_token_is_reported(connect: Any, given: Any, told: str) -> None:
     with serving(always(http())) as server:
         with pytest.raises(da.ConfigError, match=told) as caught:
             search(connect(server.base_url, token=given))
@@ -305,7 +305,7 @@ def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None
     assert sent == ["Bearer tok-old", "Bearer tok-new"]
 
 
-def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
+def test_a_file_others_may_read_is_reported(tmp_path: Any) -> None:
     path = tmp_path / "token"
     path.write_text("tok")
     path.chmod(0o644)
@@ -315,7 +315,7 @@ def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
         da.token_file(tmp_path / "nothing")()
 
 
-def test_a_file_that_is_missing_is_told_by_its_name(connect: Any, tmp_path: Any) -> None:
+def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
         search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))
 
@@ -347,7 +347,7 @@ def is_told(token: str, error: BaseException) -> bool:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
+def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
     path = tmp_path / "token"
     path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
     path.chmod(0o600)
@@ -363,13 +363,13 @@ def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_pa
 
 
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
-def test_a_callable_whose_text_is_no_unicode_is_told_without_it(connect: Any, given: Any) -> None:
+def test_a_callable_whose_text_is_no_unicode_is_reported_without_it(connect: Any, given: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be written as UTF-8") as caught:
         search(connect(server.base_url, token=lambda: given))
     assert not is_told(OWN, caught.value)
 
 
-def test_a_token_that_is_no_unicode_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_is_no_unicode_is_reported_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(da.ConfigError, match="token= holds a lone surrogate") as caught:
         da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
     assert not is_told(OWN, caught.value)

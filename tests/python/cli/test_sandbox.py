@@ -177,7 +177,7 @@ def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
             socket.create_connection(address, timeout=1).close()
 
 
-def test_it_tells_people_what_it_serves_and_no_token() -> None:
+def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
         url = served.exports["DATAACCESS_BASE_URL"]
         with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own address
@@ -217,7 +217,7 @@ def token_file(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_token_of_ones_own_outlives_a_restart_and_comes_by_file_or_environment(
+def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(
     tmp_path: Path, token_file: str
 ) -> None:
     data = ["--db", str(tmp_path / "data.db")]
@@ -281,7 +281,7 @@ def test_switches_and_names_are_taken() -> None:
     ],
     ids=str,
 )
-def test_options_that_cannot_be_are_told(ended: Ended, words: list[str], code: int, told: str) -> None:
+def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], code: int, told: str) -> None:
     found, output, printed = ended("sandbox", *words)
     assert (found, output) == (code, "")
     assert told in printed
@@ -300,7 +300,7 @@ def test_an_output_that_nobody_reads_ends_it_quietly() -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
-def test_an_output_that_is_full_is_told() -> None:
+def test_an_output_that_is_full_is_reported() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(  # noqa: S603 - our own command
             [*MODULE, "sandbox"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False

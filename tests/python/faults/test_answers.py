@@ -141,7 +141,7 @@ every_case_that_mends = pytest.mark.parametrize(
 
 
 @every_case
-def test_what_is_no_result_is_told_as_what_it_is(connect: Any, case: str, ask: Operation) -> None:
+def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, ask: Operation) -> None:
     answer, expected, tried_again = CASES[case]
     with serving(answer) as server:
         with pytest.raises(da.DataAccessError) as caught:
@@ -159,7 +159,7 @@ def test_what_is_no_result_is_told_as_what_it_is(connect: Any, case: str, ask: O
 
 
 @every_case_that_mends
-def test_what_mends_itself_is_never_noticed(connect: Any, case: str, ask: Operation) -> None:
+def test_what_succeeds_later_is_never_noticed(connect: Any, case: str, ask: Operation) -> None:
     bad, _, _ = CASES[case]
 
     def answer(connection: Any, number: int) -> None:
@@ -194,7 +194,7 @@ def test_no_retries_sends_one_request(connect: Any) -> None:
         assert len(server.requests) == caught.value.attempts == 1
 
 
-def test_a_free_call_is_sent_again_only_when_it_may_be(connect: Any) -> None:
+def test_a_free_call_is_retried_only_when_it_may_be(connect: Any) -> None:
     with serving(in_turn(http(b"", "500 Broken"), http())) as server:
         with pytest.raises(da.ServerError):
             connect(server.base_url).call("/access/api/other", {})

@@ -118,7 +118,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only here a disk is that easily made")
-def test_s2_a_full_disk_is_told_and_once_there_is_room_the_run_goes_on(
+def test_s2_a_full_disk_is_reported_and_the_run_goes_on_once_there_is_space(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path, "48k"):
@@ -269,7 +269,7 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
 SAMPLE = 40
 
 
-def test_s5_a_damaged_folder_is_told_or_made_good(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s5_a_damaged_folder_is_reported_or_repaired(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
     whole = tmp_path / "whole"
     scan_of(client).run(whole)
@@ -283,7 +283,7 @@ def test_s5_a_damaged_folder_is_told_or_made_good(connect: Any, service: da.Sand
     assert sum(cut) > SAMPLE // 2
 
 
-def test_s5_what_is_gone_is_asked_for_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s5_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     scan.run(tmp_path)
     before = rows_in(tmp_path)

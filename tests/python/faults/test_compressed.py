@@ -43,7 +43,7 @@ def search(client: Any) -> Any:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "zstd", "identity"])
-def test_a_compressed_answer_is_read_like_a_plain_one(connect: Any, encoding: str) -> None:
+def test_a_compressed_response_is_read_like_a_plain_one(connect: Any, encoding: str) -> None:
     body = PACK[encoding.removeprefix("x-")](LONG)
     with serving(always(packed(body, encoding))) as server:
         assert search(connect(server.base_url)) == MANY
@@ -70,7 +70,7 @@ def test_the_embedded_service_compresses_for_a_client_that_lets_it(connect: Any)
     assert asked == ["gzip, zstd", "identity"]
 
 
-def test_a_compressed_failure_is_told_in_its_own_words(connect: Any) -> None:
+def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
     body = gzip.compress(b'{"code":301,"message":"Permission denied","data":"no"}')
     with serving(always(packed(body, status="403 Forbidden"))) as server:
         with pytest.raises(da.PermissionDeniedError) as caught:
@@ -78,7 +78,7 @@ def test_a_compressed_failure_is_told_in_its_own_words(connect: Any) -> None:
         assert (caught.value.code, caught.value.api_message) == (301, "Permission denied")
 
 
-def test_what_is_mangled_twice_is_not_asked_for_again(connect: Any) -> None:
+def test_what_is_mangled_twice_is_not_retried(connect: Any) -> None:
     with serving(always(packed(b"{}"))) as server:
         with pytest.raises(da.MalformedHttpError, match="gzip"):
             search(connect(server.base_url, retries=5))
@@ -100,7 +100,7 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
         assert "compressed answer" in str(caught.value)
 
 
-def test_the_limit_on_an_answer_counts_what_it_holds(connect: Any) -> None:
+def test_the_limit_on_a_response_counts_what_it_holds(connect: Any) -> None:
     with serving(always(packed(gzip.compress(LONG)))) as server:
         assert len(search(connect(server.base_url, max_response_bytes=len(LONG)))) == len(MANY)
         with pytest.raises(da.ResponseTooLargeError) as caught:

@@ -29,13 +29,13 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_c1_an_unknown_host_is_told_and_asked_for_again(connect: Any, ask: Operation) -> None:
+def test_c1_an_unknown_host_is_reported_and_retried(connect: Any, ask: Operation) -> None:
     with pytest.raises(da.ConnectError, match=r"host of cdp\.invalid is not known") as caught:
         ask(connect("https://cdp.invalid", retries=1))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
 
-def test_c2_nobody_listening_is_told_with_the_address(connect: Any, ask: Operation) -> None:
+def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask: Operation) -> None:
     with serving(always(WHOLE)) as server:
         address = server.base_url
     with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
@@ -61,7 +61,7 @@ def black_hole() -> Iterator[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what a full queue cannot take")
-def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, ask: Operation) -> None:
+def test_c3_a_connection_without_a_response_is_given_up_with_the_call(connect: Any, ask: Operation) -> None:
     with black_hole() as address:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError) as caught:
@@ -72,7 +72,7 @@ def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
-def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
+def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
@@ -214,7 +214,7 @@ print(search())
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 @pytest.mark.parametrize("state", ["used", "fresh"])
-def test_p13_too_many_open_files_is_told_and_passes(state: str) -> None:
+def test_p13_too_many_open_files_is_reported_and_passes(state: str) -> None:
     with serving(always(http())) as server:
         told = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
     assert told.stdout, told.stderr

@@ -25,7 +25,7 @@ def some_places(wire: Wire) -> list[int]:
 
 
 @every_wire
-def test_an_answer_cut_anywhere_is_never_a_result(connect: Any, framing: str, encoding: str) -> None:
+def test_a_response_cut_anywhere_is_never_a_result(connect: Any, framing: str, encoding: str) -> None:
     with cutting() as cutter:
         client = client_of(connect, cutter)
         for wire in wires(framing, encoding):

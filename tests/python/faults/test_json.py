@@ -266,7 +266,7 @@ def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
             assert (error.what, error.limit) == ("members", 10_000)
 
 
-def test_a_free_answer_may_have_any_number_of_members(connect: Any) -> None:
+def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
     bodies = Bodies()
     bodies.body = b'{"code":200,"data":{%s}}' % b",".join(b'"%d":0' % number for number in range(20_000))
     with serving(bodies) as server:

@@ -99,7 +99,7 @@ CASES: dict[str, tuple[Answer, int | None, bool]] = {
 
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy=", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
-def test_a_proxy_that_fails_is_told_as_the_proxy(
+def test_a_proxy_that_fails_is_reported_as_the_proxy(
     connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:
     answer, status, tried_again = CASES[case]
@@ -131,7 +131,7 @@ def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypat
         search(connect(SERVICE, retries=0, **trusting))
 
 
-def test_a_proxy_that_mends_itself_is_never_noticed(
+def test_a_proxy_that_succeeds_later_is_never_noticed(
     connect: Any, ask: Operation, service: RawServer, trusting: Any
 ) -> None:
     good = tunnel(service.port)
@@ -149,7 +149,7 @@ def test_a_proxy_that_mends_itself_is_never_noticed(
         assert len(proxy.requests) == 3
 
 
-def test_a_proxy_that_dies_in_the_tunnel_hands_on_no_half_answer(
+def test_a_proxy_that_dies_in_the_tunnel_delivers_no_half_response(
     connect: Any, ask: Operation, service: RawServer, trusting: Any
 ) -> None:
     whole, broken = 0, set()

@@ -40,7 +40,7 @@ def test_each_request_has_an_id_of_its_own_and_a_call_has_its_beginning(connect:
     assert len(prefixes) == 2
 
 
-def test_the_history_tells_each_failure_in_its_turn(connect: Any) -> None:
+def test_the_history_has_each_failure_in_order(connect: Any) -> None:
     def answer(connection: Any, number: int) -> None:
         if number == 0:
             raise Close
@@ -75,7 +75,7 @@ def test_figures_count_what_was_done(connect: Any) -> None:
         assert client.stats().requests == 3
 
 
-def test_a_request_under_way_is_in_flight_until_its_answer_ends() -> None:
+def test_a_request_is_in_flight_until_its_response_ends() -> None:
     arrived, over = threading.Event(), threading.Event()
 
     def answer(connection: Any, _number: int) -> None:

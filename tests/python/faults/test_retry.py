@@ -29,7 +29,7 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_h1_a_request_lost_on_an_old_connection_is_sent_again_free(connect: Any, ask: Operation) -> None:
+def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retries=1)
         for _ in range(100):
@@ -90,7 +90,7 @@ def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any
         assert client.stats().retries == 0
 
 
-def test_h9_two_answers_that_end_at_the_same_byte_are_enough(connect: Any, ask: Operation) -> None:
+def test_h9_two_responses_that_end_at_the_same_byte_are_enough(connect: Any, ask: Operation) -> None:
     body = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": [{"id": "a"}] * 99}}).encode()
 
     def capped(connection: Any, _number: int) -> None:
@@ -133,14 +133,14 @@ OPERATIONS = [SEARCH, DOWNLOAD]
 
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("asked", "ask"), cycled(NONSENSE, OPERATIONS), ids=str)
-def test_r1_a_wait_that_makes_no_sense_is_our_own(connect: Any, ask: Operation, asked: str) -> None:
+def test_r1_an_invalid_wait_is_replaced_by_our_own(connect: Any, ask: Operation, asked: str) -> None:
     with serving(in_turn(throttled(f"Retry-After: {asked}", status="503 Busy"), WHOLE)) as server:
         assert ask(connect(server.base_url, timeout=30))
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(("asked", "ask", "status"), cycled(TOO_LONG, OPERATIONS, ["429 Slow", "503 Busy"]), ids=str)
-def test_r1_a_wait_that_is_too_long_is_told_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
+def test_r1_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
     with serving(always(throttled(f"Retry-After: {asked}", status=status))) as server:
         with pytest.raises(da.ThrottledError) as caught:
             ask(connect(server.base_url))
@@ -248,7 +248,7 @@ def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
         assert times[1] - times[0] >= 1
 
 
-def test_r4_who_waits_at_the_gate_has_their_own_deadline(connect: Any, ask: Operation) -> None:
+def test_r4_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: Any, ask: Operation) -> None:
     with serving(always(throttled("Retry-After: 60"))) as server:
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):

@@ -57,7 +57,7 @@ class Tokens:
         self._service.revoke(self.given[-1])
 
 
-def test_s6_a_token_that_ends_under_way_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     tokens = Tokens(service)
 
     def on_progress(progress: da.ScanProgress) -> None:
@@ -101,7 +101,7 @@ LONG = 70_001
 
 
 @pytest.mark.slow
-def test_s7_an_answer_that_breaks_off_anywhere_is_asked_for_again(connect: Any, tmp_path: Path) -> None:
+def test_s7_a_response_that_is_cut_off_anywhere_is_retried(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(CUTS)]
     # The last of them is longer than what is written at a time.
     rows = {value: 60 + int(value) for value in values} | {values[-1]: LONG}
@@ -140,7 +140,7 @@ def test_s8_a_run_is_no_snapshot(connect: Any, tmp_path: Path) -> None:
         assert scan.run(tmp_path).rows == 2
 
 
-def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
+def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
     bad = {"17", "42"}
 
     def give(connection: Any, value: str, _before: int) -> None:
@@ -169,7 +169,7 @@ def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_pat
     assert [row["n"] for row in rows_in(tmp_path)] == list(range(50))
 
 
-def test_s9_what_may_mend_itself_is_told_to_be_worth_another_run(connect: Any, tmp_path: Path) -> None:
+def test_s9_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(http(b"", "500 Internal Server Error") if value == "1" else answer([{"n": 1, "text": "x"}]))
 

@@ -30,7 +30,7 @@ def _faster(time_scale: Any) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_answer_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
+def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
     answer, phase = CASES[case]
     with serving(answer) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:

@@ -148,7 +148,7 @@ GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mai
 
 
 @pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
-def test_c10_a_port_that_speaks_no_tls_is_told_at_once(
+def test_c10_a_port_without_tls_is_reported_at_once(
     connect: Any, ask: Operation, bundle: Path, greeting: bytes
 ) -> None:
     with speaking(greeting) as port:
@@ -170,7 +170,7 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
         assert server.requests == []
 
 
-def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, ask: Operation, authority: trustme.CA) -> None:
+def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
     with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="must begin with https://"):
             ask(connect(server.base_url.replace("https://", "http://"), retries=0))
@@ -213,7 +213,7 @@ ENDED_BY_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + 
         pytest.param(ENDED_BY_CLOSE, da.TruncatedResponseError, id="H8-where-the-body-seems-whole"),
     ],
 )
-def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_answer_cut(
+def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, sent: bytes, expected: type[da.DataAccessError]
 ) -> None:
     tls = context(authority.issue_cert("localhost"))

@@ -65,7 +65,7 @@ def search(client: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_c7_a_private_authority_is_trusted_when_told(
+def test_c7_a_private_ca_is_trusted_when_configured(
     connect: Any, ask: Operation, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
 ) -> None:
     with pytest.raises(da.TlsError, match="trusted: the system's authorities"):
@@ -75,7 +75,7 @@ def test_c7_a_private_authority_is_trusted_when_told(
 
 
 @pytest.mark.parametrize(("nearer", "farther"), list(pairwise(SOURCES)))
-def test_c7_the_nearest_word_wins_and_is_told(
+def test_c7_the_nearest_setting_wins_and_is_reported(
     connect: Any,
     server: RawServer,
     good: Path,

@@ -56,7 +56,7 @@ def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
         assert client.stats().connections_opened == 5
 
 
-def test_h11_nothing_behind_the_chunks_is_ever_an_answer(connect: Any, ask: Operation) -> None:
+def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation) -> None:
     false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
 
     def answer(connection: Any, number: int) -> None:
@@ -70,7 +70,7 @@ def test_h11_nothing_behind_the_chunks_is_ever_an_answer(connect: Any, ask: Oper
         assert len(server.requests) == 20
 
 
-def test_h11_a_failure_with_two_ends_is_told_and_leaves_its_connection(connect: Any, ask: Operation) -> None:
+def test_h11_a_failure_with_two_ends_is_reported_and_leaves_its_connection(connect: Any, ask: Operation) -> None:
     with serving(always(with_two_ends(b"<html>", 3, "500 Broken"))) as server:
         with pytest.raises(da.ServerError):
             ask(connect(server.base_url, retries=2))

@@ -75,7 +75,7 @@ def told(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
 
 
 @pytest.mark.slow
-def test_h26_each_status_has_a_class_and_is_asked_again_or_not(connect: Any) -> None:
+def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None:
     statuses = Statuses()
     statuses.body = b"<html>of something on the way"
     with serving(statuses) as server:
@@ -105,7 +105,7 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
-def test_h28_an_answer_without_a_body_is_asked_for_once_more(connect: Any, answer: bytes) -> None:
+def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, answer: bytes) -> None:
     with serving(always(answer)) as server:
         client = connect(server.base_url, retries=5)
         for number, ask in enumerate(WAYS, 1):
@@ -267,7 +267,7 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", EMPTY)
-def test_every_empty_answer_is_no_rows_and_told_and_strict_takes_one(connect: Any, case: str) -> None:
+def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
     members, told_as = EMPTY[case]
     with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
@@ -291,7 +291,7 @@ def test_every_empty_answer_is_no_rows_and_told_and_strict_takes_one(connect: An
 
 @pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
 @pytest.mark.parametrize("inside", [False, True])
-def test_what_is_neither_records_nor_empty_is_told(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
+def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
     body = {"code": 200, **({"data": members} if inside else members)}
     with serving(lambda connection, _number: connection.sendall(http(body))) as server:
         for ask in (search, stream, collect):

@@ -125,7 +125,7 @@ def test_who_does_not_trust_its_authority_sends_nothing(
     assert (caught.value.reason, front.answered(0)) == ("unknown issuer", {})
 
 
-def test_a_wrong_scheme_is_told_both_ways(connect: Any, front: Nginx, options: Any) -> None:
+def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.TlsError) as caught:
         search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
     assert caught.value.reason == "not TLS"
@@ -133,7 +133,7 @@ def test_a_wrong_scheme_is_told_both_ways(connect: Any, front: Nginx, options: A
         search(connect(front.secured.replace("https://", "http://"), **options))
 
 
-def test_a_service_that_is_gone_is_asked_for_again(connect: Any, front: Nginx, options: Any) -> None:
+def test_a_service_that_is_gone_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
         search(connect(f"{front.secured}/gone", retries=1, **options))
     assert (caught.value.attempts, front.answered(2)) == (2, {"502": 2})

@@ -102,7 +102,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
         ("dead.test", "robot:hunter2%40@", None, 2),
     ],
 )
-def test_its_refusals_are_told_as_its_own(
+def test_its_refusals_are_reported_as_its_own(
     connect: Any,
     proxy: str,
     bundle: Path,

@@ -201,7 +201,7 @@ def test_a_child_cannot_read_on_in_a_stream_of_its_parent(sandbox: da.Sandbox) -
     assert reader.read_all().num_rows == expected
 
 
-def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
+def test_a_child_asks_again_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
     where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
     scan = sandbox.client().scan_items("customer", ["customer_id"], where)
     # pyarrow imports pandas at its first table, which takes seconds: not in the child.

@@ -59,7 +59,7 @@ def the_customers(first: int, last: int) -> list[Body]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("values", "times"), [(5_000, 10), (12_000, 4)], ids=["5-megabytes", "12-megabytes"])
-def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int, times: int) -> None:
+def test_b2_a_client_that_sends_too_much_gets_a_refusal(sandbox: da.Sandbox, values: int, times: int) -> None:
     """The refusal is sent while the client is still writing, and reaches it each time."""
     one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
     client = sandbox.client(retries=0)
@@ -81,7 +81,7 @@ def test_b3_ten_thousand_conditions_of_one_group_are_searched(service: PlainServ
 
 
 @pytest.mark.parametrize("shape", ["groups", "conditions", "empty-groups"])
-def test_b3_more_is_refused_by_its_place(service: PlainService, shape: str) -> None:
+def test_b3_more_is_refused_by_its_path(service: PlainService, shape: str) -> None:
     many = [condition()] * (GROUPS + 1)
     groups: dict[str, list[list[Body]]] = {
         "groups": [[each] for each in many],

@@ -56,7 +56,7 @@ def ask(sandbox: da.Sandbox, options: dict[str, Any], **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_fault_is_told_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
+def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
     options, expected, tried_again = CASES[case]
     client = connect(own, retries=1)
     with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
@@ -156,7 +156,7 @@ def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> 
     ],
     ids=lambda options: options["kind"],
 )
-def test_an_answer_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
+def test_a_response_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
     client = own.client(retries=0)
     with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
         client.download_segment(1)
@@ -164,7 +164,7 @@ def test_an_answer_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[st
 
 
 @pytest.mark.parametrize("status", [204, 304])
-def test_an_answer_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
+def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
     with own.fault("status", status=status), PlainService(own.base_url, own.issue_token()) as service:
         answer = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (answer.status, answer.body) == (status, b"")
@@ -246,7 +246,7 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
         ({"kind": "late_code", "code": "301"}, "code= must be a whole number"),
     ],
 )
-def test_a_fault_that_cannot_be_is_refused_where_it_is_written(
+def test_a_fault_that_is_invalid_is_refused_where_it_is_written(
     sandbox: da.Sandbox, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(da.ConfigError, match=message):

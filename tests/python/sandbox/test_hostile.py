@@ -205,7 +205,7 @@ def test_a_hostile_text_as_an_audience_member_finds_nothing(service: PlainServic
             assert fault(service.search(body), text) is None, name
 
 
-def test_all_hostile_texts_at_once_leave_the_known_one_to_be_found(service: PlainService) -> None:
+def test_all_hostile_strings_at_once_leave_the_known_one_to_be_found(service: PlainService) -> None:
     legal = [text for text in TEXTS.values() if is_unicode(text)]
     body = item_filter(value=[*legal, "demo-customer-0001", *legal])
     assert [record["customer_id"] for record in service.search(body).records] == ["demo-customer-0001"]

@@ -138,7 +138,7 @@ def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any,
     ],
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )
-def test_times_of_any_column_become_the_text_of_the_document(service: da.Sandbox, opened: Any, expected: str) -> None:
+def test_times_of_any_column_become_the_text_of_the_specification(service: da.Sandbox, opened: Any, expected: str) -> None:
     assert service.load("store", arrow(opened=opened)) == 1
     assert stored(service)[0]["opened"] == expected
 
@@ -228,7 +228,7 @@ def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str
             assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
 
 
-def test_every_status_and_audience_type_of_the_document_is_loaded() -> None:
+def test_every_status_and_audience_type_of_the_specification_is_loaded() -> None:
     rows = [
         {"id": f"{status!r}/{audience!r}", "code_status": status, "audience_type": audience}
         for status in (1, 3, 4, 4.0, None)
@@ -277,13 +277,13 @@ def test_what_an_iterable_raises_comes_out_and_nothing_is_loaded(service: da.San
     assert stored(service) == []
 
 
-def test_a_text_with_a_zero_character_is_found_by_itself(service: da.Sandbox) -> None:
+def test_a_string_with_a_zero_character_is_found_by_itself(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "a"}, {"store_id": "a\0b"}, {"store_id": "a\0c"}])
     found = service.client().search_items("store", ["store_id"], da.col("store_id").matches(["a\0b"]), item_type_id=7)
     assert found == [{"store_id": "a\0b"}]
 
 
-def test_whole_numbers_are_compared_as_whole_numbers(service: da.Sandbox) -> None:
+def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
     found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
     assert found == [{"area": 2**53 + 1}]

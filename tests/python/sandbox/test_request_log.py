@@ -13,7 +13,7 @@ import pytest
 import dataaccess as da
 
 
-def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
+def test_requests_show_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
     client = connect(own)
     before = datetime.now(UTC)
     client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -29,7 +29,7 @@ def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sa
     assert before - timedelta(seconds=1) <= search.time <= download.time <= datetime.now(UTC) + timedelta(seconds=1)
 
 
-def test_a_token_is_never_told(own: da.Sandbox) -> None:
+def test_a_token_is_never_reported(own: da.Sandbox) -> None:
     token = own.issue_token()
     client = da.Client(own.base_url, token=token)
     client.download_segment(5637051)
@@ -38,7 +38,7 @@ def test_a_token_is_never_told(own: da.Sandbox) -> None:
     assert token not in repr(request)
 
 
-def test_requests_that_were_refused_are_told_but_not_those_that_the_guard_kept_out(
+def test_refused_requests_are_logged_but_not_those_for_another_host(
     connect: Any, own: da.Sandbox
 ) -> None:
     with pytest.raises(da.PermissionDeniedError):
@@ -57,7 +57,7 @@ def test_requests_that_were_refused_are_told_but_not_those_that_the_guard_kept_o
     ]
 
 
-def test_a_request_without_an_answer_has_no_status(own: da.Sandbox) -> None:
+def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
     client = own.client(retries=1)
     with own.fault("reset", times=1):
         client.download_segment(5637051)

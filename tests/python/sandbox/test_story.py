@@ -25,7 +25,7 @@ def test_the_job_outlives_a_busy_service(dataaccess_sandbox: da.Sandbox, tmp_pat
     assert [request.path for request in dataaccess_sandbox.requests] == ["/access/api/item/search"] * 3
 
 
-def test_half_an_answer_is_no_file(dataaccess_sandbox: da.Sandbox, tmp_path: Path) -> None:
+def test_half_a_response_is_no_file(dataaccess_sandbox: da.Sandbox, tmp_path: Path) -> None:
     with dataaccess_sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
         save_used_codes("2024-01-15", tmp_path / "codes.json")
     assert not list(tmp_path.iterdir())

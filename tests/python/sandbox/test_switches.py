@@ -64,7 +64,7 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
     ],
     ids=str,
 )
-def test_a_wrong_name_or_value_is_told_what_would_do(switches: dict[str, Any], expected: str) -> None:
+def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], expected: str) -> None:
     for start in (da.Sandbox, da.Sandbox.demo):
         with pytest.raises(da.SandboxError, match=re.escape(expected)):
             start(switches=switches)
@@ -72,7 +72,7 @@ def test_a_wrong_name_or_value_is_told_what_would_do(switches: dict[str, Any], e
 
 @pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
 @pytest.mark.parametrize("order", ["code_first", "code_last"])
-def test_a_client_lives_with_every_shape_of_an_answer(shape: str, order: str) -> None:
+def test_a_client_copes_with_every_shape_of_a_response(shape: str, order: str) -> None:
     with da.Sandbox.demo(switches={"empty_shape": shape, "key_order": order}) as sandbox:
         client = sandbox.client()
         assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
@@ -104,7 +104,7 @@ def test_the_latency_may_be_a_timedelta() -> None:
         assert time.monotonic() - since >= 0.3
 
 
-def test_a_malformed_request_that_is_told_by_its_code_is_an_error_too() -> None:
+def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None:
     with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
         with pytest.raises(da.ApiError) as caught:
             sandbox.client().call("/access/api/item/search", {"attrs": []})

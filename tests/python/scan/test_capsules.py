@@ -66,7 +66,7 @@ def test_asking_for_a_known_schema_sends_nothing(service: da.Sandbox) -> None:
     assert len(service.requests) == 0
 
 
-def test_whoever_asks_for_the_schema_alone_leaves_one_request(service: da.Sandbox) -> None:
+def test_asking_only_for_the_schema_leaves_one_request(service: da.Sandbox) -> None:
     scan = customers(service)
     assert [pa.schema(scan).names for _ in range(3)] == [["customer_id", "name"]] * 3
     assert len(service.requests) == 1
@@ -144,7 +144,7 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
             pl.DataFrame(scan)
 
 
-def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
+def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 100_000))
         while True:
@@ -300,7 +300,7 @@ def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
         del capsule
 
 
-def test_a_failed_answer_is_told_by_the_schema_too() -> None:
+def test_a_failed_response_is_reported_by_the_schema_too() -> None:
     with serving(always(http(b"", "500 Oops"))) as server:
         scan = scan_of(client_of(server, retries=0))
         with pytest.raises(da.ServerError):

@@ -143,7 +143,7 @@ def test_other_libraries_read_the_csv(connect: Any, sandbox: da.Sandbox, tmp_pat
     assert [tuple(row.values()) for row in frame.to_dicts()] == found.fetchall()
 
 
-def test_in_csv_an_empty_text_is_a_missing_one_as_it_says(connect: Any, tmp_path: Path) -> None:
+def test_in_csv_an_empty_string_is_a_missing_one_as_documented(connect: Any, tmp_path: Path) -> None:
     with serving(always(answer([{"n": 1, "text": ""}, {"n": 2, "text": None}]))) as server:
         scan_of(connect(server.base_url)).to_csv(tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text() == "n,text\n1,\n2,\n"
@@ -178,7 +178,7 @@ def test_files_of_all_codes(connect: Any, sandbox: da.Sandbox, path: Path) -> No
 # Several requests.
 
 
-def test_rows_of_several_answers_are_in_the_order_of_the_plan(connect: Any, path: Path) -> None:
+def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, path: Path) -> None:
     done = [threading.Event() for _ in range(6)]
 
     def backwards(asked: Asked) -> bytes:
@@ -203,7 +203,7 @@ def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:
         assert parts.asked[6:] == [0, 1, 2]
 
 
-def test_types_are_those_of_the_first_answer_with_rows(connect: Any, path: Path) -> None:
+def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
     with parted(lambda asked: answer(rows_of(asked.part) if asked.part > 1 else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
         write(scan, kind_of(path), path)
@@ -213,7 +213,7 @@ def test_types_are_those_of_the_first_answer_with_rows(connect: Any, path: Path)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_later_value_of_another_type_is_told_with_what_mends_it(connect: Any, kind: str, tmp_path: Path) -> None:
+def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
     with parted(lambda asked: answer([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
         client = connect(parts.base_url)

@@ -52,7 +52,7 @@ def long(break_off: Callable[[int], int | None]) -> Any:
     return serving(answers)
 
 
-def test_rows_of_an_answer_that_broke_off_are_not_in_the_file(connect: Any, path: Path) -> None:
+def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, path: Path) -> None:
     with long(lambda number: MANY - 1_000 * (number + 1) if number < 2 else None) as server:
         scan = scan_of(connect(server.base_url))
         write(scan, kind_of(path), path)
@@ -77,7 +77,7 @@ def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Pat
 
 
 @pytest.mark.usefixtures("unchanged_folder")
-def test_an_answer_that_always_breaks_off_leaves_no_file(connect: Any, path: Path) -> None:
+def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     with long(lambda _number: MANY) as server:
         with pytest.raises(da.TruncatedResponseError, match="2 attempts were cut off at byte"):
             write(scan_of(connect(server.base_url)), kind_of(path), path)
@@ -85,14 +85,14 @@ def test_an_answer_that_always_breaks_off_leaves_no_file(connect: Any, path: Pat
 
 
 @pytest.mark.usefixtures("unchanged_folder")
-def test_an_answer_that_turns_out_to_be_none_leaves_no_file(connect: Any, path: Path) -> None:
+def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, path: Path) -> None:
     late = b'],"status":false}}'
     parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
     with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match="status false"):
         write(scan_of(connect(server.base_url)), kind_of(path), path)
 
 
-def test_answers_of_several_that_broke_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
+def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
     def answers(asked: Asked) -> bytes:
         data = good(asked)
         return Last(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
@@ -105,7 +105,7 @@ def test_answers_of_several_that_broke_off_are_not_in_the_file_twice(connect: An
 
 
 @pytest.mark.usefixtures("unchanged_folder")
-def test_one_of_several_long_answers_that_broke_off_leaves_no_file(connect: Any, path: Path) -> None:
+def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     # Rows of another request may stand behind its own in the file by then: `run` has a file for each.
     def answers(asked: Asked) -> bytes:
         data = answer(rows_of(asked.part, 2 * MANY if asked.part == 1 else 2))
@@ -257,7 +257,7 @@ print(scan.stats.rows, scan.stats.bytes >> 20, peak() - before)
 
 @on_posix
 @pytest.mark.quiet
-def test_a_large_answer_costs_no_more_memory_than_a_small_one(path: Path) -> None:
+def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> None:
     part = b"," + records(100_000, 5_000)
     counts = {0: 5 * 2**20 // len(part), 1: 80 * 2**20 // len(part)}
 

@@ -18,7 +18,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @pytest.mark.parametrize("of", [str, Path, lambda path: Path(str(path.parent) + "/./" + path.name)])
-def test_a_path_is_a_text_or_a_path(connect: Any, path: Path, of: Any) -> None:
+def test_a_path_is_a_string_or_a_path(connect: Any, path: Path, of: Any) -> None:
     with parted(good) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), of(path))
     assert rows_in(path) == rows_of_all(2)
@@ -52,7 +52,7 @@ def test_a_file_has_the_mode_that_any_new_file_has(connect: Any, path: Path) -> 
 
 
 @every_kind
-def test_a_place_that_cannot_be_is_told_before_anything_is_sent(connect: Any, kind: str, tmp_path: Path) -> None:
+def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any, kind: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     places: dict[str | Path, int | None] = {
         tmp_path / "no" / "folder": errno.ENOENT,
@@ -74,7 +74,7 @@ def test_a_place_that_cannot_be_is_told_before_anything_is_sent(connect: Any, ki
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_name_that_is_too_long_is_told_before_anything_is_sent(connect: Any, tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_is_reported_before_anything_is_sent(connect: Any, tmp_path: Path) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
         for name in ("x" * 300, "rows.csv/"):

@@ -71,7 +71,7 @@ def test_what_is_explained_is_what_is_sent(connect: Any) -> None:
     ],
     ids=["text", "date", "datetime", "with a zone", "datetime64", "pandas", "milliseconds"],
 )
-def test_days_are_told_as_any_time_is(client: Any, start: Any, stop: Any) -> None:
+def test_days_are_given_as_any_time_is(client: Any, start: Any, stop: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days(start, stop))
     assert days_of(scan) == ["2024-02-28 00:00", "2024-02-29 00:00", "2024-03-01 00:00"]
 
@@ -143,7 +143,7 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
     assert asked == expected
 
 
-def test_a_value_that_stands_twice_is_asked_for_once(client: Any) -> None:
+def test_a_value_that_occurs_twice_is_asked_for_once(client: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), chunk=2)
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
     x = da.col("x")
@@ -170,7 +170,7 @@ NUMBERS = st.one_of(
 @example([2**63 - 1, 2.0**63])
 @example([2**63, 2.0**63])
 @example([0, -0.0])
-def test_numbers_are_told_apart_exactly(numbers: list[float]) -> None:
+def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
     scan = items(client, da.col("x").matches(numbers), chunk=1)
     asked = [value for (value,) in values(scan, "x")]
@@ -181,7 +181,7 @@ def test_numbers_are_told_apart_exactly(numbers: list[float]) -> None:
     assert asked == distinct
 
 
-def test_an_operator_of_ones_own_is_cut_only_where_it_is_matches(client: Any) -> None:
+def test_an_operator_of_the_caller_is_cut_only_where_it_is_matches(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=condition, chunk=1)
@@ -197,7 +197,7 @@ def test_each_list_of_a_where_is_cut(client: Any) -> None:
     assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
 
 
-def test_a_where_as_the_document_writes_it_is_cut_too(client: Any) -> None:
+def test_a_where_as_the_specification_writes_it_is_cut_too(client: Any) -> None:
     condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
     scan = items(client, {"OR": [{"AND": [condition]}]}, chunk=2)
     assert values(scan, "x") == [["a", "b"], ["c"]]
@@ -231,7 +231,7 @@ def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
     ]
 
 
-def test_whole_numbers_of_numpy_are_chunks(client: Any) -> None:
+def test_integers_of_numpy_are_chunks(client: Any) -> None:
     scan = items(client, da.col("x").matches(["a", "b", "c"]), chunk=np.int64(2))
     assert len(scan.explain()) == 2
 

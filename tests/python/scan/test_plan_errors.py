@@ -36,7 +36,7 @@ def told(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
         ([da.on("2024-01-01")], "takes one time, not a list"),
     ],
 )
-def test_a_range_that_cannot_be_is_told_by_its_place(client: Any, days: Any, message: str) -> None:
+def test_a_range_that_is_invalid_is_reported_with_its_path(client: Any, days: Any, message: str) -> None:
     assert told(client.scan_codes, ["id"], allocated_time=days) == [("allocated_time", VALUE)]
     with pytest.raises(da.ValidationError, match=message):
         client.scan_codes(["id"], allocated_time=days)
@@ -50,7 +50,7 @@ def test_a_range_belongs_to_times(client: Any) -> None:
         assert told(items, client, where) == [("where", VALUE)]
 
 
-def test_a_range_in_one_of_several_groups_is_told_by_its_place(client: Any) -> None:
+def test_a_range_in_one_of_several_groups_is_reported_with_its_path(client: Any) -> None:
     where = da.col("x").equals("a") | (da.col("y").equals("b") & da.col("opened").on(DAYS))
     assert told(items, client, where) == [("where", "filters.OR[1].AND[1].value")]
     with pytest.raises(da.ValidationError, match="opened has a range of days in one of 2 groups joined by OR"):
@@ -64,17 +64,17 @@ def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
 
 
 @pytest.mark.parametrize("chunk", [0, -1, True, 1.5, "7", 2**63, [3]])
-def test_a_chunk_that_makes_no_sense_is_refused(client: Any, chunk: Any) -> None:
+def test_a_chunk_that_is_invalid_is_refused(client: Any, chunk: Any) -> None:
     assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), chunk=chunk) == [("chunk", "")]
     assert told(items, client, da.col("x").equals("a"), chunk=chunk) == [("chunk", "")]
 
 
 @pytest.mark.parametrize("ordered", [0, 1, None, "yes"])
-def test_an_order_that_makes_no_sense_is_refused(client: Any, ordered: Any) -> None:
+def test_an_order_that_is_invalid_is_refused(client: Any, ordered: Any) -> None:
     assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), ordered=ordered) == [("ordered", "")]
 
 
-def test_all_problems_are_told_at_once(client: Any) -> None:
+def test_all_problems_are_reported_together(client: Any) -> None:
     places = told(
         client.scan_codes,
         ["id", "nmae"],

@@ -326,7 +326,7 @@ class TestOtherLibraries:
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
 
 
-def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) -> None:
     parts = whole(70_000)
 
     def second_time(connection: Any, number: int) -> None:

@@ -86,7 +86,7 @@ def test_a_folder_that_is_relative_is_the_one_of_the_start(
 
 
 @pytest.mark.async_only
-def test_a_coroutine_is_awaited_before_the_next_is_told(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_coroutine_callback_is_awaited_before_the_next_call(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     import asyncio
 
     told: list[int] = []
@@ -158,7 +158,7 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
         ({"fail_fast": 1}, "fail_fast"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused(
+def test_an_option_that_is_invalid_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
     with pytest.raises((da.ValidationError, da.ConfigError), match=told):

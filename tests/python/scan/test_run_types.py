@@ -32,7 +32,7 @@ def types_of(folder: Path) -> list[dict[str, Any]]:
     return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
 
 
-def test_the_first_task_with_rows_tells_the_types_of_all(connect: Any, tmp_path: Path) -> None:
+def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: Path) -> None:
     records: dict[str, list[dict[str, Any]]] = {
         "a": [],
         "b": [{"n": 1, "text": "x"}],

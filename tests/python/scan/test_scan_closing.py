@@ -46,7 +46,7 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
 
 @pytest.mark.both_clients
 @pytest.mark.parametrize("end", ENDS)
-def test_closing_ends_all_that_are_under_way(connect: Any, end: str) -> None:
+def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
     with parted(lambda asked: good(asked) if asked.part == 0 else SILENCE) as parts:
         client = connect(parts.base_url, concurrency=4)
         batches = scan_of_parts(client, 9).batches()
@@ -60,7 +60,7 @@ def test_closing_ends_all_that_are_under_way(connect: Any, end: str) -> None:
 
 
 @pytest.mark.both_clients
-def test_dropping_the_batches_ends_all_that_are_under_way(connect: Any) -> None:
+def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
     with parted(all_silent) as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
         wait_until(lambda: len(parts.asked) == 4)
@@ -85,7 +85,7 @@ def test_closing_the_client_ends_what_is_collected() -> None:
         assert len(parts.asked) == 8
 
 
-def test_a_cancelled_wait_has_taken_nothing_of_several_answers() -> None:
+def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
     def slowly(asked: Asked) -> bytes:
         time.sleep(0.03)
         return good(asked)
@@ -111,7 +111,7 @@ def test_a_cancelled_wait_has_taken_nothing_of_several_answers() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_cancelling_ends_all_that_are_under_way(form: str) -> None:
+def test_cancelling_ends_all_that_are_in_flight(form: str) -> None:
     async def taken(scan: da.AsyncScan) -> None:
         if form == "batches":
             async for _ in scan.batches():
@@ -133,7 +133,7 @@ def test_cancelling_ends_all_that_are_under_way(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [name for name in FORMS if name != "batches"])
-def test_a_failure_ends_all_that_are_under_way(connect: Any, form: str) -> None:
+def test_a_failure_ends_all_that_are_in_flight(connect: Any, form: str) -> None:
     def answers(asked: Asked) -> bytes:
         if asked.part:
             return SILENCE

@@ -25,7 +25,7 @@ every_form = pytest.mark.parametrize("form", FORMS)
 
 
 @every_form
-def test_as_many_requests_as_wanted_are_under_way_and_no_more(connect: Any, form: str) -> None:
+def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, form: str) -> None:
     together = threading.Barrier(4)
 
     def answers(asked: Asked) -> bytes:
@@ -61,7 +61,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None
     assert parts.most <= 3
 
 
-def test_what_nobody_takes_stops_the_requests(connect: Any) -> None:
+def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 40)
         with scan.batches() as batches:

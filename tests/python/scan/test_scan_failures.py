@@ -63,7 +63,7 @@ def test_a_single_request_has_no_number(connect: Any) -> None:
 
 
 @every_form
-def test_the_failure_told_is_the_first_of_the_plan(connect: Any, form: str) -> None:
+def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, form: str) -> None:
     late = threading.Event()
 
     def answers(asked: Asked) -> bytes:
@@ -98,7 +98,7 @@ def test_without_retries_each_request_is_sent_once(connect: Any, form: str) -> N
 
 
 @every_form
-def test_what_mends_itself_is_no_failure(connect: Any, form: str) -> None:
+def test_a_request_that_succeeds_later_is_no_failure(connect: Any, form: str) -> None:
     def answers(asked: Asked) -> bytes:
         return http(b"", "500 Broken") if asked.attempt < asked.part else good(asked)
 
@@ -110,7 +110,7 @@ def test_what_mends_itself_is_no_failure(connect: Any, form: str) -> None:
 
 
 @every_form
-def test_an_answer_that_broke_off_is_asked_for_again_and_its_rows_come_once(connect: Any, form: str) -> None:
+def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: Any, form: str) -> None:
     def answers(asked: Asked) -> bytes:
         whole = good(asked)
         # Twice at the same byte would be final.
@@ -130,14 +130,14 @@ def long_and_torn(asked: Asked) -> bytes:
 
 
 @pytest.mark.parametrize("form", [name for name in FORMS if name != "batches"])
-def test_what_is_collected_is_asked_for_again_however_long_it_was(connect: Any, form: str) -> None:
+def test_what_is_collected_is_retried_however_long_it_was(connect: Any, form: str) -> None:
     with parted(long_and_torn) as parts:
         rows = FORMS[form](scan_of_parts(connect(parts.base_url), 3))
         assert rows == [row for part in range(3) for row in rows_of(part, 7)]
         assert sorted(parts.asked) == [0, 1, 1, 2]
 
 
-def test_a_long_answer_of_which_nothing_was_taken_is_requested_again(connect: Any) -> None:
+def test_a_long_response_of_which_nothing_was_taken_is_retried(connect: Any) -> None:
     with parted(long_and_torn) as parts:
         batches = scan_of_parts(connect(parts.base_url), 3).batches(max_rows=2)
         # Its first attempt has ended before a row of it was taken.
@@ -146,7 +146,7 @@ def test_a_long_answer_of_which_nothing_was_taken_is_requested_again(connect: An
         assert rows == [row for part in range(3) for row in rows_of(part, 7)]
 
 
-def test_a_stream_that_broke_off_within_a_long_answer_is_told(connect: Any) -> None:
+def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: Any) -> None:
     taken = threading.Event()
 
     def torn_when_taken(connection: Any, number: int) -> None:
@@ -208,7 +208,7 @@ def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["dicts", "batches"])
-def test_a_token_that_does_not_come_is_no_reason_to_wait_for_ever(connect: Any, form: str) -> None:
+def test_a_token_that_does_not_come_is_no_reason_to_wait_forever(connect: Any, form: str) -> None:
     over = threading.Event()
 
     def token() -> str:
@@ -223,7 +223,7 @@ def test_a_token_that_does_not_come_is_no_reason_to_wait_for_ever(connect: Any, 
             over.set()
 
 
-def test_a_token_that_cannot_be_had_is_told(connect: Any) -> None:
+def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
     def token() -> str:
         raise LookupError
 
@@ -245,7 +245,7 @@ def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
         assert scan.stats.retries == 1
 
 
-def test_a_service_that_asks_to_stay_away_for_too_long_is_told(connect: Any) -> None:
+def test_a_service_that_asks_to_stay_away_for_too_long_is_reported(connect: Any) -> None:
     busy = http(b"", "429 Slow", headers=("Retry-After: 901",))
     with parted(failing(1, busy)) as parts:
         with pytest.raises(da.ThrottledError, match="request 2 of 3") as caught:
@@ -266,7 +266,7 @@ def test_the_time_is_that_of_each_request(connect: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_without_an_answer_has_its_time_each_time(connect: Any) -> None:
+def test_a_request_without_a_response_has_its_time_each_time(connect: Any) -> None:
     with parted(lambda asked: good(asked) if asked.attempt or asked.part != 1 else SILENCE) as parts:
         scan = scan_of_parts(connect(parts.base_url, timeout=1), 3)
         assert scan.to_dicts() == rows_of_all(3)

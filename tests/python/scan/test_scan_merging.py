@@ -52,7 +52,7 @@ def column(table: pa.Table) -> tuple[str, list[Any]]:
     ],
     ids=["whole numbers", "numbers", "truth", "mixed", "nested", "nothing"],
 )
-def test_types_are_inferred_over_the_rows_of_all_answers(
+def test_types_are_inferred_over_the_rows_of_all_responses(
     connect: Any, answers: list[list[Any]], kind: str, found: list[Any]
 ) -> None:
     with of(*answers) as parts:
@@ -65,7 +65,7 @@ def types_of(scan: Any) -> list[str]:
     return [str(batch.to_arrow().schema.field("a").type) for batch in scan.batches()]
 
 
-def test_in_batches_the_first_answer_with_rows_tells_the_types(connect: Any) -> None:
+def test_in_batches_the_first_response_with_rows_sets_the_types(connect: Any) -> None:
     with of([], [1.5, 2], [None], [3], []) as parts:
         scan = scan_of_values(connect(parts.base_url), 5)
         assert types_of(scan) == ["double"] * 3
@@ -74,7 +74,7 @@ def test_in_batches_the_first_answer_with_rows_tells_the_types(connect: Any) -> 
 
 
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
-def test_a_later_answer_of_other_types_is_told_with_what_mends_it(connect: Any, later: Any) -> None:
+def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, later: Any) -> None:
     answers: list[list[Any]] = [[], [1, 2], [3], [4, later]]
     with of(*answers) as parts:
         client = connect(parts.base_url)
@@ -92,7 +92,7 @@ def test_a_later_answer_of_other_types_is_told_with_what_mends_it(connect: Any, 
         assert found == [1, 2, 3, 4, later]
 
 
-def test_answers_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
+def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
     with parted(lambda asked: answer(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
         scan = scan_of_parts(connect(parts.base_url), 8, schema=None)
         rows = [row for part in range(3, 8) for row in rows_of(part)]
@@ -118,7 +118,7 @@ def test_no_rows_at_all(connect: Any, schema: Any) -> None:
             assert pa.table(scan).schema.types == kinds
 
 
-def test_figures_are_those_of_all_answers(connect: Any) -> None:
+def test_figures_are_those_of_all_responses(connect: Any) -> None:
     records: list[list[dict[str, Any]]] = [
         [{"n": 1, "more": 1}, {"n": 2, "more": None, "other": 2}],
         [],
@@ -138,7 +138,7 @@ def test_figures_are_those_of_all_answers(connect: Any) -> None:
 
 
 @every_form
-def test_what_no_answer_has_is_warned_of_once(connect: Any, form: str) -> None:
+def test_what_no_response_has_is_warned_of_once(connect: Any, form: str) -> None:
     with parted(lambda asked: answer([{"n": asked.part}] if asked.part else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
@@ -148,7 +148,7 @@ def test_what_no_answer_has_is_warned_of_once(connect: Any, form: str) -> None:
 
 
 @every_form
-def test_another_total_of_one_answer_is_warned_of(connect: Any, form: str) -> None:
+def test_another_total_of_one_response_is_warned_of(connect: Any, form: str) -> None:
     def answers(asked: Asked) -> bytes:
         return answer(rows_of(asked.part), meta={"total": 3 if asked.part == 1 else 2})
 
@@ -180,7 +180,7 @@ def test_rows_of_other_days_are_warned_of_once(connect: Any, form: str, ordered:
         assert len(FORMS[form](right)) == len(times)
 
 
-def test_the_zone_that_is_told_explains_all_days(connect: Any) -> None:
+def test_the_zone_that_is_reported_explains_all_days(connect: Any) -> None:
     # Of the first day there is an evening, which many zones would explain; of the second there is all.
     times = ["2024-01-14 20:00:00", "2024-01-14 23:00:00", "2024-01-15 17:00:00", "2024-01-16 16:59:00"]
     with cut_in_vietnam(times) as service:

@@ -44,7 +44,7 @@ def backwards(count: int) -> Callable[[Asked], bytes]:
 
 
 @every_form
-def test_rows_come_in_the_order_of_the_plan_however_answers_come(connect: Any, form: str) -> None:
+def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: Any, form: str) -> None:
     with parted(backwards(6)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
         assert FORMS[form](scan) == rows_of_all(6)
@@ -57,7 +57,7 @@ def test_without_order_the_rows_are_the_same(connect: Any, form: str) -> None:
         assert by_number(FORMS[form](scan)) == rows_of_all(6)
 
 
-def test_without_order_nothing_waits_for_the_first_answer(connect: Any) -> None:
+def test_without_order_nothing_waits_for_the_first_response(connect: Any) -> None:
     taken = threading.Event()
 
     def answers(asked: Asked) -> bytes:
@@ -119,7 +119,7 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form:
             assert (scan.stats.rows, scan.stats.requests) == (min(limit, 10), requests), limit
 
 
-def test_a_limit_passes_over_answers_without_rows(connect: Any) -> None:
+def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
     sizes = [0, 3, 0, 0, 2, 5]
 
     def answers(asked: Asked) -> bytes:
@@ -140,7 +140,7 @@ def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: 
         assert parts.asked == asked
 
 
-def test_threads_share_the_batches_of_several_answers() -> None:
+def test_threads_share_the_batches_of_several_responses() -> None:
     with parted(good) as parts:
         batches = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 60).batches()
         taken: list[list[dict[str, Any]]] = [[] for _ in range(8)]
@@ -167,7 +167,7 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
         assert len(parts.asked) == 10
 
 
-def test_many_requests_cost_little_beside_their_answers(connect: Any) -> None:
+def test_many_requests_cost_little_beside_their_responses(connect: Any) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 600)
         for form in ("dicts", "batches"):

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]
 
 
 @every_wire
-def test_an_answer_cut_at_any_byte_is_never_a_result(connect: Any, framing: str, encoding: str) -> None:
+def test_a_response_cut_at_any_byte_is_never_a_result(connect: Any, framing: str, encoding: str) -> None:
     with cutting() as cutter:
         client = client_of(connect, cutter)
         count = 0

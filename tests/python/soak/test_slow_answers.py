@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
 TIMES = {"headers": (60, 70), "body": (30, 40), "stall": (50, 60)}
 
 
-def test_every_answer_that_never_ends_is_given_up_in_its_time() -> None:
+def test_every_response_that_never_ends_is_given_up_in_its_time() -> None:
     def given_up(case: str) -> tuple[str, da.RequestTimeoutError]:
         with (
             serving(CASES[case][0]) as server,

@@ -43,7 +43,7 @@ fn a_run_goes_on_where_it_ended() {
 }
 
 #[test]
-fn mistakes_of_its_user_are_told_as_defects() {
+fn mistakes_of_its_user_are_reported_as_bugs() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
     work(&mut checkpoint, 0);
@@ -75,7 +75,7 @@ fn fields(changed: Option<&str>) -> Fingerprint {
 }
 
 #[test]
-fn another_scan_is_told_by_what_differs_and_never_by_what_names_customers() {
+fn another_scan_is_described_by_what_differs_and_never_by_what_names_customers() {
     let folder = Folder::new();
     let begin = |fields: &Fingerprint| Checkpoint::open(folder.path(), fields, &tasks(1));
     begin(&fields(None)).unwrap();
@@ -178,7 +178,7 @@ fn a_task_whose_part_is_gone_is_open_again() {
 }
 
 #[test]
-fn a_part_that_changed_is_told_with_the_way_out() {
+fn a_part_that_changed_is_reported_with_the_way_out() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
     (0..3).for_each(|task| work(&mut checkpoint, task));

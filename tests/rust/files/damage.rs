@@ -127,7 +127,7 @@ fn a_journal_cut_anywhere_counts_up_to_its_last_whole_line_and_goes_on() {
 }
 
 #[test]
-fn lines_that_contradict_each_other_are_told() {
+fn lines_that_contradict_each_other_are_reported() {
     let folder = Folder::new();
     let journal = String::from_utf8(journal(folder.path())).unwrap();
     let lines: Vec<_> = journal.split_inclusive('\n').collect();

@@ -23,7 +23,7 @@ fn refusal(path: &Path) -> Error {
 }
 
 #[test]
-fn a_file_is_in_its_place_once_it_is_whole() {
+fn a_file_appears_only_when_complete() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     fs::write(&path, "before").unwrap();
@@ -95,7 +95,7 @@ fn a_place_that_is_no_file_is_refused_before_any_work() {
 }
 
 #[test]
-fn a_folder_that_comes_to_stand_in_its_place_is_left_alone() {
+fn a_folder_created_at_its_path_is_left_alone() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let file = file(&path);
@@ -131,7 +131,7 @@ fn only_drafts_are_stale() {
 
 #[cfg(unix)]
 #[test]
-fn a_symbolic_link_in_its_place_is_replaced_and_not_followed() {
+fn a_symbolic_link_at_its_path_is_replaced_and_not_followed() {
     let folder = Folder::new();
     let (link, target) = (folder.file("link"), folder.file("target"));
     fs::write(&target, "before").unwrap();

@@ -12,7 +12,7 @@ use super::folder::{Folder, done, open, work};
 const TASKS: usize = 300;
 
 #[test]
-fn a_killed_run_has_done_what_it_told() {
+fn a_killed_run_has_done_what_it_reported() {
     let folder = Folder::new();
     let mut told = Vec::new();
     for round in 0_u64.. {
@@ -42,7 +42,7 @@ fn a_killed_run_has_done_what_it_told() {
 }
 
 #[test]
-#[ignore = "run by a_killed_run_has_done_what_it_told"]
+#[ignore = "run by a_killed_run_has_done_what_it_reported"]
 fn works_until_killed() {
     let mut checkpoint = open(&folder(), TASKS).unwrap();
     // The harness has begun a line.

@@ -25,7 +25,7 @@ fn succeeds(mut command: Command) {
 }
 
 #[test]
-fn a_second_run_is_told_who_is_at_work() {
+fn a_second_run_learns_who_is_at_work() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
     let file = checkpoint.part(0).unwrap();
@@ -39,13 +39,13 @@ fn a_second_run_is_told_who_is_at_work() {
 }
 
 #[test]
-#[ignore = "run by a_second_run_is_told_who_is_at_work"]
+#[ignore = "run by a_second_run_learns_who_is_at_work"]
 fn finds_it_locked() {
     is_locked_by(&open(&folder(), 2).unwrap_err(), std::os::unix::process::parent_id());
 }
 
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_nothing() {
     // 64 blocks of 512 bytes; a process that does not ignore the signal would be ended.
     let folder = Folder::new();
     succeeds(child("files::locks::fills_the_disk", folder.path(), "trap '' XFSZ; ulimit -f 64; export FULL=27"));
@@ -63,7 +63,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "run by a_full_disk_is_told_and_leaves_nothing"]
+#[ignore = "run by a_full_disk_is_reported_and_leaves_nothing"]
 fn fills_the_disk() {
     let errno: i64 = std::env::var("FULL").unwrap().parse().unwrap();
     let is_full = |error: &Error, kind: Kind| {

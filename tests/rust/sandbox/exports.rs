@@ -37,7 +37,7 @@ fn running(start: &str) -> Value {
 }
 
 #[test]
-fn an_answer_is_the_documents_to_the_letter() {
+fn a_response_is_the_specifications_to_the_letter() {
     let (service, _) = service(Switches::default());
     let reply = service.post(DOWNLOAD, &json!({"scope": "download", "exportId": demo::EXPORT_RUNNING}));
     let expected = concat!(
@@ -130,7 +130,7 @@ fn an_export_takes_a_free_id_or_the_place_of_the_one_it_names() {
 }
 
 #[test]
-fn an_export_may_last_for_ever_or_have_nothing_in_it() {
+fn an_export_may_last_forever_or_have_nothing_in_it() {
     let (service, _) = service(Switches::default());
     let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true };
     for (plan, total) in [

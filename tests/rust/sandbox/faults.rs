@@ -75,7 +75,7 @@ fn whole(service: &Service) -> Vec<u8> {
 }
 
 #[test]
-fn a_reset_or_a_cut_before_the_answer_sends_nothing() {
+fn a_reset_or_a_cut_before_the_response_sends_nothing() {
     let service = Service::demo();
     let reset = fault(&service, FaultKind::Reset { after_bytes: None });
     let taken = take(send(&service));
@@ -106,7 +106,7 @@ fn a_reset_or_a_cut_sends_so_many_bytes_of_the_body_and_promises_all() {
 }
 
 #[test]
-fn an_answer_that_is_no_longer_passes_whole() {
+fn a_response_that_is_no_longer_passes_unchanged() {
     let service = Service::demo();
     let whole = whole(&service);
     for kind in [
@@ -190,7 +190,7 @@ fn a_drip_comes_in_pieces_with_pauses_and_is_whole() {
 }
 
 #[test]
-fn a_delay_comes_before_the_answer_and_ends_with_the_fault() {
+fn a_delay_comes_before_the_response_and_ends_with_the_fault() {
     let service = Service::demo();
     let delay = fault(&service, FaultKind::Delay(PAUSE * 5));
     let started = Instant::now();
@@ -275,7 +275,7 @@ fn faults_count_rightly_when_many_threads_meet_them() {
 }
 
 #[test]
-fn a_fault_that_cannot_be_is_refused_and_none_begins_after_the_stop() {
+fn a_fault_that_is_invalid_is_refused_and_none_begins_after_the_stop() {
     let service = Service::demo();
     let error = service.sandbox.inject(Fault::new(FaultKind::LateCode(1)).on("search")).unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::Config, "fault: path `search` does not begin with /"));

@@ -59,7 +59,7 @@ fn a_record_needs_one_group_and_all_its_conditions() {
 }
 
 #[test]
-fn numbers_are_compared_as_numbers_and_texts_as_texts() {
+fn numbers_are_compared_as_numbers_and_strings_as_strings() {
     let service = orders();
     let by_id = |value: Value| found(&service, &[vec![condition("order_id", "number", "matches", &json!([value]))]]);
     assert_eq!(by_id(json!(BIG)), [BIG]);

@@ -101,7 +101,7 @@ fn dropping_stops_without_keeping_anyone_waiting() {
 }
 
 #[test]
-fn a_port_can_be_chosen_and_one_that_is_taken_is_told() {
+fn a_port_can_be_chosen_and_one_that_is_taken_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = Sandbox::start(Options { port, ..Options::default() }).unwrap_err();
@@ -113,7 +113,7 @@ fn a_port_can_be_chosen_and_one_that_is_taken_is_told() {
 }
 
 #[test]
-fn a_panic_is_an_answer_and_the_service_lives() {
+fn a_panic_is_a_response_and_the_service_goes_on() {
     let broken = Arc::new(AtomicBool::new(false));
     let clock = {
         let broken = Arc::clone(&broken);

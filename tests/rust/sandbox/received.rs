@@ -6,7 +6,7 @@ use serde_json::json;
 use super::wire::{DOWNLOAD, SEARCH, Service};
 
 #[test]
-fn each_request_is_written_down_with_its_answer_and_without_its_token() {
+fn each_request_is_written_down_with_its_response_and_without_its_token() {
     let service = Service::demo();
     let body = json!({"scope": "download", "exportId": 5_637_051});
     assert_eq!(service.post(DOWNLOAD, &body).status, 200);
@@ -33,7 +33,7 @@ fn each_request_is_written_down_with_its_answer_and_without_its_token() {
 }
 
 #[test]
-fn a_request_that_got_no_answer_has_no_status() {
+fn a_request_that_got_no_response_has_no_status() {
     let service = Service::demo();
     let reset = service.sandbox.inject(Fault::new(FaultKind::Cut { after_bytes: None })).unwrap();
     let mut stream = service.connect();

@@ -265,7 +265,7 @@ fn a_search_of_ten_thousand_conditions_is_too_long() {
 }
 
 #[test]
-fn a_download_names_its_scope_and_a_whole_number() {
+fn a_download_names_its_scope_and_an_integer() {
     let body = json!({"scope": "download", "exportId": 5_637_051});
     refused(body.clone(), DOWNLOAD, "/scope", json!("item"), "scope: \"item\" is not `download`");
     refused(body.clone(), DOWNLOAD, "/exportId", json!("5637051"), "exportId: \"5637051\" is not an integer");

@@ -12,7 +12,7 @@ fn service(switches: Switches) -> Service {
 }
 
 #[test]
-fn an_empty_answer_has_the_shape_of_the_switch() {
+fn an_empty_response_has_the_shape_of_the_switch() {
     let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
     for (empty_shape, data) in [
         (EmptyShape::Array, r#"{"status":true,"data":[]}"#),
