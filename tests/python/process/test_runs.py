@@ -125,9 +125,7 @@ def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(
-    service: da.Sandbox, tmp_path: Path
-) -> None:
+def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=1))
     told: list[str] = []
 

@@ -138,7 +138,7 @@ def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any,
     ],
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )
-def test_times_of_any_column_become_the_text_of_the_specification(service: da.Sandbox, opened: Any, expected: str) -> None:
+def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, opened: Any, expected: str) -> None:
     assert service.load("store", arrow(opened=opened)) == 1
     assert stored(service)[0]["opened"] == expected
 

@@ -38,9 +38,7 @@ def test_a_token_is_never_reported(own: da.Sandbox) -> None:
     assert token not in repr(request)
 
 
-def test_refused_requests_are_logged_but_not_those_for_another_host(
-    connect: Any, own: da.Sandbox
-) -> None:
+def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any, own: da.Sandbox) -> None:
     with pytest.raises(da.PermissionDeniedError):
         connect(own, scopes=["item"]).download_segment(5637051)
     connection = http.client.HTTPConnection(own.base_url.removeprefix("http://"))

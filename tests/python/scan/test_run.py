@@ -86,7 +86,9 @@ def test_a_folder_that_is_relative_is_the_one_of_the_start(
 
 
 @pytest.mark.async_only
-def test_a_coroutine_callback_is_awaited_before_the_next_call(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_coroutine_callback_is_awaited_before_the_next_call(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
     import asyncio
 
     told: list[int] = []
