@@ -14,7 +14,7 @@ from report import Measure
 BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
 ROWS = 1_000_000_000
 DAYS = 3 * 365 + 1
-# What a service may give in one answer, and how many answers are asked for at a time.
+# What a service may give in one response, and how many responses are asked for at a time.
 SPEEDS = (5_000, 20_000, 100_000)
 AT_ONCE = (8, 32)
 RATES = (0.1, 1.0)

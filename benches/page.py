@@ -26,7 +26,7 @@ BENCHES = {
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Measure]]:
-    """What a bench told."""
+    """The results of a bench."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -43,7 +43,7 @@ class Measure:
 
 
 def write(name: str, measures: list[Measure], folder: Path) -> Path:
-    """Prints the table and writes the JSON; where that is, is the answer."""
+    """Prints the table, writes the JSON and returns its path."""
     width = max(len(measure.name) for measure in measures)
     for measure in measures:
         print(

@@ -1,4 +1,4 @@
-"""The embedded service in a process of its own, so that its memory and its work can be told from the load's.
+"""The sandbox in a process of its own, so that its memory and CPU time are measured apart from the load's.
 
 As a program it starts the service, loads rows where asked to, says in one line of JSON where it is, and
 serves until its input ends. `Server` is the other side: it starts that program and looks at it from outside.
@@ -76,7 +76,7 @@ class Server:
         self.load_seconds: float = told["load_seconds"]
 
     def memory(self) -> dict[str, float]:
-        """Resident memory in MB, now and at its highest; nothing where the system does not tell it."""
+        """Resident memory in MB, now and at its highest; nothing where the system does not report it."""
         try:
             status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
         except OSError:
@@ -88,7 +88,7 @@ class Server:
         }
 
     def processor_seconds(self) -> float | None:
-        """Processor time it has used so far, which others on the machine do not change; none where it is not told."""
+        """Its CPU time so far, unaffected by other processes; none where the system does not report it."""
         try:
             told = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         except OSError:
@@ -98,7 +98,7 @@ class Server:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def forget_highest(self) -> None:
-        """Lets the highest memory begin anew, where the system can."""
+        """Resets the peak memory, where the system supports it."""
         path = Path(f"/proc/{self._process.pid}/clear_refs")
         if path.exists():
             path.write_text("5", encoding="ascii")

@@ -41,7 +41,7 @@ PROBE = Path(__file__).with_name("probe.py")
 class Scale:
     """Requests that wait, rows of one request, requests of the small scan and of the large one, and rounds.
 
-    The small one is long enough for all requests that may be under way at a time to have been.
+    The small one is long enough for all requests that may be in flight at a time to have been.
     """
 
     waits: int = 500

@@ -1,6 +1,6 @@
-"""A hostile text in every argument: it is refused before anything is sent, or it arrives as it was given.
+"""A hostile string in every argument: it is refused before anything is sent, or it arrives unchanged.
 
-What arrives is read by a server of raw sockets; no other exception than a `ValidationError` is an answer.
+What arrives is read by a server of raw sockets; only a `ValidationError` may be raised.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def condition(body: Any) -> Any:
     return body["filters"]["OR"][0]["AND"][0]
 
 
-# A call with the text as an argument, and where the text is in the body that it sends.
+# A call with the string as an argument, and the path of the string in the body that it sends.
 ARRIVES: dict[str, tuple[Call, Read]] = {
     "item_type_name": (
         lambda client, text: items(client, text, ["a"], item_type_id=7),
@@ -89,7 +89,7 @@ ARRIVES: dict[str, tuple[Call, Read]] = {
     "call-key": (lambda client, text: client.call("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
 }
 
-# A call that no text of the list makes a good one.
+# A call that no string of the list makes valid.
 REFUSED: dict[str, Call] = {
     "codes-attrs": lambda client, text: codes(client, attrs=[text]),
     "audience_type": lambda client, text: codes(client, audience_type=text, allocated_audience="a"),
@@ -114,7 +114,7 @@ def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
 
 
 def is_well_reported(error: da.ValidationError) -> bool:
-    """Whether every problem is told in a line, by its place."""
+    """Whether every problem is reported in one line, with its path."""
     told = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
     places = all(problem.argument for problem in error.problems)
     return bool(told) and places and all(map(is_one_harmless_line, [str(error), *told]))
@@ -136,7 +136,7 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, posi
             else:
                 assert len(server.requests) == sent, name
                 assert is_well_reported(error), (name, error.problems)
-    # Most texts are good texts: refusing them all would pass the above.
+    # Most strings are valid: refusing them all would pass the above.
     assert sent > len(texts) * 0.8
 
 

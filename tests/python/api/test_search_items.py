@@ -63,7 +63,7 @@ NOT_MILLISECONDS = [1_706_659_200, 1_706_659_200_000_000, 1_706_659_200_000_000_
 
 
 def raw(column: str, operator: str, value: Any, **fields: Any) -> dict[str, Any]:
-    """A `where` of one condition, written as the document does."""
+    """A `where` of one condition, written as the specification does."""
     condition = {"column": column, "operator": operator, "value": value, **fields}
     return {"OR": [{"AND": [condition]}]}
 

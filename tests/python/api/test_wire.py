@@ -1,4 +1,4 @@
-"""What is sent, compared with the document to the letter (sections 2.4, 4.1, 4.2, 4.3 and 5)."""
+"""What is sent, compared with the specification to the letter (sections 2.4, 4.1, 4.2, 4.3 and 5)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Ended = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ended:
-    """Runs a command that ends by itself in this process: its code, its output, and what it tells people."""
+    """Runs a command that ends by itself in this process: its code, its output, and its standard error."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -65,7 +65,7 @@ class Served:
         return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code and what was told to people."""
+        """The exit code and the standard error."""
         self.process.send_signal(number)
         rest, told = self.process.communicate(timeout=5)
         assert rest == ""

@@ -1,4 +1,4 @@
-"""Answers that are no result: each is told by its class, tried again or not, and never handed on.
+"""Invalid responses: each raises its class, is retried or not, and is never returned as a result.
 
 The ids are those of the table of faults that the client is built against.
 """
@@ -58,7 +58,7 @@ def until_close(body: bytes, headers: bytes = b"") -> bytes:
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + headers + b"\r\n" + body
 
 
-# What is answered, which class tells it, and whether it is tried again.
+# The response, the class that it raises, and whether it is retried.
 CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H1-closed-without-a-byte": (once_and_close(b""), da.ConnectionLostError, True),
     "C4-reset-without-a-byte": (and_reset(b""), da.ConnectionLostError, True),

@@ -1,4 +1,4 @@
-"""Compressed answers: read as they come, in little memory, and only as far as they are asked for."""
+"""Compressed responses: decoded as they arrive, in little memory, and only as far as requested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import dataaccess as da
 MANY = [{"id": f"row-{number}"} for number in range(30_000)]
 LONG = json.dumps({**ANSWER, "data": {"status": True, "data": MANY}}).encode()
 
-# Searches twice, and tells the second time's error, seconds and growth of memory.
+# Searches twice, and reports the second search's error, seconds and growth of memory.
 MEASURE = """
 import re, sys, time
 from pathlib import Path

@@ -45,7 +45,7 @@ def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask:
 
 @contextmanager
 def black_hole() -> Iterator[str]:
-    """The address of a port whose queue is full: whoever comes now gets no answer at all."""
+    """The address of a port whose queue is full: a connection attempt now gets no response."""
     waiting = []
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -82,7 +82,7 @@ def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, 
 
 @contextmanager
 def silent() -> Iterator[int]:
-    """A port that takes connections and says nothing."""
+    """A port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -175,7 +175,7 @@ def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: A
     with serving(in_turn(busy, WHOLE)) as server:
         assert ask(connect(server.base_url)) == ask.result
         assert len(server.requests) == 2
-    # Without the service's clock that is an hour, which nobody waits.
+    # Without the service's clock that would be an hour.
     busy = http(b"", "503 Busy", headers=(f"Retry-After: {ahead}",))
     with serving(always(busy)) as server:
         with pytest.raises(da.ThrottledError):

@@ -1,4 +1,4 @@
-"""An answer that stops too soon is never a result, wherever it stops (H4, H6, H7, H8, H16).
+"""A response that ends too early is never a result, wherever it ends (H4, H6, H7, H8, H16).
 
 `make soak` cuts at every byte.
 """

@@ -1,6 +1,6 @@
 """What is JSON and what is not: the tables of `tests/json` and what grows without bound, as rows and as columns.
 
-The decoder's own tests take the same tables at every split and in every place of an answer.
+The decoder's own tests take the same tables at every split and in every place of a response.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WAYS = [rows, columns, batches]
 
 
 class Bodies:
-    """Answers each request with the body that is set."""
+    """Responses each request with the body that is set."""
 
     body = b""
 

@@ -1,4 +1,4 @@
-"""Proxies: who is on the way is told by the name of the setting, and is told as such (C11, C12)."""
+"""Proxies: errors name the proxy and the setting it comes from (C11, C12)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_proxy_carries_what_it_cannot_read(
     assert "proxy-authorization" not in service.requests[0].headers
 
 
-# What the proxy does, which status is told, and whether it is tried again. Of all refusals only 407 is told apart.
+# What the proxy does, the reported status, and whether the request is retried. Only 407 has its own class.
 CASES: dict[str, tuple[Answer, int | None, bool]] = {
     "C11-wants-a-password": (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
     "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), None, True),

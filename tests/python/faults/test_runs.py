@@ -1,4 +1,4 @@
-"""Runs whose answers fail (S6 to S9): what is done is kept, what is told, and how the next run goes on."""
+"""Runs with failures (S6 to S9): what is kept, what is reported, and how the next run continues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RATE = 10
 
 
 class Tokens:
-    """A callable that gives a token of its own each time, and takes the one before out of force when told."""
+    """A callable that returns a new token each time, and can revoke the previous one."""
 
     def __init__(self, service: da.Sandbox) -> None:
         self.given: list[str] = []

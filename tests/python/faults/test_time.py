@@ -1,4 +1,4 @@
-"""Nothing hangs: answers that drip, stall or never begin, on a clock that runs sixty times faster than usual.
+"""Nothing hangs: responses that drip, stall or never begin, on a clock that runs sixty times faster than usual.
 
 The ids are those of docs/reliability.md. `tests/python/soak` has the same at the true pace.
 """

@@ -1,4 +1,4 @@
-"""TLS: whoever cannot prove who they are gets no request, and is told for what they are (C6, C8, C10)."""
+"""TLS: a server without a valid certificate gets no request, and the error says why (C6, C8, C10)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def by_a_leaf(authority: trustme.CA) -> trustme.LeafCert:
 
 Server = Callable[[trustme.CA], ssl.SSLContext]
 
-# Who answers, and which reason is told.
+# The server, and the reported reason.
 CASES: dict[str, tuple[Server, str]] = {
     "C6-unknown-authority": (lambda _: context(trustme.CA().issue_cert("localhost")), "unknown issuer"),
     "C6-self-signed": (lambda _: context(leaf(None, FOR_SERVERS)), "unknown issuer"),
@@ -164,7 +164,7 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
         raise Close
 
     with serving(wait) as server:
-        # It waits for a request in plain HTTP and takes the handshake for the beginning of one.
+        # It expects plain HTTP and reads the handshake as the beginning of a request.
         with pytest.raises(da.RequestTimeoutError):
             ask(connect(f"https://localhost:{server.port}", ca_bundle=bundle, timeout=0.5))
         assert server.requests == []
@@ -178,7 +178,7 @@ def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operat
 
 
 def abruptly(answer: bytes) -> Any:
-    """Ends the connection behind some bytes without a word in TLS, as whoever cuts the line does."""
+    """Ends the connection behind some bytes without a TLS close_notify, as a broken network does."""
 
     def end(connection: Any, _number: int) -> None:
         connection.sendall(answer)

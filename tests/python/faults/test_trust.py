@@ -1,4 +1,4 @@
-"""Whom TLS trusts: the nearest word wins, and who said it is told (C7)."""
+"""Which CAs TLS trusts: the most specific setting wins and is named in errors (C7)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def written(authority: trustme.CA, folder: Path) -> Path:
 
 
 def say(monkeypatch: pytest.MonkeyPatch, source: str, path: Path) -> dict[str, Any]:
-    """Says by a variable or an option whom to trust."""
+    """Sets the trusted CAs by a variable or an option."""
     if source == "ca_bundle":
         return {"ca_bundle": path}
     monkeypatch.setenv(source, str(path))
@@ -86,7 +86,7 @@ def test_c7_the_nearest_setting_wins_and_is_reported(
 ) -> None:
     options = {**say(monkeypatch, nearer, strange), **say(monkeypatch, farther, good)}
     if (nearer, farther) == ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        # OpenSSL takes both, and so does who follows it.
+        # OpenSSL uses both, and so do we.
         assert search(connect(server.base_url, **options)) == ROWS
         return
     with pytest.raises(da.TlsError) as caught:
@@ -145,7 +145,7 @@ def test_functions_of_the_module_follow_the_variables_of_trust(
 ) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    # The folders of OpenSSL would be taken beside its file.
+    # The folders of OpenSSL would be used beside its file.
     for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "DATAACCESS_CA_BUNDLE"):
         monkeypatch.setenv(name, str(strange))
         with pytest.raises(da.TlsError):

@@ -1,4 +1,4 @@
-"""An answer that says in two ways where it ends: its chunks count, and its connection is not used again (H11)."""
+"""A response with both `Content-Length` and chunks: the chunks count, and its connection is not reused (H11)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n"
 
 
 def with_two_ends(body: bytes, length: int, status: str = "200 OK", *, length_first: bool = False) -> bytes:
-    """A body in two chunks, whose length is told besides."""
+    """A body in two chunks, with a `Content-Length` besides."""
     told = f"Content-Length: {length}\r\n".encode()
     framing = told + CHUNKED if length_first else CHUNKED + told
     half = len(body) // 2

@@ -1,4 +1,4 @@
-"""Which answers are results, which are failures, and which of them are asked for again."""
+"""Which responses are results, which are failures, and which of them are retried."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 REFUSAL = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
 
-# H26: the class of each status that is not 200. What is not named here is told by its hundred.
+# H26: the class of each status that is not 200. Others are classified by their hundred.
 BY_HUNDRED: dict[int, type[da.DataAccessError]] = {
     2: da.ApiError,
     3: da.RedirectRefusedError,
@@ -56,7 +56,7 @@ WAYS: list[Callable[[Any], Any]] = [search, stream, collect, download]
 
 
 class Statuses:
-    """Answers every request with one status and body, each on a connection of its own."""
+    """Responses every request with one status and body, each on a connection of its own."""
 
     status = 200
     body = b""
@@ -147,7 +147,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
             assert type(told(search, client)) is da.RequestRejectedError, words
 
 
-# What the service says when it refuses a token: the status that tells it, and the code.
+# The response to a refused token: the HTTP status and the code.
 REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
     "H19-403": ("403 Forbidden", REFUSAL),
     "H19-401": ("401 Unauthorized", {}),
@@ -228,7 +228,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
             assert len(ask(client)) > 0
 
 
-# H30: what comes behind the rows, and the cause it is told as.
+# H30: what follows the rows, and the reported cause.
 LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 500: da.ApiError, 201: da.ApiError}
 
 
@@ -253,7 +253,7 @@ def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
             list(client.scan_codes(**where).batches(max_rows=10**6))
 
 
-# H29: every way to have no records, and what stands in place of them.
+# H29: every way to have no records, and the value in their place.
 EMPTY: dict[str, tuple[dict[str, Any], str]] = {
     "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
     "H29-null": ({"data": {"status": True, "data": None}}, "data.data null"),
@@ -296,6 +296,6 @@ def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: di
     with serving(lambda connection, _number: connection.sendall(http(body))) as server:
         for ask in (search, stream, collect):
             error = told(ask, connect(server.base_url))
-            # A list in place of the records is one: what stands in it is no record.
+            # A list in place of the records is one: its elements are no records.
             expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
             assert type(error) is expected, repr(error)

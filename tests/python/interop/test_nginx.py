@@ -63,7 +63,7 @@ class Nginx:
         self.plain = f"http://127.0.0.1:{plain}"
 
     def answered(self, requests: int) -> Counter[str]:
-        """How often it answered with which status, once it has noted so many requests, which it does afterwards."""
+        """The number of responses by status, once it has logged so many requests, which it does afterwards."""
         until = time.monotonic() + 20
         while True:
             lines = (self._folder / "access.log").read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""squid on the way to the service: tunnels, passwords, refusals, names that only it knows."""
+"""squid as the proxy: tunnels, passwords, refusals, names that only it knows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def proxy() -> Iterator[str]:
     """Its address without a password."""
     program = found("squid")
     port = free_port()
-    # Started by root it becomes another user, whom the folders of pytest are closed to.
+    # Started by root it becomes another user, who cannot read the folders of pytest.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)

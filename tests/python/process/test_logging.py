@@ -236,7 +236,7 @@ def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
     try:
         with serving(always(http())) as server, pytest.raises(KeyboardInterrupt):
             search(da.Client(server.base_url, token="tok"))
-        # The end is told too, a little later: not to the next test.
+        # The end is logged too, a little later: not during the next test.
         assert len(kept.wait_for(2)) == 2
     finally:
         logging.getLogger("dataaccess").removeHandler(handler)

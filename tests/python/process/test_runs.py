@@ -24,7 +24,7 @@ CONCURRENCY = 2
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[da.Sandbox]:
-    """Answers take a while, so that there is something to interrupt."""
+    """Responses take a while, so that there is something to interrupt."""
     with some_days(latency=0.1) as service:
         yield service
 
@@ -46,7 +46,7 @@ def _ctrl_c_is_heard() -> Iterator[None]:
 
 
 def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
-    """Another run, at once, has only what is open to do; at most what was under way is asked for again."""
+    """Another run, at once, runs only open tasks; at most those in flight are requested again."""
     report = scan.run(folder)
     assert 3 <= sum(task.was_done for task in report.tasks) < 8
     assert len(service.requests) <= 8 + CONCURRENCY
@@ -70,7 +70,7 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         scan.run(tmp_path)
-    # Promised are 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    # The limit is 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
     assert time.monotonic() - sent[0] < 2
     thread.join()
     check_it_goes_on(scan, service, tmp_path)

@@ -1,4 +1,4 @@
-"""No failure shows a token, a password or a row: not to whoever prints it, logs it, pickles it or shows its frames."""
+"""No failure shows a token, a password or a row: printed, logged, pickled or in its frames."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCapt
     for secret in SECRETS:
         found = {place for place, text in told.items() if secret in text}
         assert not found, f"{secret} in {found}"
-    # The caller has the value of a record that does not fit, and nobody else.
+    # Only the caller gets the value of a record that does not fit.
     rows = {place for place, text in told.items() if ROW in text}
     assert rows <= ({"0 fields"} if isinstance(error, da.RecordError) else set())
     assert not {place for place, text in told.items() if ASKED in text and "locals" not in place}

@@ -119,7 +119,7 @@ ANYTHING = st.recursive(
 
 @given(draw=st.data())
 def test_b3_anything_in_any_place_of_a_filter_is_answered(service: PlainService, draw: Any) -> None:
-    """The grammar of filters with any JSON value in one of its places: an answer or a refusal, no failure."""
+    """The grammar of filters with any JSON value in one of its places: a response or a refusal, no failure."""
     member = draw.draw(st.sampled_from([*condition(), "OR", "AND", "filters", "condition", "attrs", "itemTypeName"]))
     value = draw.draw(ANYTHING)
     body = search([condition(customer(1))])
@@ -171,7 +171,7 @@ BATCH = 50
 
 
 def test_b6_loads_and_searches_side_by_side_are_whole() -> None:
-    """Four threads load, four search: each answer has all rows of a load or none, and never fewer than before."""
+    """Four threads load, four search: each response has all rows of a load or none, and never fewer than before."""
     everything = {**search([]), "itemTypeId": 7, "itemTypeName": "visit", "attrs": ["visit_id", "load"]}
     with da.Sandbox() as sandbox:
         sandbox.declare("visit", 7, {"visit_id": "string", "load": "string"})

@@ -1,4 +1,4 @@
-"""Faults of the sandbox as the clients tell them, and how a test asks for them."""
+"""Faults of the sandbox: the errors that the clients raise, and how a test injects them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-# What is asked for, which class tells it, and whether it is tried again.
+# The fault, the class that it raises, and whether the request is retried.
 CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "reset": ({"kind": "reset"}, da.ConnectionLostError, True),
     "reset-after-the-head": ({"kind": "reset", "after_bytes": 0}, da.ConnectionLostError, True),
@@ -70,7 +70,7 @@ def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case
 def test_a_fault_that_passes_is_never_noticed(connect: Any, own: da.Sandbox, case: str) -> None:
     client = connect(own)
     expected = search(client)
-    # Two answers that break off at the same byte are final.
+    # Two responses that are cut off at the same byte are final.
     times = 1 if case.endswith("in-the-body") else 2
     with ask(own, CASES[case][0], times=times) as fault:
         assert search(client) == expected

@@ -1,4 +1,4 @@
-"""A hostile text in every position of a request: the service answers with an envelope and its rows stay as they are.
+"""A hostile string in every position of a request: the service answers with an envelope and its rows stay as they are.
 
 The rows are fetched and hashed before all tests and after. Texts that are legal values are compared with the oracle.
 """
@@ -100,7 +100,7 @@ def status_search(value: Any) -> Body:
     return code_search(code_condition(column="code_status", data_type="number", value=[value]))
 
 
-# Where a hostile text breaks a rule, whatever it is.
+# Where a hostile string breaks a rule, whatever it is.
 SEARCHES: dict[str, Put] = {
     "body": lambda text: text,
     "itemTypeId": lambda text: item_search(itemTypeId=text),
@@ -152,7 +152,7 @@ def put_at(path: str, position: str) -> Put:
 
 def fault(reply: Reply, text: str) -> str | None:
     """What is wrong with a refusal, if anything."""
-    # An object that is not there may also be told as such.
+    # An unknown object may also be reported as such.
     if reply.status not in {400, 404}:
         return f"status {reply.status}: {reply.body[:200]!r}"
     envelope = reply.envelope
@@ -244,11 +244,11 @@ def test_a_hostile_text_around_the_body(sandbox: da.Sandbox, position: str) -> N
         with PlainService(sandbox.base_url, token) as service:
             reply = service.post(path, item_search(), headers)
         assert reply.status < 500, (name, reply)
-        # What is no HTTP is refused before there is a request that an envelope could answer.
+        # What is no HTTP is refused before there is a request to respond to with an envelope.
         if reply.status == 200:
             assert len(reply.records) == 1, name
         elif reply.body:
             assert is_one_harmless_line(reply.refusal), name
         refusals |= {reply.body} if reply.status == 403 else set()
-    # Permission failures are told apart by nothing.
+    # Permission failures are all the same.
     assert len(refusals) <= 1

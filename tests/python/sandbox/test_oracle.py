@@ -1,4 +1,4 @@
-"""Searches compared with an oracle: what the service finds is what the document's filters say of the rows.
+"""Searches compared with an oracle that evaluates the specification's filters in Python.
 
 Bodies are drawn by hypothesis in both wire shapes and sent plainly, so that no check of the client is in
 the way; then through both clients. `HYPOTHESIS_PROFILE=soak` draws many more.
@@ -170,7 +170,7 @@ def names(body: Row) -> list[str]:
 @pytest.mark.parametrize("operator", ["before_date", "equals", "after_date"])
 @pytest.mark.parametrize("day", ["2023-12-31", "2024-01-01", "2024-02-28", "2024-02-29", "2024-03-01"])
 def test_the_borders_of_days(service: PlainService, codes: Table, day: str, operator: str) -> None:
-    """Codes stand on the first and the last second of each day, so that a border off by one is seen."""
+    """Codes are at the first and the last second of each day, so that a border off by one is seen."""
     for beside in (-1, 0, 86_399_999):
         condition = {**allocated_after(milliseconds(f"{day} 00:00:00") + beside), "operator": operator}
         body = code_search(condition)

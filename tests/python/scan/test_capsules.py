@@ -28,7 +28,7 @@ def service() -> Any:
 
 
 def customers(service: da.Sandbox) -> da.Scan:
-    """A scan whose schema only the answer tells."""
+    """A scan whose schema is known only from the response."""
     who = da.col("customer_id").matches([f"demo-customer-000{number}" for number in range(1, 9)])
     return service.client().scan_items("customer", ["customer_id", "name"], who)
 

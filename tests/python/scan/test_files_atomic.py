@@ -33,14 +33,14 @@ def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> No
         assert scan.stats is None or not scan.stats
 
 
-# Answers that break off.
+# Responses that are cut off.
 
 MANY = 70_000
-"""Rows of more than one batch, so that some are in the file when the answer breaks off."""
+"""Rows of more than one batch, so that some are in the file when the response is cut off."""
 
 
 def long(break_off: Callable[[int], int | None]) -> Any:
-    """A long answer, each time cut after so many rows."""
+    """A long response, each time cut after so many rows."""
 
     def answers(connection: Any, number: int) -> None:
         count = break_off(number)
@@ -106,7 +106,7 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
 
 @pytest.mark.usefixtures("unchanged_folder")
 def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
-    # Rows of another request may stand behind its own in the file by then: `run` has a file for each.
+    # The file may already have rows of another request after its own: `run` has a file for each.
     def answers(asked: Asked) -> bytes:
         data = answer(rows_of(asked.part, 2 * MANY if asked.part == 1 else 2))
         return Last(data[:-3]) if asked.part == 1 else data
@@ -117,7 +117,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
         assert parts.asked.count(1) == 1
 
 
-# What ends it on the way.
+# What ends it early.
 
 
 @pytest.mark.async_only

@@ -131,7 +131,7 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
         client = da.Client(server.base_url, token="tok-test", max_buffered_bytes=MEBIBYTE)
         assert USES[use](client, tmp_path) == list(range(DAYS * ROWS))
     assert service.given_up == 0
-    # What was dropped for want of room was requested again.
+    # What was dropped for lack of memory was requested again.
     assert len(service.requests) > DAYS
     assert set(service.requests) == set(range(DAYS))
 

@@ -25,7 +25,7 @@ LENGTH = 6
 
 
 def stock(zone: str) -> list[dict[str, Any]]:
-    """Codes at the borders of each day, for each member and status, and some that nobody holds."""
+    """Codes at the borders of each day, for each member and status, and some that belong to nobody."""
     borders = list(firsts(zone, FIRST - dt.timedelta(days=1), FIRST + dt.timedelta(days=LENGTH + 1)))
     moments = [border + step * QUARTER for border in borders for step in (-1, 0, 3)]
     held = product(moments, [None, *AUDIENCE])

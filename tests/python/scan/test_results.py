@@ -1,4 +1,4 @@
-"""Every form that the answer of a scan takes, compared with the rows that were loaded: types, values, nulls."""
+"""Every output format of a scan, compared with the loaded rows: types, values, nulls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs into a folder: what lies there afterwards, what a second run asks for, and what is told of both."""
+"""Runs into a folder: its files, what a second run requests, and the reports."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
         scan.run(tmp_path, on_progress=on_progress)
-    # At once, though what was under way may still let go.
+    # At once, though requests in flight may still be closing.
     report = scan.run(tmp_path)
     assert sum(task.was_done for task in report.tasks) >= 3
     assert len(service.requests) <= 8 + 2
@@ -225,7 +225,7 @@ def good(value: str) -> bytes:
 
 
 def refusing(*values: str) -> Any:
-    """Refuses some values for good."""
+    """Refuses some values permanently."""
 
     def give(connection: Any, value: str, _before: int) -> None:
         refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")

@@ -1,4 +1,4 @@
-"""What is told of a run: its figures, how far it is, and what makes one doubt that its rows are all there are."""
+"""Reports of a run: its stats, its progress, and signs that rows are missing."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 
 def gone(server: RawServer) -> bool:
-    """Whether all connections end, in a moment."""
+    """Whether all connections end within a moment."""
     deadline = time.monotonic() + 5
     while server.open and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -53,7 +53,7 @@ def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
         assert next(iter(batches)).num_rows == 2
         wait_until(lambda: len(parts.asked) >= 4)
         ENDS[end](client, batches)
-        # That of the first answer may be kept for another call.
+        # That of the first response may be kept for another call.
         wait_until(lambda: parts.server.open <= 1)
         with pytest.raises(da.StreamInterruptedError):
             next(iter(batches))

@@ -31,7 +31,7 @@ every_form = pytest.mark.parametrize("form", FORMS)
 
 
 def backwards(count: int) -> Callable[[Asked], bytes]:
-    """Answers each part only when the next one was answered."""
+    """Responds to each request only after the next one."""
     done = [threading.Event() for _ in range(count)]
 
     def answers(asked: Asked) -> bytes:

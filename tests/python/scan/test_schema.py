@@ -1,4 +1,4 @@
-"""Types of columns: what `schema=` asks for, what is inferred, and what is told when a value does not fit."""
+"""Types of columns: what `schema=` asks for, what is inferred, and the error when a value does not fit."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ WIDE = 2**53 + 1
 
 
 def written(*values: str) -> Any:
-    """An answer of records whose numbers are written so."""
+    """A response of records whose numbers are written so."""
     body = b",".join(b'{"a":%s}' % value.encode() for value in values)
     return in_parts([OPENING, body, CLOSING])
 
@@ -176,14 +176,14 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             except da.StreamInterruptedError as error:
                 (kind,) = re.findall(r'^pass schema=\{"a": "(json|float64)"\}$', error.hint or "")
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
-            # Equal, and of the same kind: a text stays apart from a number.
+            # Equal, and of the same kind: a string stays apart from a number.
             found = [row["a"] for batch in batches for row in batch.to_dicts()]
             assert found == [row["a"] for row in rows], later
             assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows], later
 
 
 def in_turns(*answers: list[dict[str, Any]]) -> Any:
-    """A server of these records, one answer after the other."""
+    """A server of these records, one response after the other."""
     return serving(in_turn(*(answer(records) for records in answers)))
 
 

@@ -1,4 +1,4 @@
-"""The full figures of a consumer that rests: a minute, within an answer of a gibibyte."""
+"""The full figures of a consumer that rests: a minute, within a response of a gibibyte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every byte of every answer, in every framing and encoding, as the last that comes."""
+"""Every byte of every response, in every framing and encoding, as the last that comes."""
 
 from __future__ import annotations
 

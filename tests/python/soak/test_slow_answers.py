@@ -1,4 +1,4 @@
-"""Answers that never end, each given up at the true pace."""
+"""Responses that never end, each given up at the true pace."""
 
 from __future__ import annotations
 

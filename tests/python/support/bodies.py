@@ -1,7 +1,7 @@
-"""Hypothesis strategies for bodies of searches that break no rule of the document, in both wire shapes.
+"""Hypothesis strategies for bodies of searches that break no rule of the specification, in both wire shapes.
 
 Values are drawn from the rows of a table and from near beside them: the borders of days, other cases and
-normal forms of texts, numbers that look alike. It decides nothing about what comes back.
+normal forms of strings, numbers that look alike. It decides nothing about what comes back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DAY = 86_400_000
 # Just before, at and just after an instant, and as far off as a zone can be.
 BESIDE = [0, 1, -1, 999, -999, 1000, -1000, 14 * 3_600_000, -12 * 3_600_000, DAY, -DAY]
 OPERATORS_OF_TIME = ["before_date", "equals", "after_date"]
-# The times that fit any reading of the document: from 1973 to 2100, in milliseconds.
+# The times that fit any reading of the specification: from 1973 to 2100, in milliseconds.
 EARLIEST, LATEST = 100_000_000_000, 4_102_444_800_000
 
 
@@ -66,7 +66,7 @@ def bodies(table: Table, attrs: st.SearchStrategy[Any], groups: st.SearchStrateg
 
 
 def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
-    """Some attributes in any order, as an array or as a text (open points attrs_as and attrs_separator)."""
+    """Some attributes in any order, as an array or as a string (open points attrs_as and attrs_separator)."""
     array = names(table)
     return st.one_of(array, array.map(",".join), array.map(" , ".join))
 
@@ -115,7 +115,7 @@ def item_conditions(table: Table, column: str, *, sendable: bool) -> st.SearchSt
     }
     if data_type == "datetime":
         times = times_near(table, column)
-        # The clients take small numbers for seconds, and so refuse times around 1970.
+        # The clients refuse times around 1970, as small numbers may be seconds.
         times = times.filter(lambda time: abs(time) >= EARLIEST) if sendable else times
         fields |= {"operator": st.sampled_from(OPERATORS_OF_TIME), "value": times}
         # The generic shape lists no `time_unit` (section 4.1), the condition object does (section 2.4).
@@ -149,17 +149,17 @@ def values_near(table: Table, column: str) -> st.SearchStrategy[Any]:
 
 
 def one_of_these(values: list[Any], beside: Callable[[Any], list[Any]]) -> list[st.SearchStrategy[Any]]:
-    """A strategy for the values and what stands beside each; none where there are no values."""
+    """A strategy for the values and their neighbours; none where there are no values."""
     if not values:
         return []
     # Drawn by their place: hypothesis would print all values again and again.
     one = st.integers(0, len(values) - 1).flatmap(lambda place: st.sampled_from(beside(values[place])))
-    # More often than any others: what is near is what tells right from wrong.
+    # More often than any others: near values reveal mistakes.
     return [one, one, one]
 
 
 def texts_beside(text: str) -> list[str]:
-    """A text, and others that a sloppy comparison takes for the same."""
+    """A string, and others that a careless comparison would treat as equal."""
     others = [text, text, text, text.upper(), text.swapcase(), text + " ", text[:-1], text[:-1] + "_", text[:2] + "%"]
     return [*others, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC"))]
 

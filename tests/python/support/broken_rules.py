@@ -1,7 +1,7 @@
 """Every rule of a search's body, each with a way to break it and nothing else (sections 2.4, 4.1, 4.2 and 8).
 
-A rule takes a body that breaks none, changes it in place, and tells what the refusal must name. The rules
-are those of the document and of the table of open points; nothing here sends anything.
+A rule takes a body that breaks none, changes it in place, and returns what the refusal must name. The rules
+are those of the specification and of the table of open points; nothing here sends anything.
 """
 
 from __future__ import annotations
@@ -379,7 +379,7 @@ OF_CODES: list[Rule] = [
 
 
 def forms(body: Row, listed: list[str]) -> list[list[str] | str]:
-    """The forms in which the names of an object's attributes are taken: those of promotion codes as an array only."""
+    """The accepted forms of `attrs`: those of promotion codes as an array only."""
     return [listed] if body["itemTypeName"] == "promotion_code" else [listed, ",".join(listed)]
 
 

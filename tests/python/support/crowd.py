@@ -27,7 +27,7 @@ PATIENCE = 20.0
 
 
 def _serve(pipe: Connection) -> None:
-    """Answers once `IN_FLIGHT` requests wait, each with the value that it searches for."""
+    """Responses once `IN_FLIGHT` requests wait, each with the value that it searches for."""
     most = now = 0
     all_wait = asyncio.Barrier(IN_FLIGHT)
 

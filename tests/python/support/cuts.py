@@ -1,4 +1,4 @@
-"""Answers that stop after any byte, in every framing and encoding, and what must become of them.
+"""Responses that stop after any byte, in every framing and encoding, and what must become of them.
 
 The oracle counts bytes and closing braces; it reads no JSON that is not whole.
 """
@@ -19,7 +19,7 @@ from support.raw_server import EXPORT, Close, RawServer, serving
 import dataaccess as da
 
 FRAMINGS = ("length", "chunked", "close", "shorter length", "last chunk")
-"""The first three break off. The last two end as HTTP ends, but too soon: only the content tells."""
+"""The first three are cut off. The last two end as HTTP ends, but too early: only the content shows it."""
 ENCODINGS = tuple(PACK)
 CHUNK = 40
 
@@ -38,7 +38,7 @@ ITEMS: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Case:
-    """An answer, how a client asks for it, and what it gives for all of it."""
+    """A response, the call that requests it, and its full result."""
 
     name: str
     body: bytes
@@ -49,7 +49,7 @@ class Case:
 
 
 def codes_body() -> bytes:
-    """Compact, in the order of the document."""
+    """Compact, in the order of the specification."""
     whole = {"code": 200, "message": "ok", "data": {"status": True, "data": CODES}}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -60,7 +60,7 @@ def items_body() -> bytes:
 
 
 def ends_of(body: bytes, records: list[dict[str, Any]], **options: Any) -> tuple[int, ...]:
-    """Where the records end that stand in a body one behind the other."""
+    """Where each record of a body ends."""
     ends: list[int] = []
     for record in records:
         written = json.dumps(record, **options).encode()
@@ -85,7 +85,7 @@ def stream_codes(client: Any) -> Any:
 
 
 def stream_items(client: Any) -> Any:
-    """Batches of one row; with types told, so that the first need not wait for others."""
+    """Batches of one row; with types given, so that the first need not wait for others."""
     schema = {"n": "json", "more": "json"}
     scan = client.scan_items("store", ["n", "more"], da.col("n").equals("x"), item_type_id=7, schema=schema)
     return scan.batches(max_rows=1)
@@ -114,7 +114,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Cut:
-    """What a server sends of an answer, and what the oracle says of it."""
+    """What a server sends of a response, and what the oracle says of it."""
 
     sent: bytes
     is_whole: bool
@@ -125,7 +125,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Wire:
-    """An answer in a framing and an encoding."""
+    """A response in a framing and an encoding."""
 
     case: Case
     framing: str
@@ -165,7 +165,7 @@ class Wire:
         return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
 
     def cut(self, place: int) -> Cut:
-        """The answer up to this place."""
+        """The response up to this place."""
         if self.ends_well:
             body = self.packed[:place]
             sent, has_head, ended = self.head(place) + self.framed(body), True, True
@@ -197,7 +197,7 @@ class Wire:
         return body
 
     def unpacked(self, body: bytes) -> bytes:
-        """As much of the content as can be read of a body; zstd tells nothing before a block's end."""
+        """As much of the content as can be read of a body; zstd decodes nothing before a block's end."""
         if self.encoding == "gzip":
             return zlib.decompressobj(31).decompress(body)
         if self.encoding == "zstd":
@@ -207,7 +207,7 @@ class Wire:
 
 @contextmanager
 def cutting() -> Iterator[Cutter]:
-    """A server that sends what it is told."""
+    """A server that sends the given bytes."""
     cutter = Cutter()
     with serving(cutter.answer) as server:
         cutter.server = server
@@ -215,7 +215,7 @@ def cutting() -> Iterator[Cutter]:
 
 
 class Cutter:
-    """Sends one cut answer after the other, each on a connection of its own, and judges what became of it."""
+    """Sends one cut response after the other, each on a connection of its own, and judges what became of it."""
 
     server: RawServer
     sent: bytes = b""
@@ -226,7 +226,7 @@ class Cutter:
         raise Close
 
     def check(self, client: Any, wire: Wire, place: int) -> None:
-        """A whole answer is the result; anything less is an error of its class, with only whole rows before it."""
+        """A complete response is the result; anything less is an error of its class, with only whole rows before it."""
         cut, case = wire.cut(place), wire.case
         self.sent = cut.sent
         where = f"{case.name}, {wire.framing}, {wire.encoding}, cut at {place} of {wire.places() - 1}"
@@ -270,7 +270,7 @@ def client_of(connect: Any, cutter: Cutter) -> Any:
 
 
 def wires(framing: str, encoding: str) -> list[Wire]:
-    """Every answer in a framing and an encoding."""
+    """Every response in a framing and an encoding."""
     return [Wire(case, framing, encoding) for case in CASES]
 
 

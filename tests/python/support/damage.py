@@ -1,4 +1,4 @@
-"""A folder of a run, damaged byte by byte: each time it is told, or what is right is asked for again."""
+"""A folder of a run, damaged byte by byte: each time the damage is reported, or the data is requested again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cuts(folder: Path) -> Iterator[Damage]:
 
 
 def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
-    """Runs in the damaged folder; whether the damage was told. Rows are right, or there are none."""
+    """Runs in the damaged folder; whether the damage was reported. Rows are right, or there are none."""
     where = f"{damage.name}, {damage.where}"
     shutil.copytree(whole, folder)
     (folder / damage.name).write_bytes(damage.content)

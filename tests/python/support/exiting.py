@@ -1,4 +1,4 @@
-"""Programs whose interpreter ends with work of ours under way."""
+"""Programs whose interpreter exits while our requests are in flight."""
 
 from __future__ import annotations
 

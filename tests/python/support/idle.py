@@ -10,7 +10,7 @@ from support.raw_server import Answer, Close
 
 
 def once_a_connection(*answers: bytes) -> Answer:
-    """Gives each connection these answers; the request after them is read and the connection closed on it."""
+    """Gives each connection these responses; the request after them is read and the connection closed on it."""
     served: dict[socket.socket, int] = {}
     lock = threading.Lock()
 

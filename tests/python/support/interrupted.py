@@ -141,7 +141,7 @@ STATES: dict[str, tuple[Service, Callable[[da.Client], object], bool]] = {
 }
 # Before there is a request.
 EARLY = ("connect", "tls")
-# The six that are promised.
+# The six documented ones.
 SIX = ("connect", "tls", "headers", "body", "back-off", "parse")
 
 
@@ -167,7 +167,7 @@ def seconds_late(state: str, pause: float = 0.2) -> float:
 
 
 def seconds_until_interrupted(act: Callable[[], object], ready: Callable[[], bool], pause: float = 0.2) -> float:
-    """Sends Ctrl-C to a call, a pause after it is in the state to test; how long the call still takes."""
+    """Sends Ctrl-C to a call shortly after it reaches the state. Returns how long the call still takes."""
     sent: list[float] = []
     over = threading.Event()
 

@@ -27,9 +27,9 @@ from dataaccess._sandbox.fault import Fault, FaultKind
 CONCURRENCY = 3
 ROWS_OF_TASK = 7
 FIRST = date(2020, 1, 1)
-# How long an answer takes, so that a kill finds work under way.
+# How long a response takes, so that a kill finds requests in flight.
 LATENCY = 0.15
-# So many answers pass at most before one fails: about one of five does.
+# So many responses pass at most before one fails: about one of five does.
 MOST_BETWEEN = 5
 REFUSED = 3
 
@@ -58,7 +58,7 @@ class Killed:
     failures: int = 0
     requests: int = 0
     again: list[int] = field(default_factory=list)
-    """For each run that ended early, how many tasks were under way."""
+    """For each run that ended early, how many tasks were in flight."""
 
 
 def codes(tasks: int) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def codes(tasks: int) -> list[dict[str, Any]]:
 
 @contextmanager
 def failing(service: da.Sandbox, chance: random.Random, told: Killed) -> Iterator[None]:
-    """Makes one answer of about five fail, each in some way, for the time of a block."""
+    """Makes about one response of five fail in some way, within a block."""
     stop = threading.Event()
 
     def failure() -> Fault:
@@ -155,7 +155,7 @@ def killed(folder: Path, *, tasks: int, kills: int, seed: int) -> Killed:
         while told.kills < kills and code != 0:
             done_before = tasks_done(folder)
             service.clear_requests()
-            # Once the token ends under way: the run ends by itself, and goes on with another one.
+            # Once the token expires during a run: the run ends by itself, and continues with another one.
             revoke = told.kills == kills // 2 and not told.refusals
             code = ended_early(service, token, folder, tasks, chance, revoke=revoke)
             done, asked = tasks_done(folder), tasks_asked(service)

@@ -1,4 +1,4 @@
-"""A consumer of a large answer that takes a batch and rests, in a process of its own, and what that costs both ends."""
+"""A consumer in its own process that reads one batch of a large response and pauses, and what that costs both ends."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def parts(size: int) -> Iterator[bytes]:
 
 
 def rest(kind: str, size: int, seconds: float) -> tuple[Rested, int]:
-    """Lets a consumer rest for so long within an answer of so many bytes; and how many records those were."""
+    """Lets a consumer pause for so long within a response of so many bytes. Returns the number of records."""
     sent, records = 0, 0
     connections: list[Any] = []
 

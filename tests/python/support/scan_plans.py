@@ -11,14 +11,14 @@ QUARTER = dt.timedelta(minutes=15)
 
 
 def conditions(scan: Any) -> list[list[dict[str, Any]]]:
-    """Those of each request, all of which have one group."""
+    """The conditions of each request, all of which have one group."""
     groups = [request["body"]["filters"]["OR"] for request in scan.explain()]
     assert all(len(group) == 1 for group in groups)
     return [group["AND"] for (group,) in groups]
 
 
 def values(scan: Any, column: str) -> list[Any]:
-    """What each request compares a column with."""
+    """The values that each request compares a column with."""
     return [condition["value"] for group in conditions(scan) for condition in group if condition["column"] == column]
 
 

@@ -12,7 +12,7 @@ from support.scan_requests import (
 )
 
 LONG = 20
-"""Seconds after which a test is given up, never reached by one that passes."""
+"""Seconds after which a test fails; a passing one never takes so long."""
 
 
 def by_number(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Answers that never come to an end: each holds its client as long as the client lets it."""
+"""Responses that never end: each holds its client as long as the client lets it."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ CASES: dict[str, tuple[Answer, str]] = {
 
 
 def chunks(*pieces: bytes) -> bytes:
-    """An answer whose pieces are received one by one, as each is a chunk of HTTP."""
+    """A response whose pieces are received one by one, as each is a chunk of HTTP."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     return head + b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 
 
 def records(count: int, size: int) -> list[bytes]:
-    """An answer in parts, a record of some size in each."""
+    """A response in parts, a record of some size in each."""
     shell = json.dumps({**ANSWER, "data": {"status": True, "data": []}}).encode()
     opening, closing = shell[:-3], shell[-3:]
     parts = [json.dumps({"id": f"{number:0{size}}"}).encode() for number in range(count)]

@@ -40,7 +40,7 @@ NUMBERS = [
     *[0, 1, -1, 2, 7, 2**31, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), 10**18, 0.5, -0.5, 0.1, 0.1 + 0.2, 0.3, 1 / 3],
     *[1e300, -1e300, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 123456789.123456789, 9007199254740993.0],
 ]
-# Days around which times stand: ordinary, leap, clock changes of several zones, a day that Apia skipped, far ends.
+# Days around which times are chosen: ordinary, leap, clock changes of several zones, a day that Apia skipped, far ends.
 DAYS = [
     *["1969-12-31", "1970-01-01", "1999-12-31", "2000-02-29", "2011-12-30", "2023-03-12", "2023-11-05", "2024-02-29"],
     *["2024-03-10", "2024-03-31", "2024-07-01", "2024-10-27", "2024-11-03", "2025-01-01", "2099-12-31", "1900-01-01"],

@@ -26,7 +26,7 @@ def count(client: da.Client) -> int:
 
 
 def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
-    """An exception of a class, with a text in every field that travels."""
+    """An exception of a class, with a string in every field that is pickled."""
     fields: dict[str, Any] = {name: f"<{name}>" for name in kind._fields if (kind, name) != (da.RecordError, "value")}
     error = kind("search_codes: what and where", **fields)
     error.add_note("seen on a Monday")

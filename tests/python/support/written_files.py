@@ -18,12 +18,12 @@ KINDS = ["parquet", "csv", "jsonl"]
 
 
 def write(scan: Any, kind: str, path: str | Path) -> None:
-    """Writes a scan into a file of a kind."""
+    """Writes a scan into a file of a format."""
     assert getattr(scan, f"to_{kind}")(path) is None
 
 
 def rows_in(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of numbers and texts."""
+    """The rows of a file of numbers and strings."""
     if path.suffix == ".parquet":
         return list(pq.read_table(path).to_pylist())
     with path.open(encoding="utf-8", newline="") as file:
@@ -34,7 +34,7 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(params=KINDS)
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Where a file of each kind goes, in a folder of its own."""
+    """A path for a file of each format, in a folder of its own."""
     (tmp_path / "folder").mkdir()
     return tmp_path / "folder" / f"rows.{request.param}"
 
@@ -45,12 +45,12 @@ def kind_of(path: Path) -> str:
 
 @pytest.fixture
 def unchanged_folder(request: pytest.FixtureRequest, path: Path) -> Iterator[None]:
-    """What was there is there again in the end, and nothing else: no file, or an old one, by kind and test."""
+    """Checks that the folder is unchanged at the end: no file, or an old one, by format and test."""
     is_old = (KINDS.index(kind_of(path)) + zlib.crc32(request.node.originalname.encode())) % 2 == 0
     if is_old:
         path.write_text("of last week")
     yield
-    # A call that was ended ends its work in a moment.
+    # A cancelled call ends its work a moment later.
     expected = [path.name] if is_old else []
     deadline = time.monotonic() + 2
     while (left := [found.name for found in path.parent.iterdir()]) != expected and time.monotonic() < deadline:
