@@ -208,7 +208,7 @@ fn commit(transaction: Transaction<'_>, ended: &CancellationToken, step: &'stati
 }
 
 /// Retries a step while the database is busy.
-fn patiently<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn() -> rusqlite::Result<T>) -> Result<T> {
+fn retry_while_busy<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn() -> rusqlite::Result<T>) -> Result<T> {
     let since = Instant::now();
     loop {
         match attempt() {
