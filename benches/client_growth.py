@@ -45,10 +45,10 @@ def highest_memory(job: str, server: PrebuiltServer, rows: int) -> float:
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, str(PROBE), job, server.url(str(rows))], stdout=subprocess.PIPE, check=True, timeout=300
     )
-    told = json.loads(done.stdout)
-    if told["rows"] != rows:
-        raise SystemExit(f"{told['rows']} rows by {job}, not {rows}")
-    return float(told["memory"])
+    reported = json.loads(done.stdout)
+    if reported["rows"] != rows:
+        raise SystemExit(f"{reported['rows']} rows by {job}, not {rows}")
+    return float(reported["memory"])
 
 
 def memory(server: PrebuiltServer, scale: Scale) -> list[Measure]:

@@ -110,5 +110,5 @@ if __name__ == "__main__":
         os.sched_setaffinity(0, map(int, arguments.pop().split(",")))
     started = time.perf_counter()
     met = jobs[job](*arguments)
-    told = met if isinstance(met, dict) else {"rows": met}
-    print(json.dumps({**told, "seconds": time.perf_counter() - started, "memory": highest_memory()}))
+    reported = met if isinstance(met, dict) else {"rows": met}
+    print(json.dumps({**reported, "seconds": time.perf_counter() - started, "memory": highest_memory()}))

@@ -1,4 +1,4 @@
-//! Searches of the embedded service, byte for byte: shapes, rules, borders of days, and exact values.
+//! Searches of the sandbox, byte for byte: shapes, rules, borders of days, and exact values.
 //!
 //! Switches and streaming have their own files.
 

@@ -1,4 +1,4 @@
-//! Large answers of the embedded service: sent as they are found, waiting for slow readers, ended for those that left.
+//! Large responses of the sandbox: sent as rows are found, waiting for slow clients, ended when the client disconnects.
 
 use std::io::Read;
 use std::net::Shutdown;
@@ -90,7 +90,7 @@ fn a_client_that_leaves_frees_the_store() {
     let sandbox = large(Options::default());
     let mut stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     stream.read_exact(&mut [0; 100]).unwrap();
-    // While its answer is read, nothing can be loaded in memory.
+    // While its response is read, nothing can be loaded in memory.
     stream.shutdown(Shutdown::Both).unwrap();
     drop(stream);
     let since = Instant::now();

@@ -1,4 +1,4 @@
-//! What each switch of the embedded service changes in its answers.
+//! What each switch of the sandbox changes in its responses.
 
 use std::io::Read;
 use std::time::{Duration, Instant};

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 const SECOND: Duration = Duration::from_secs(1);
 const LATENCY: Duration = Duration::from_millis(20);
 
-/// What the service answers: nothing wrong, or a status with a wait it asks for.
+/// The service's response: success, or a status with a `Retry-After`.
 type Response = Result<(), (u16, Option<Duration>)>;
 
 /// Uniform in 0 to 1 (splitmix64).
@@ -210,9 +210,9 @@ async fn many_tasks_find_the_rate_that_a_service_allows() {
             let world = World::new(64, limited(from_bucket, asked)).run(64, Duration::ZERO, 70 * SECOND).await;
             let (_, good, bad) = world.between(10 * SECOND, 70 * SECOND);
             let share = f64::from(bad) / f64::from(good + bad);
-            let told = format!("bucket: {from_bucket}, asked: {asked:?}: {good} good, {bad} bad");
-            assert!(share < 0.05, "{told}");
-            assert!(f64::from(good) > 0.7 * 20.0 * 60.0, "{told}");
+            let counts = format!("bucket: {from_bucket}, asked: {asked:?}: {good} good, {bad} bad");
+            assert!(share < 0.05, "{counts}");
+            assert!(f64::from(good) > 0.7 * 20.0 * 60.0, "{counts}");
         }
     }
 }

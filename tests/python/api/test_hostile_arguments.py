@@ -115,9 +115,9 @@ def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
 
 def is_well_reported(error: da.ValidationError) -> bool:
     """Whether every problem is reported in one line, with its path."""
-    told = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
+    reported = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
     places = all(problem.argument for problem in error.problems)
-    return bool(told) and places and all(map(is_one_harmless_line, [str(error), *told]))
+    return bool(reported) and places and all(map(is_one_harmless_line, [str(error), *reported]))
 
 
 @pytest.mark.parametrize("position", ARRIVES)
@@ -189,15 +189,15 @@ def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> 
         for name, text in TEXTS.items():
             for path in (text, f"/{text}", f"/a/{text}"):
                 before = len(server.requests)
-                told = refusal(client.call, path, {})
-                if told is None:
+                reported = refusal(client.call, path, {})
+                if reported is None:
                     arrived = server.requests[-1].path
                     assert len(server.requests) == before + 1, name
                     assert arrived.startswith("/base/"), (name, arrived)
                     assert not {".", ".."} & set(arrived.split("/")), (name, arrived)
                 else:
                     assert len(server.requests) == before, name
-                    assert is_one_harmless_line(told), name
+                    assert is_one_harmless_line(reported), name
 
 
 @pytest.mark.parametrize("setting", ["token", "headers"])
@@ -206,16 +206,16 @@ def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: st
         for name, text in TEXTS.items():
             before = len(server.requests)
             options = {"token": {"token": text}, "headers": {"headers": {"X-Own": text}}}[setting]
-            told = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
-            if told is None:
+            reported = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
+            if reported is None:
                 headers = server.requests[-1].headers
                 sent = headers["authorization"].removeprefix("Bearer ") if setting == "token" else headers["x-own"]
                 # HTTP does not count the blanks around a value.
                 assert sent == text.strip(" \t"), name
             else:
                 assert len(server.requests) == before, name
-                assert setting in told, (name, told)
-                assert is_one_harmless_line(told), name
+                assert setting in reported, (name, reported)
+                assert is_one_harmless_line(reported), name
         assert 0 < len(server.requests) < len(TEXTS)
 
 

@@ -37,7 +37,7 @@ def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox
     expired = sandbox.issue_token(expires_in=0)
     revoked = sandbox.issue_token()
     sandbox.revoke(revoked)
-    told = set()
+    seen = set()
     for token in ("tok-wrong", expired, revoked, sandbox.issue_token(["download"])):
         with pytest.raises(da.PermissionDeniedError) as caught:
             search(connect(sandbox.base_url, token=token))
@@ -45,8 +45,8 @@ def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox
         assert (error.status, error.code, error.attempts) == (403, 301, 1)
         assert isinstance(error, PermissionError)
         assert token not in str(error) + repr(error.__dict__)
-        told.add(str(error))
-    assert len(told) == 1
+        seen.add(str(error))
+    assert len(seen) == 1
 
 
 def test_a_scope_is_for_its_operation(connect: Any, sandbox: da.Sandbox) -> None:
@@ -260,7 +260,7 @@ def test_a_callable_that_waits_for_itself_is_reported_at_once(connect: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "seen"),
     [
         (lambda: None, "NoneType"),
         (lambda: b"tok", "bytes"),
@@ -271,12 +271,12 @@ def test_a_callable_that_waits_for_itself_is_reported_at_once(connect: Any) -> N
         (lambda: os.environ["DATAACCESS_NOT_SET"], "KeyError"),
     ],
 )
-def test_a_callable_that_returns_no_token_is_reported(connect: Any, given: Any, told: str) -> None:
+def test_a_callable_that_returns_no_token_is_reported(connect: Any, given: Any, seen: str) -> None:
     with serving(always(http())) as server:
-        with pytest.raises(da.ConfigError, match=told) as caught:
+        with pytest.raises(da.ConfigError, match=seen) as caught:
             search(connect(server.base_url, token=given))
         assert server.requests == []
-    if told == "KeyError":
+    if seen == "KeyError":
         assert isinstance(caught.value.__cause__, KeyError)
 
 
@@ -323,9 +323,9 @@ def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: 
 OWN = "tok-of-a-file-0123456789"
 
 
-def everything_told(error: BaseException) -> str:
+def everything_in(error: BaseException) -> str:
     """All that an error, and each it came from, holds: its text, arguments, fields, and the locals of our frames."""
-    told: list[object] = []
+    seen: list[object] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
         one = waiting.pop()
@@ -335,15 +335,15 @@ def everything_told(error: BaseException) -> str:
         fields = [getattr(one, name) for name in dir(one) if name in {"object", "reason", "doc"}]
         frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
         ours = [frame.locals for frame in frames if frame.filename.startswith(str(Path(da.__file__).parent))]
-        told += [repr(one), str(one), one.args, vars(one), fields, ours]
-    return repr(told)
+        seen += [repr(one), str(one), one.args, vars(one), fields, ours]
+    return repr(seen)
 
 
 def is_told(token: str, error: BaseException) -> bool:
     """Whether an error holds a token, in any of the encodings that a file may have."""
-    told = everything_told(error)
+    seen = everything_in(error)
     encoded = [repr(token.encode(name))[2:-1] for name in ("utf-8", "utf-16-le", "utf-16-be")]
-    return any(part in told for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
+    return any(part in seen for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])

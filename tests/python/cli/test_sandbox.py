@@ -67,9 +67,9 @@ class Served:
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """The exit code and the standard error."""
         self.process.send_signal(number)
-        rest, told = self.process.communicate(timeout=5)
+        rest, reported = self.process.communicate(timeout=5)
         assert rest == ""
-        return self.process.returncode, told
+        return self.process.returncode, reported
 
 
 @contextmanager
@@ -117,8 +117,8 @@ def test_a_file_keeps_its_data(tmp_path: Path) -> None:
         with serving("--db", str(file)) as served:
             rows = served.client().search_items("customer", ["name"], da.col("customer_id").equals("17"))
             assert rows == [{"name": "Ada"}]
-            _, told = served.stop()
-            assert str(file) in told
+            _, reported = served.stop()
+            assert str(file) in reported
 
 
 def test_a_file_is_made(tmp_path: Path) -> None:
@@ -130,10 +130,10 @@ def test_a_file_is_made(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused(ended: Ended, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
-    code, output, told = ended("sandbox", "--db", str(file))
+    code, output, reported = ended("sandbox", "--db", str(file))
     assert (code, output) == (1, "")
-    assert told.startswith("dataaccess: ")
-    assert told.count("\n") == 1
+    assert reported.startswith("dataaccess: ")
+    assert reported.count("\n") == 1
 
 
 def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
@@ -169,9 +169,9 @@ def heeding(number: signal.Signals) -> Iterator[None]:
 def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
     with heeding(number), serving() as served:
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
-        code, told = served.stop(number)
+        code, reported = served.stop(number)
         assert code == 0
-        assert "Traceback" not in told
+        assert "Traceback" not in reported
         address = ("127.0.0.1", int(served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address, timeout=1).close()
@@ -182,19 +182,19 @@ def test_it_prints_what_it_serves_and_no_token() -> None:
         url = served.exports["DATAACCESS_BASE_URL"]
         with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own address
             paths = re.findall(r'"(/access/[^"]*)": \{', answer.read().decode())
-        _, told = served.stop()
-    assert [path for path in paths if f"POST {url}{path} " not in told] == []
-    assert f"GET  {url}/openapi.json " in told
-    assert "made-up data" in told
-    assert "scopes item." in told
-    assert served.exports["DATAACCESS_TOKEN"] not in told
+        _, reported = served.stop()
+    assert [path for path in paths if f"POST {url}{path} " not in reported] == []
+    assert f"GET  {url}/openapi.json " in reported
+    assert "made-up data" in reported
+    assert "scopes item." in reported
+    assert served.exports["DATAACCESS_TOKEN"] not in reported
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
 def test_a_port_that_is_none_is_refused(ended: Ended, port: str) -> None:
-    code, output, told = ended("sandbox", f"--port={port}")
+    code, output, reported = ended("sandbox", f"--port={port}")
     assert (code, output) == (2, "")
-    assert f"a port is a number from 0 to 65535, not {port!r}" in told
+    assert f"a port is a number from 0 to 65535, not {port!r}" in reported
 
 
 @pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
@@ -229,8 +229,8 @@ def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environme
         with serving(*data, *words, **environment) as served:
             assert served.exports["DATAACCESS_TOKEN"] == OWN
             assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
-            _, told = served.stop()
-            assert OWN not in told
+            _, reported = served.stop()
+            assert OWN not in reported
 
 
 @pytest.mark.parametrize("option", ["--token", "--tok", "--secret", "--password", "--header"])
@@ -241,15 +241,15 @@ def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(end
 
 def test_a_token_of_the_environment_has_every_scope(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", OWN)
-    code, output, told = ended("sandbox", "--scopes", "item")
+    code, output, reported = ended("sandbox", "--scopes", "item")
     assert (code, output) == (1, "")
-    assert "--scopes" in told
-    assert "DATAACCESS_SANDBOX_TOKEN" in told
-    assert OWN not in told
+    assert "--scopes" in reported
+    assert "DATAACCESS_SANDBOX_TOKEN" in reported
+    assert OWN not in reported
     monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", "short")
-    code, output, told = ended("sandbox")
+    code, output, reported = ended("sandbox")
     assert (code, output) == (1, "")
-    assert "token: it needs 16 or more visible ASCII characters" in told
+    assert "token: it needs 16 or more visible ASCII characters" in reported
 
 
 def test_switches_and_names_are_taken() -> None:
@@ -265,12 +265,12 @@ def test_switches_and_names_are_taken() -> None:
         address.add_header("Host", "box.internal")
         with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own address
             assert answer.status == 200
-        _, told = served.stop()
-        assert "scopes item, download, crm.read." in told
+        _, reported = served.stop()
+        assert "scopes item, download, crm.read." in reported
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "reported"),
     [
         (["--scopes", "itme"], 1, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
         (["--switch", "latnecy=1"], 1, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
@@ -281,10 +281,10 @@ def test_switches_and_names_are_taken() -> None:
     ],
     ids=str,
 )
-def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], code: int, told: str) -> None:
+def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], code: int, reported: str) -> None:
     found, output, printed = ended("sandbox", *words)
     assert (found, output) == (code, "")
-    assert told in printed
+    assert reported in printed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
@@ -319,11 +319,11 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
 
 def test_it_helps(ended: Ended) -> None:
     assert "sandbox" in ended("--help")[1]
-    _, told, _ = ended("sandbox", "--help")
+    _, reported, _ = ended("sandbox", "--help")
     assert all(
-        option in told
+        option in reported
         for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty", "--db"]
     )
-    code, output, told = ended()
+    code, output, reported = ended()
     assert (code, output) == (2, "")
-    assert "--help" in told or "usage" in told
+    assert "--help" in reported or "usage" in reported

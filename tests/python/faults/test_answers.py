@@ -152,10 +152,10 @@ def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, as
     assert len(error.history) == error.attempts
     assert error.operation == ask.name
     assert error.request_id == server.requests[-1].headers["x-request-id"]
-    told = str(error)
-    assert told.startswith(f"{ask.name}: ")
-    assert told.isprintable()
-    assert "tok-secret" not in told + repr(error.__dict__)
+    message = str(error)
+    assert message.startswith(f"{ask.name}: ")
+    assert message.isprintable()
+    assert "tok-secret" not in message + repr(error.__dict__)
 
 
 @every_case_that_mends

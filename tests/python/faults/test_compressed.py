@@ -29,12 +29,12 @@ def peak():
 client = da.Client(sys.argv[1], token="tok", retries=3)
 search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 search()
-before, started, told = peak(), time.monotonic(), "rows"
+before, started, outcome = peak(), time.monotonic(), "rows"
 try:
     search()
 except da.DataAccessError as error:
-    told = type(error).__name__
-print(told, time.monotonic() - started, peak() - before)
+    outcome = type(error).__name__
+print(outcome, time.monotonic() - started, peak() - before)
 """
 
 
@@ -133,11 +133,11 @@ def test_a_limit_still_ends_early(connect: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "outcome"),
     [(gzip.compress(bytes(2**28)), "NotJsonError"), (spaces(256), "rows"), (spaces(64, 1_000), "rows")],
     ids=["zeros", "spaces", "noise"],
 )
-def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, told: str) -> None:
+def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, outcome: str) -> None:
     large = packed(body)
 
     def answer(connection: Any, number: int) -> None:
@@ -148,7 +148,7 @@ def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, told: str
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=True)  # noqa: S603
         assert len(server.requests) == 2
     kind, seconds, growth = done.stdout.split()
-    assert kind == told
+    assert kind == outcome
     assert int(growth) < 32 * 2**20
     # What is no JSON ends at its first byte.
-    assert told == "rows" or float(seconds) < 1
+    assert outcome == "rows" or float(seconds) < 1

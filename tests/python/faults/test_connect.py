@@ -100,8 +100,8 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
-        told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
-        with pytest.raises(da.ProxyError, match=told) as caught:
+        output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
+        with pytest.raises(da.ProxyError, match=output) as caught:
             search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 
@@ -138,8 +138,8 @@ def test_c5_one_dead_address_of_two_is_never_noticed(tmp_path: Path, addresses: 
     known = in_private_hosts(hosts, sys.executable, "-c", ask)
     assert all(address in known.stdout for address in addresses), known
     with serving(always(http())) as server:
-        told = in_private_hosts(hosts, sys.executable, "-c", SEARCH, f"http://two.test:{server.port}")
-        assert (told.stdout.strip(), told.stderr) == (str(ROWS), "")
+        output = in_private_hosts(hosts, sys.executable, "-c", SEARCH, f"http://two.test:{server.port}")
+        assert (output.stdout.strip(), output.stderr) == (str(ROWS), "")
         assert server.connections == 1
 
 
@@ -204,10 +204,10 @@ except OSError:
 try:
     search()
 except da.DataAccessError as error:
-    told = f"{type(error).__name__} {getattr(error, 'phase', None)} {error}"
+    output = f"{type(error).__name__} {getattr(error, 'phase', None)} {error}"
 for one in taken:
     os.close(one)
-print(told)
+print(output)
 print(search())
 """
 
@@ -216,10 +216,10 @@ print(search())
 @pytest.mark.parametrize("state", ["used", "fresh"])
 def test_p13_too_many_open_files_is_reported_and_passes(state: str) -> None:
     with serving(always(http())) as server:
-        told = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
-    assert told.stdout, told.stderr
-    first, *rest = told.stdout.splitlines()
-    assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), told
+        output = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
+    assert output.stdout, output.stderr
+    first, *rest = output.stdout.splitlines()
+    assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), output
     assert "too many open files" in first.lower()
     assert rest == [str(ROWS)]
-    assert "panic" not in told.stderr
+    assert "panic" not in output.stderr

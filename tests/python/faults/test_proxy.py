@@ -107,14 +107,14 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
         with pytest.raises(da.ProxyError) as caught:
             ask(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
         assert len(proxy.requests) == caught.value.attempts == (2 if tried_again else 1)
-        told = str(caught.value)
-        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in told
+        message = str(caught.value)
+        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in message
     error = caught.value
     assert (error.phase, error.status) == ("proxy", status)
-    assert told.isprintable()
+    assert message.isprintable()
     told_too = traceback.TracebackException.from_exception(error, capture_locals=True)
     ours = [frame.locals for frame in told_too.stack if frame.filename.startswith(PACKAGE)]
-    everything = told + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
+    everything = message + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
     for secret in ("hunter2", CREDENTIALS.removeprefix("Basic "), "tok-secret"):
         assert secret not in everything
 

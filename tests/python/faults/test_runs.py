@@ -148,15 +148,15 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
         connection.sendall(refusal if value in bad else answer([{"n": int(value), "text": "x"}]))
 
     values = [str(number) for number in range(50)]
-    told: list[da.ScanProgress] = []
+    seen: list[da.ScanProgress] = []
     with answering(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
             da.ScanIncompleteError, match=r"^2 of 50 tasks failed for good, and 48 are kept in"
         ) as caught:
-            scan.run(tmp_path, on_progress=told.append)
+            scan.run(tmp_path, on_progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))
-        assert (told[-1].done, told[-1].failed) == (48, 2)
+        assert (seen[-1].done, seen[-1].failed) == (48, 2)
         assert failed_for_good(error) == [17, 42]
         assert {type(each) for each in error.failed.values()} == {da.RequestRejectedError}
         assert error.report.rows == len(error.report.tasks) == 48

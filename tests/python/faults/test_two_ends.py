@@ -19,8 +19,8 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n"
 
 def with_two_ends(body: bytes, length: int, status: str = "200 OK", *, length_first: bool = False) -> bytes:
     """A body in two chunks, with a `Content-Length` besides."""
-    told = f"Content-Length: {length}\r\n".encode()
-    framing = told + CHUNKED if length_first else CHUNKED + told
+    length_header = f"Content-Length: {length}\r\n".encode()
+    framing = length_header + CHUNKED if length_first else CHUNKED + length_header
     half = len(body) // 2
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:], b""))
     return f"HTTP/1.1 {status}\r\n".encode() + framing + b"\r\n" + chunks

@@ -68,7 +68,7 @@ class Statuses:
         raise Close
 
 
-def told(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
+def raised_by(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
     with pytest.raises(da.DataAccessError) as caught:
         ask(client)
     return caught.value
@@ -83,7 +83,7 @@ def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None
         for status in STATUSES:
             statuses.status = status
             before = len(server.requests)
-            error = told(WAYS[status % len(WAYS)], client)
+            error = raised_by(WAYS[status % len(WAYS)], client)
             assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
             sent = len(server.requests) - before
             assert sent == error.attempts == (2 if status in ASKED_AGAIN else 1), (status, repr(error))
@@ -100,7 +100,7 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
         client = connect(server.base_url, retries=0)
         for status in STATUSES:
             statuses.status, statuses.body = status, bodies[status % len(bodies)]
-            error = told(WAYS[status % len(WAYS)], client)
+            error = raised_by(WAYS[status % len(WAYS)], client)
             assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
 
 
@@ -109,7 +109,7 @@ def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, answ
     with serving(always(answer)) as server:
         client = connect(server.base_url, retries=5)
         for number, ask in enumerate(WAYS, 1):
-            error = told(ask, client)
+            error = raised_by(ask, client)
             assert isinstance(error, da.TruncatedResponseError), repr(error)
             assert (error.received, error.attempts, len(server.requests)) == (0, 2, 2 * number)
 
@@ -120,7 +120,7 @@ def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -
         raise Close
 
     with serving(cut) as server:
-        error = told(search, connect(server.base_url, retries=2))
+        error = raised_by(search, connect(server.base_url, retries=2))
         assert isinstance(error, da.TruncatedResponseError)
         assert len(server.requests) == 3
 
@@ -134,7 +134,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
         found: Counter[type[da.DataAccessError]] = Counter()
         for status in STATUSES:
             statuses.status = status
-            error = told(WAYS[status % len(WAYS)], client)
+            error = raised_by(WAYS[status % len(WAYS)], client)
             found[type(error)] += 1
             expected = da.PermissionDeniedError if status == 403 else NAMED.get(status, BY_HUNDRED[status // 100])
             assert type(error) is expected, (status, repr(error))
@@ -144,7 +144,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
         statuses.status = 403
         for words in (b"<html>no", b"", b"null", b"[301]", b'{"code":"301"}', b'{"code":403}', b'{"code":301'):
             statuses.body = words
-            assert type(told(search, client)) is da.RequestRejectedError, words
+            assert type(raised_by(search, client)) is da.RequestRejectedError, words
 
 
 # The response to a refused token: the HTTP status and the code.
@@ -169,7 +169,7 @@ def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect:
     def refused(tokens: list[str]) -> tuple[list[str], int]:
         given = iter(tokens)
         with serving(refuse) as server:
-            error = told(ask, connect(server.base_url, token=lambda: next(given), retries=3))
+            error = raised_by(ask, connect(server.base_url, token=lambda: next(given), retries=3))
             assert isinstance(error, da.PermissionDeniedError), repr(error)
             sent = [request.headers["authorization"] for request in server.requests]
             assert error.attempts == len(sent)
@@ -178,7 +178,7 @@ def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect:
     assert refused(["tok-1", "tok-2", "tok-3"]) == (["Bearer tok-1", "Bearer tok-2"], 1)
     assert refused(["tok-1", "tok-1", "tok-3"]) == (["Bearer tok-1"], 1)
     with serving(refuse) as server:
-        assert told(ask, connect(server.base_url, token="tok", retries=3)).attempts == len(server.requests) == 1
+        assert raised_by(ask, connect(server.base_url, token="tok", retries=3)).attempts == len(server.requests) == 1
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -220,7 +220,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
                 if last:
                     body = dict(reversed(body.items()))
                 answers = iter([http(body)])
-                error = told(ask, client)
+                error = raised_by(ask, client)
                 assert type(error) is expected, (members, repr(error))
                 assert error.attempts == 1
         for members in ({"code": 200.0}, {"code": 200}, {"data": {**good["data"], "status": None}}):
@@ -282,7 +282,7 @@ def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(con
             if case == "H29-list":
                 assert len(ask(strict)) == 0
             else:
-                error = told(ask, strict)
+                error = raised_by(ask, strict)
                 assert isinstance(error, da.EnvelopeError)
                 place, found = told_as.split(" ")
                 assert (error.field, error.attempts) == (place, 1)
@@ -295,7 +295,7 @@ def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: di
     body = {"code": 200, **({"data": members} if inside else members)}
     with serving(lambda connection, _number: connection.sendall(http(body))) as server:
         for ask in (search, stream, collect):
-            error = told(ask, connect(server.base_url))
+            error = raised_by(ask, connect(server.base_url))
             # A list in place of the records is one: its elements are no records.
             expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
             assert type(error) is expected, repr(error)

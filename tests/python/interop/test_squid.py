@@ -117,6 +117,6 @@ def test_its_refusals_are_reported_as_its_own(
         search(connect(f"https://{host}:{free_port()}", retries=1, ca_bundle=bundle))
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)
-    told = "refused the" if status else "opened no"
-    assert f"the proxy {proxy} (HTTPS_PROXY) {told} way to {host}:" in str(error)
+    verb = "refused the" if status else "opened no"
+    assert f"the proxy {proxy} (HTTPS_PROXY) {verb} way to {host}:" in str(error)
     assert "hunter2" not in str(error) + repr(error.history)

@@ -23,8 +23,8 @@ ALONE = ["-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:hypothesispytest",
 
 @pytest.mark.slow
 def test_fixtures_are_available_and_documented(pytester: pytest.Pytester) -> None:
-    told = pytester.runpytest_subprocess("--fixtures", timeout=50).stdout
-    told.fnmatch_lines(
+    reported = pytester.runpytest_subprocess("--fixtures", timeout=50).stdout
+    reported.fnmatch_lines(
         ["dataaccess_sandbox *", "*for this test alone*", "dataaccess_client *", "*token has every scope*"]
     )
 

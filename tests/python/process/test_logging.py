@@ -66,9 +66,9 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
         search(connect(server.base_url))
         ended = time.time()
         ids = [request.headers["x-request-id"] for request in server.requests]
-    told = [(record.name, record.levelname) for record in kept.records]
+    logged = [(record.name, record.levelname) for record in kept.records]
     request, retry = ("dataaccess.request", "DEBUG"), ("dataaccess.retry", "WARNING")
-    assert told == [request, request, retry, request, request]
+    assert logged == [request, request, retry, request, request]
     assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
     assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
     assert {record.operation for record in kept.records} == {"search_codes"}
@@ -94,9 +94,9 @@ def test_every_operation_is_reported_by_its_name(connect: Any, sandbox: da.Sandb
     client.call("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
     client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
     list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
-    told = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
+    logged = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
     once = ["search_items", "download_segment", "wait_for_segment", "call", "scan_codes", "scan_codes"]
-    assert told == once
+    assert logged == once
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -196,7 +196,7 @@ class Raising(logging.Handler):
 
 def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda told: unraisable.append(told.exc_type))
+    monkeypatch.setattr(sys, "unraisablehook", lambda logged: unraisable.append(logged.exc_type))
     handler = Raising()
     logging.getLogger("dataaccess").addHandler(handler)
     try:

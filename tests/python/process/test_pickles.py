@@ -20,7 +20,7 @@ EXCEPTIONS = [
 SPAWN = multiprocessing.get_context("spawn")
 
 
-def told(error: BaseException) -> tuple[Any, ...]:
+def shown(error: BaseException) -> tuple[Any, ...]:
     """What must be the same on the other side."""
     return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
 
@@ -57,4 +57,4 @@ def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
         for kind, result in pending:
             with pytest.raises(kind) as caught:
                 result.get(timeout=50)
-            assert told(caught.value) == told(full(kind))
+            assert shown(caught.value) == shown(full(kind))

@@ -127,15 +127,15 @@ def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_pat
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=1))
-    told: list[str] = []
+    messages: list[str] = []
 
     def on_progress(progress: da.ScanProgress) -> None:
         if progress.done == 2:
-            told.append(in_child(lambda: scan.run(tmp_path)))
+            messages.append(in_child(lambda: scan.run(tmp_path)))
 
     report = scan.run(tmp_path, on_progress=on_progress)
-    assert told[0].startswith("CheckpointLockedError: ")
-    assert f"in use by process {os.getpid()}" in told[0]
+    assert messages[0].startswith("CheckpointLockedError: ")
+    assert f"in use by process {os.getpid()}" in messages[0]
     # The child has ended, and the lock was still its parent's.
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(service.requests) == 8

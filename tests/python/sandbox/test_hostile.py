@@ -161,15 +161,15 @@ def fault(reply: Reply, text: str) -> str | None:
         return f"not a refusal: {reply.body[:200]!r}"
     if not is_one_harmless_line(message) or len(message) > 500:
         return f"not one harmless line: {message!a}"
-    told = [word for word in INTERNALS if word in message.lower() and word not in text.lower()]
-    return f"tells {told}: {message}" if told else None
+    leaked = [word for word in INTERNALS if word in message.lower() and word not in text.lower()]
+    return f"shows {leaked}: {message}" if leaked else None
 
 
 @pytest.mark.parametrize(("path", "position"), POSITIONS)
 def test_a_hostile_text_where_it_breaks_a_rule(service: PlainService, path: str, position: str) -> None:
     put, turn = put_at(path, position), POSITIONS.index((path, position))
     faults = {name: fault(service.post(path, put(text)), text) for name, text in texts_of(turn).items()}
-    assert not {name: told for name, told in faults.items() if told}
+    assert not {name: leaked for name, leaked in faults.items() if leaked}
 
 
 @pytest.mark.parametrize(("path", "position"), POSITIONS)
@@ -178,8 +178,8 @@ def test_bytes_that_are_no_json_text(service: PlainService, path: str, position:
     faults = {}
     for name, hostile in BYTES.items():
         reply = service.post(path, template.replace(b"HOSTILE", hostile))
-        if told := fault(reply, ""):
-            faults[name] = told
+        if leaked := fault(reply, ""):
+            faults[name] = leaked
     assert not faults
 
 

@@ -201,9 +201,9 @@ def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
 def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
     service: da.Sandbox, row: dict[Any, Any], expected: str
 ) -> None:
-    told = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
-    assert told.startswith("object `store`, row 1: ")
-    assert expected in told
+    message = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
+    assert message.startswith("object `store`, row 1: ")
+    assert expected in message
 
 
 @pytest.mark.parametrize(
@@ -290,15 +290,15 @@ def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
 
 
 def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
-    def told(name: str, item_type_id: int, attributes: Any) -> str:
+    def declaration_error(name: str, item_type_id: int, attributes: Any) -> str:
         with pytest.raises(da.SandboxError) as caught:
             service.declare(name, item_type_id, attributes)
         return str(caught.value)
 
-    wrong = told("shop", 8, {"id": "text"})
+    wrong = declaration_error("shop", 8, {"id": "text"})
     assert wrong == "object `shop`: attribute `id` cannot be `text`; it is string, number or datetime"
-    assert "its name or its id 7 is taken by `store`" in told("shop", 7, {"id": "string"})
-    assert "it has no attributes" in told("shop", 8, {})
+    assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
+    assert "it has no attributes" in declaration_error("shop", 8, {})
     with pytest.raises(da.SandboxError, match="object `shop` is not declared; declared are promotion_code, customer"):
         service.load("shop", [])
     service.declare("store", 7, STORE)

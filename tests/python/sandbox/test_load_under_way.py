@@ -72,7 +72,7 @@ def test_what_gives_the_rows_may_use_the_service(make: Callable[[Any], Any], tmp
 @pytest.mark.timeout(20)
 def test_a_stop_ends_a_load_and_the_file_is_free_at_once(make: Callable[[Any], Any], tmp_path: Path) -> None:
     path = tmp_path / "data.db"
-    sandbox, begun, told = da.Sandbox(db=path), threading.Event(), []
+    sandbox, begun, messages = da.Sandbox(db=path), threading.Event(), []
 
     def rows() -> Iterator[dict[str, Any]]:
         for number in range(200):
@@ -83,7 +83,7 @@ def test_a_stop_ends_a_load_and_the_file_is_free_at_once(make: Callable[[Any], A
     def load() -> None:
         with pytest.raises(da.SandboxError, match="was stopped") as caught:
             sandbox.load("customer", make(rows()))
-        told.append(caught.value)
+        messages.append(caught.value)
 
     thread = threading.Thread(target=load)
     thread.start()
@@ -95,7 +95,7 @@ def test_a_stop_ends_a_load_and_the_file_is_free_at_once(make: Callable[[Any], A
         assert again.load("customer", [{"customer_id": "0"}]) == 1
         assert time.monotonic() - started < 3
         thread.join(timeout=5)
-        assert len(told) == 1
+        assert len(messages) == 1
         assert customers(again) == ["0"], "rows were written after the stop"
     assert names(tmp_path) == ["data.db"]
 

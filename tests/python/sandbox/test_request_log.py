@@ -48,8 +48,8 @@ def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any
     connection.request("POST", "/bytes", b"\xff")
     assert connection.getresponse().status == 404
     connection.close()
-    told = [(request.path, request.body, request.status) for request in own.requests]
-    assert told == [
+    logged = [(request.path, request.body, request.status) for request in own.requests]
+    assert logged == [
         ("/access/api/segment/download", {"scope": "download", "exportId": 5637051}, 403),
         ("/bytes", b"\xff", 404),
     ]
@@ -65,15 +65,15 @@ def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
 def test_what_was_told_stays_and_what_is_cleared_is_gone(own: da.Sandbox) -> None:
     client = own.client()
     client.download_segment(5637051)
-    told = own.requests
+    logged = own.requests
     own.clear_requests()
     assert own.requests == []
     client.download_segment(5637051)
-    assert len(told) == len(own.requests) == 1
+    assert len(logged) == len(own.requests) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
-        told[0].status = 500  # type: ignore[misc]
+        logged[0].status = 500  # type: ignore[misc]
     with pytest.raises(TypeError):
-        told[0].headers["x"] = "y"  # type: ignore[index]
+        logged[0].headers["x"] = "y"  # type: ignore[index]
 
 
 def test_a_stopped_sandbox_still_tells() -> None:

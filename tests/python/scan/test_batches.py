@@ -100,13 +100,13 @@ def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
 
     with serving(silent) as server:
         batches = scan_of(client_of(server)).batches(max_rows=100)
-        told: list[BaseException] = []
+        errors: list[BaseException] = []
 
         def take() -> None:
             try:
                 list(batches)
             except da.DataAccessError as error:
-                told.append(error)
+                errors.append(error)
 
         thread = threading.Thread(target=take)
         thread.start()
@@ -114,7 +114,7 @@ def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
             time.sleep(0.01)
         batches.close()
         thread.join()
-    assert [type(error) for error in told] == [da.StreamInterruptedError]
+    assert [type(error) for error in errors] == [da.StreamInterruptedError]
 
 
 def test_async_batches_close_as_generators_do() -> None:

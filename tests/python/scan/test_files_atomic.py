@@ -171,8 +171,8 @@ def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
                 time.sleep(0.01)
             time.sleep(0.3)
             writer.send_signal(signal.SIGINT)
-            _, told = writer.communicate(timeout=20)
-        assert "KeyboardInterrupt" in told
+            _, output = writer.communicate(timeout=20)
+        assert "KeyboardInterrupt" in output
         drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
         assert drafts == []
 
@@ -196,9 +196,9 @@ except OSError as error:
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
     command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
-    assert told[0] == f"FileError {errno.EFBIG} {path}"
-    assert "allow larger files there and try again: nothing was left behind" in told[1]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
+    assert output[0] == f"FileError {errno.EFBIG} {path}"
+    assert "allow larger files there and try again: nothing was left behind" in output[1]
 
 
 # Where it goes.
@@ -270,8 +270,8 @@ def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> N
 
     with serving(large) as server:
         command = [sys.executable, "-c", MEMORY, server.base_url, kind_of(path), str(path)]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
-    rows, size, grown = map(int, told.split())
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    rows, size, grown = map(int, output.split())
     assert rows == counts[1] * 5_000
     assert size >= 79
     assert grown < 60, f"{grown} MiB more for an answer of {size} MiB"

@@ -13,7 +13,7 @@ DAYS = da.days("2024-01-01", "2024-01-04")
 VALUE = "filters.OR[0].AND[0].value"
 
 
-def told(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
+def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
     """The place of each problem of a call."""
     with pytest.raises(da.ValidationError) as caught:
         call(*arguments, **options)
@@ -37,45 +37,45 @@ def told(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
     ],
 )
 def test_a_range_that_is_invalid_is_reported_with_its_path(client: Any, days: Any, message: str) -> None:
-    assert told(client.scan_codes, ["id"], allocated_time=days) == [("allocated_time", VALUE)]
+    assert problems_of(client.scan_codes, ["id"], allocated_time=days) == [("allocated_time", VALUE)]
     with pytest.raises(da.ValidationError, match=message):
         client.scan_codes(["id"], allocated_time=days)
 
 
 def test_a_range_belongs_to_times(client: Any) -> None:
-    places = told(client.scan_codes, allocated_time=DAYS, allocated_audience=DAYS, code_status=DAYS)
+    places = problems_of(client.scan_codes, allocated_time=DAYS, allocated_audience=DAYS, code_status=DAYS)
     assert places == [("allocated_audience", VALUE), ("code_status", VALUE.replace("AND[0]", "AND[1]"))]
     x = da.col("x")
     for where in (x.matches(DAYS), x.equals(DAYS), x.before(DAYS)):  # type: ignore[arg-type] # on purpose
-        assert told(items, client, where) == [("where", VALUE)]
+        assert problems_of(items, client, where) == [("where", VALUE)]
 
 
 def test_a_range_in_one_of_several_groups_is_reported_with_its_path(client: Any) -> None:
     where = da.col("x").equals("a") | (da.col("y").equals("b") & da.col("opened").on(DAYS))
-    assert told(items, client, where) == [("where", "filters.OR[1].AND[1].value")]
+    assert problems_of(items, client, where) == [("where", "filters.OR[1].AND[1].value")]
     with pytest.raises(da.ValidationError, match="opened has a range of days in one of 2 groups joined by OR"):
         items(client, where)
 
 
 def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
     # Each day of a week would be that week, and each of its rows would come seven times.
-    assert told(client.scan_codes, allocated_time=da.on(DAYS, unit="WEEK"))
-    assert told(items, client, da.col("opened").on(DAYS, unit="WEEK"))
+    assert problems_of(client.scan_codes, allocated_time=da.on(DAYS, unit="WEEK"))
+    assert problems_of(items, client, da.col("opened").on(DAYS, unit="WEEK"))
 
 
 @pytest.mark.parametrize("chunk", [0, -1, True, 1.5, "7", 2**63, [3]])
 def test_a_chunk_that_is_invalid_is_refused(client: Any, chunk: Any) -> None:
-    assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), chunk=chunk) == [("chunk", "")]
-    assert told(items, client, da.col("x").equals("a"), chunk=chunk) == [("chunk", "")]
+    assert problems_of(client.scan_codes, allocated_time=da.on("2024-01-15"), chunk=chunk) == [("chunk", "")]
+    assert problems_of(items, client, da.col("x").equals("a"), chunk=chunk) == [("chunk", "")]
 
 
 @pytest.mark.parametrize("ordered", [0, 1, None, "yes"])
 def test_an_order_that_is_invalid_is_refused(client: Any, ordered: Any) -> None:
-    assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), ordered=ordered) == [("ordered", "")]
+    assert problems_of(client.scan_codes, allocated_time=da.on("2024-01-15"), ordered=ordered) == [("ordered", "")]
 
 
 def test_all_problems_are_reported_together(client: Any) -> None:
-    places = told(
+    places = problems_of(
         client.scan_codes,
         ["id", "nmae"],
         allocated_time=da.days("2024-01-02", "2024-01-01"),

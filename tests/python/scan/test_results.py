@@ -235,10 +235,10 @@ def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
     with serving(always(answer([row]))) as server:
         client = connect(server.base_url)
         first = scan_of(client, list(row), schema={"t": "timestamp"}).collect()
-        told = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
-        assert first.schema == told
+        reported = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
+        assert first.schema == reported
         again = scan_of(client, list(row), schema=first.schema).collect()
-    assert (again.schema, again.to_dicts()) == (told, first.to_dicts())
+    assert (again.schema, again.to_dicts()) == (reported, first.to_dicts())
 
 
 def test_many_columns_are_shown_in_short(connect: Any) -> None:

@@ -91,14 +91,14 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
 ) -> None:
     import asyncio
 
-    told: list[int] = []
+    messages: list[int] = []
 
     async def on_progress(progress: da.ScanProgress) -> None:
         await asyncio.sleep(0.01)
-        told.append(progress.done)
+        messages.append(progress.done)
 
     by_day(connect(service)).run(tmp_path, on_progress=on_progress)
-    assert told == list(range(9))
+    assert messages == list(range(9))
 
 
 @pytest.mark.sync_only
@@ -151,7 +151,7 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "messages"),
     [
         ({"suspect_at": 0}, "suspect_at"),
         ({"suspect_at": 1.5}, "suspect_at"),
@@ -161,9 +161,9 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
     ],
 )
 def test_an_option_that_is_invalid_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], told: str
+    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], messages: str
 ) -> None:
-    with pytest.raises((da.ValidationError, da.ConfigError), match=told):
+    with pytest.raises((da.ValidationError, da.ConfigError), match=messages):
         by_day(connect(service)).run(tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
 

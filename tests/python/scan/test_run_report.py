@@ -50,18 +50,18 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
 def test_progress_is_reported_before_the_first_task_and_after_each(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
-    told: list[da.ScanProgress] = []
-    report = by_day(connect(service)).run(tmp_path, on_progress=told.append)
-    assert [progress.done for progress in told] == list(range(9))
-    assert {(progress.tasks, progress.failed) for progress in told} == {(8, 0)}
-    assert (told[0].rows, told[0].bytes) == (0, 0)
-    assert (told[-1].rows, told[-1].bytes) == (report.rows, report.bytes)
+    seen: list[da.ScanProgress] = []
+    report = by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    assert [progress.done for progress in seen] == list(range(9))
+    assert {(progress.tasks, progress.failed) for progress in seen} == {(8, 0)}
+    assert (seen[0].rows, seen[0].bytes) == (0, 0)
+    assert (seen[-1].rows, seen[-1].bytes) == (report.rows, report.bytes)
     for name in ("rows", "bytes", "seconds"):
-        values = [getattr(progress, name) for progress in told]
+        values = [getattr(progress, name) for progress in seen]
         assert values == sorted(values), name
-    told.clear()
-    by_day(connect(service)).run(tmp_path, on_progress=told.append)
-    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in told]
+    seen.clear()
+    by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
     assert (done, rows, size) == (8, report.rows, report.bytes)
 
 

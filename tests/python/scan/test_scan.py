@@ -197,9 +197,10 @@ def stored(zone: str) -> da.Sandbox:
 
 
 @pytest.mark.parametrize(
-    ("zone", "told"), [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")]
+    ("zone", "hint"),
+    [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")],
 )
-def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, told: str) -> None:
+def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, hint: str) -> None:
     with stored(zone) as service:
         client = connect(service)
         scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
@@ -207,7 +208,7 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
             with pytest.warns(da.StrayDayWarning, match="another day") as caught:
                 use()
             assert len(caught) == 1
-            assert told in str(caught[0].message)
+            assert hint in str(caught[0].message)
         same = connect(service, timezone=zone)
         assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
 

@@ -53,20 +53,20 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
     where = f"{damage.name}, {damage.where}"
     shutil.copytree(whole, folder)
     (folder / damage.name).write_bytes(damage.content)
-    told: list[da.CheckpointCorruptError] = []
+    errors: list[da.CheckpointCorruptError] = []
     try:
         try:
             report = scan_of(client).run(folder)
         except da.CheckpointCorruptError as error:
-            told.append(error)
+            errors.append(error)
         else:
             assert rows_in(folder) == rows_in(whole), where
             assert report.rows == len(rows_in(whole)), where
     finally:
         shutil.rmtree(folder)
-    for each in told:
+    for each in errors:
         assert each.path is not None, where
         assert Path(each.path).name == damage.name, where
         assert (each.line is not None) == (damage.name == JOURNAL), where
         assert each.hint is not None, where
-    return bool(told)
+    return bool(errors)

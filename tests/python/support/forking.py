@@ -37,10 +37,10 @@ def in_child(act: Callable[[], object]) -> str:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        told = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(child, 0)
-    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {told!r}"
-    return told
+    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {output!r}"
+    return output
 
 
 def count(client: da.Client) -> int:
@@ -127,7 +127,7 @@ def forked(state: str, sandbox: da.Sandbox) -> float:
 
     with STATES[state](client):
         time.sleep(0.02)
-        told = in_child(child)
-        assert told.startswith(f"({expected}, 200, "), told
+        output = in_child(child)
+        assert output.startswith(f"({expected}, 200, "), output
     assert count(client) == expected
-    return float(told.rpartition(" ")[2].rstrip(")"))
+    return float(output.rpartition(" ")[2].rstrip(")"))

@@ -78,7 +78,7 @@ def codes(tasks: int) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def failing(service: da.Sandbox, chance: random.Random, told: Killed) -> Iterator[None]:
+def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iterator[None]:
     """Makes about one response of five fail in some way, within a block."""
     stop = threading.Event()
 
@@ -96,7 +96,7 @@ def failing(service: da.Sandbox, chance: random.Random, told: Killed) -> Iterato
                 until = time.monotonic() + 1
                 while not fault.hits and not stop.is_set() and time.monotonic() < until:
                     stop.wait(0.005)
-                told.failures += fault.hits
+                results.failures += fault.hits
 
     thread = threading.Thread(target=fail)
     thread.start()
@@ -146,36 +146,36 @@ def tasks_asked(service: da.Sandbox) -> set[int]:
 
 def killed(folder: Path, *, tasks: int, kills: int, seed: int) -> Killed:
     """Kills a run so many times, or until it is done; each row of the store is then in its files once."""
-    chance, told = random.Random(seed), Killed()  # noqa: S311 - moments, not secrets
+    chance, results = random.Random(seed), Killed()  # noqa: S311 - moments, not secrets
     expected = codes(tasks)
-    with da.Sandbox(switches={"latency": LATENCY}) as service, failing(service, chance, told):
+    with da.Sandbox(switches={"latency": LATENCY}) as service, failing(service, chance, results):
         service.load("promotion_code", expected)
         token = service.issue_token()
         code = None
-        while told.kills < kills and code != 0:
+        while results.kills < kills and code != 0:
             done_before = tasks_done(folder)
             service.clear_requests()
             # Once the token expires during a run: the run ends by itself, and continues with another one.
-            revoke = told.kills == kills // 2 and not told.refusals
+            revoke = results.kills == kills // 2 and not results.refusals
             code = ended_early(service, token, folder, tasks, chance, revoke=revoke)
             done, asked = tasks_done(folder), tasks_asked(service)
             assert done[: len(done_before)] == done_before, "what was done is forgotten"
             assert asked.isdisjoint(int(task[:5]) for task in done_before), "what was done is asked for again"
             under_way = asked - {int(task[:5]) for task in done}
             assert len(under_way) <= CONCURRENCY, under_way
-            told.requests += len(service.requests)
-            told.again.append(len(under_way))
+            results.requests += len(service.requests)
+            results.again.append(len(under_way))
             if revoke:
                 assert code == REFUSED, code
-                told.refusals += 1
+                results.refusals += 1
                 token = service.issue_token()
             else:
-                told.kills += code == -signal.SIGKILL
+                results.kills += code == -signal.SIGKILL
         with child(service, token, folder, tasks) as process:
             output, _ = process.communicate(timeout=600)
             assert (process.returncode, output.splitlines()[-1]) == (0, f"report {tasks} {len(expected)}")
-        told.requests += len(service.requests)
+        results.requests += len(service.requests)
     found = [(row["id"], row["pool_id"]) for row in rows_in(folder)]
     assert sorted(found) == sorted((row["id"], row["pool_id"]) for row in expected)
     assert len(tasks_done(folder)) == tasks
-    return told
+    return results

@@ -127,7 +127,7 @@ def rest(kind: str, size: int, seconds: float) -> tuple[Rested, int]:
             time.sleep(seconds)
             assert is_full()
             after = sent
-            told, _ = consumer.communicate("go on\n")
+            reported, _ = consumer.communicate("go on\n")
         assert len(server.requests) == 1
     assert consumer.returncode == 0
-    return Rested(sent_before=before, sent_after=after, **json.loads(told)), records
+    return Rested(sent_before=before, sent_after=after, **json.loads(reported)), records

@@ -231,8 +231,8 @@ fn symbolic_links_are_refused() {
         std::os::unix::fs::symlink(&target, &ours).unwrap();
         let error = refusal(&path);
         assert_eq!(error.kind(), Kind::Checkpoint);
-        let told = format!("`{}` is a symbolic link, which is not followed", ours.display());
-        assert_eq!(error.message(), told);
+        let message = format!("`{}` is a symbolic link, which is not followed", ours.display());
+        assert_eq!(error.message(), message);
         assert_eq!(fs::read(&target).unwrap(), before);
         fs::remove_file(&ours).unwrap();
         if ours != next {

@@ -18,7 +18,7 @@ fn file(path: &Path) -> AtomicFile {
 fn refusal(path: &Path) -> Error {
     let error = AtomicFile::create(path, Kind::File).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
-    assert!(matches!(error.field("path"), Some(Field::Text(told)) if Path::new(told) == path), "{error:?}");
+    assert!(matches!(error.field("path"), Some(Field::Text(shown)) if Path::new(shown) == path), "{error:?}");
     error
 }
 

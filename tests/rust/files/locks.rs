@@ -20,8 +20,8 @@ fn is_locked_by(error: &Error, owner: u32) {
 
 fn succeeds(mut command: Command) {
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn fills_the_disk() {
     let mut file = checkpoint.part(1).unwrap();
     file.write_all(b"abc").unwrap();
     assert_eq!(file.finish().unwrap().bytes, 3);
-    // A line that does not fit: the task is not done, and the next line stands where it should.
+    // A line that does not fit: the task is not done, and the next line is where it should be.
     let long = TaskRecord { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
     is_full(&checkpoint.commit(2, long, None).unwrap_err(), Kind::Checkpoint);
     work(&mut checkpoint, 1);

@@ -14,7 +14,7 @@ use super::wire::{DOWNLOAD, Service};
 /// 2024-03-01 00:00:00 UTC.
 const START: Duration = Duration::from_secs(1_709_251_200);
 
-/// A demo service whose clock stands still until it is moved.
+/// A demo service whose clock moves only when the test moves it.
 fn service(switches: Switches) -> (Service, Arc<AtomicU64>) {
     let millis = Arc::new(AtomicU64::new(0));
     let clock = {

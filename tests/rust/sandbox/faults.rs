@@ -1,4 +1,4 @@
-//! Faults as a raw reader of the socket sees them: to the byte, and by the way the connection ends.
+//! Faults as a raw socket sees them: every byte, and how the connection ends.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
 
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// What came of an answer, and how it ended: properly, by a reset, or not at all.
+/// The bytes of a response, and how it ended: properly, by a reset, or not at all.
 #[derive(Debug)]
 struct Taken {
     bytes: Vec<u8>,

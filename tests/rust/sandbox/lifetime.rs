@@ -72,7 +72,7 @@ fn stopping_is_quick_while_clients_hold_sockets_and_closes_the_port() {
     service.sandbox.stop();
     for mut stream in [idle, kept, half_a_head, half_a_body] {
         let mut rest = Vec::new();
-        // A cut connection ends or is reset; either way nobody waits any longer.
+        // A cut connection ends or is reset; either way no one waits any longer.
         let _ = stream.read_to_end(&mut rest);
         assert_eq!(rest, b"");
     }

@@ -27,7 +27,7 @@ fn until_closed(stream: &mut TcpStream) -> (Duration, String) {
 
 #[test]
 fn sockets_that_drip_do_not_keep_a_good_client_out() {
-    // Twice as many as there is room for, none of which ever ends a request.
+    // Twice the limit, none of which ever completes a request.
     let service = service(Limits { connections: 16, ..Limits::default() });
     let mut slow: Vec<TcpStream> = (0..32).map(|_| service.connect()).collect();
     for (number, stream) in slow.iter_mut().enumerate() {
@@ -164,7 +164,7 @@ fn what_comes_after_a_refusal_is_read_for_a_while_and_no_longer() {
     assert!(started.elapsed() > SHORT / 2, "{:?}", started.elapsed());
 }
 
-/// A search whose answer is asked for so often that no buffer of the system holds all of it.
+/// A search whose response is asked for so often that no buffer of the system holds all of it.
 fn many_searches(service: &Service) -> (String, usize) {
     let body = codes(&json!(["id", "name"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]);
     let request = format!(

@@ -1,4 +1,4 @@
-//! The switches that change the shape of an answer.
+//! The switches that change the format of a response.
 
 use dataaccess::error::Kind;
 use dataaccess::sandbox::switches::{EmptyShape, KeyOrder, Switches};

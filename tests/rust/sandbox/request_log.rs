@@ -15,10 +15,10 @@ fn each_request_is_written_down_with_its_response_and_without_its_token() {
     service.request("POST /?refused-by-the-guard", &["Host: evil.example"], "secret");
     service.request("POST /?refused-by-the-guard", &["Host: localhost", "Origin: http://evil.example"], "secret");
     let requests = service.sandbox.requests().unwrap();
-    let told: Vec<_> =
+    let logged: Vec<_> =
         requests.iter().map(|request| (request.method.as_str(), request.path.as_str(), request.status)).collect();
     let expected = [("POST", DOWNLOAD, Some(200)), ("POST", SEARCH, Some(403)), ("GET", "/nowhere?page=2", Some(404))];
-    assert_eq!(told, expected);
+    assert_eq!(logged, expected);
     assert_eq!(requests[0].body.as_deref(), Some(body.to_string().as_bytes()));
     assert_eq!(requests[1].body.as_deref(), Some(&b"not JSON"[..]));
     let authorization = |place: usize| {
