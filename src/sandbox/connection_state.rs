@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::Limits;
+use super::options::Limits;
 
 /// The state of a connection.
 #[derive(Debug)]

@@ -2,24 +2,28 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::io::Result as IoResult;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection_state::{ConnectionState, Ending};
-use super::lingering_close;
+use super::reply::{Refusal, SERVER};
 use super::routes::{self, Shared};
+use super::switches::Switches;
 use super::wire::Wire;
 
 /// Most bytes of a head. The HTTP library itself limits it to 100 headers.
@@ -30,6 +34,11 @@ const GRACE: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Time for the client to receive what was sent: a reset discards what is still in flight.
 const RESET_DELAY: Duration = Duration::from_millis(50);
+
+/// Most bytes that are discarded.
+const DROPPED: usize = 128 * 1024 * 1024;
+/// Bytes that are read at once.
+const READ: usize = 16 * 1024;
 
 /// The connections that are open.
 struct Connections {
@@ -150,9 +159,7 @@ async fn serve_requests(
     let wire = http.into_parts().io.into_inner();
     let final_response = match ended {
         Ok(()) => None,
-        Err(cause) if wire.has_suppressed_output() => {
-            Some(lingering_close::unreadable(&cause, &shared.service.switches))
-        }
+        Err(cause) if wire.has_suppressed_output() => Some(unreadable(&cause, &shared.service.switches)),
         // The HTTP library's own error left together with a response in flight.
         Err(cause) if cause.is_parse() => None,
         Err(_) => return,
@@ -160,7 +167,39 @@ async fn serve_requests(
     connection.start_lingering();
     tokio::select! {
         // The client may close the connection first.
-        _ = timeout(shared.limits.linger, lingering_close::close(wire, final_response)) => {}
+        _ = timeout(shared.limits.linger, close_lingering(wire, final_response)) => {}
         () = stopping.cancelled() => {}
     }
+}
+
+/// Sends the final response, if any, and reads until the client closes its side.
+///
+/// Closing a socket with unread bytes resets the connection, and the client loses the response.
+async fn close_lingering(mut socket: Wire, final_response: Option<String>) -> IoResult<()> {
+    if let Some(response) = final_response {
+        socket.write_all(response.as_bytes()).await?;
+    }
+    socket.shutdown().await?;
+    let (mut buffer, mut dropped) = (vec![0; READ], 0);
+    while dropped < DROPPED {
+        match socket.read(&mut buffer).await? {
+            0 => break,
+            bytes => dropped += bytes,
+        }
+    }
+    Ok(())
+}
+
+/// The response to a head that the HTTP library could not parse. Its own has neither envelope nor `Server`.
+fn unreadable(cause: &hyper::Error, switches: &Switches) -> String {
+    let is_too_large = cause.is_parse_too_large();
+    let status = if is_too_large { StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE } else { StatusCode::BAD_REQUEST };
+    let problem = format!("the head of the request cannot be read: {cause}");
+    let (status, envelope) = Refusal::Problem(status, problem).envelope(switches);
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nserver: {}\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{envelope}",
+        String::from_utf8_lossy(SERVER.as_bytes()),
+        envelope.len()
+    )
 }

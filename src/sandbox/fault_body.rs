@@ -12,7 +12,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::connection_state::{ConnectionState, Ending};
-use super::faults::ActiveFault;
+use super::faults::{ActiveFault, FaultKind};
 
 /// A response body that reports its end to its connection.
 pub(super) struct FaultBody {
@@ -42,24 +42,17 @@ enum Event {
 }
 
 impl BodyFault {
-    fn new(event: Event, fault: Arc<ActiveFault>) -> Self {
+    /// What the fault does to a body; none when it affects no body.
+    pub(super) fn new(fault: Arc<ActiveFault>) -> Option<Self> {
+        let event = match fault.fault.kind {
+            FaultKind::Reset { after_bytes: Some(left) } => Event::End { left, ending: Ending::Reset },
+            FaultKind::Cut { after_bytes: Some(left) } => Event::End { left, ending: Ending::Close },
+            FaultKind::Stall { after_bytes: Some(left) } => Event::Stall { left },
+            FaultKind::Drip { chunk_bytes: most, pause } => Event::Drip { most, pause, until: None },
+            _ => return None,
+        };
         let ended = Box::pin(fault.ended().clone().cancelled_owned());
-        Self { event, held: Bytes::new(), fault: Some(fault), ended }
-    }
-
-    /// The connection ends after so many bytes.
-    pub(super) fn end(left: usize, ending: Ending, fault: Arc<ActiveFault>) -> Self {
-        Self::new(Event::End { left, ending }, fault)
-    }
-
-    /// Nothing is sent after so many bytes.
-    pub(super) fn stall(left: usize, fault: Arc<ActiveFault>) -> Self {
-        Self::new(Event::Stall { left }, fault)
-    }
-
-    /// Pieces of at most so many bytes are sent with a pause between them.
-    pub(super) fn drip(most: usize, pause: Duration, fault: Arc<ActiveFault>) -> Self {
-        Self::new(Event::Drip { most, pause, until: None }, fault)
+        Some(Self { event, held: Bytes::new(), fault: Some(fault), ended })
     }
 
     /// How many bytes may be sent now; pending while none.
@@ -154,8 +147,8 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::sandbox::faults::{Fault, FaultKind};
-    use crate::sandbox::limits::Limits;
+    use crate::sandbox::faults::Fault;
+    use crate::sandbox::options::Limits;
 
     /// The bytes sent of a body of unknown length, and how the connection is closed.
     async fn sent(left: usize) -> (Vec<u8>, Option<Ending>) {
@@ -163,8 +156,8 @@ mod tests {
         let body = Body::from_stream(futures_util::stream::iter(parts));
         let connection = Arc::new(ConnectionState::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
         let fault = Arc::new(ActiveFault::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
-        let body_fault = BodyFault::end(left, Ending::Close, Arc::clone(&fault));
-        let mut body = FaultBody::new(body, Arc::clone(&connection), Some(body_fault));
+        let body_fault = BodyFault::new(fault);
+        let mut body = FaultBody::new(body, Arc::clone(&connection), body_fault);
         let mut sent = Vec::new();
         while connection.ending().is_none() {
             let Ok(Some(frame)) = tokio::time::timeout(Duration::from_millis(50), body.frame()).await else {

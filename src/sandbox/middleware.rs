@@ -1,13 +1,15 @@
 //! Runs around every request: host check, request log, limits and faults.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderValue, StatusCode, header, request::Parts};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::connection_state::{ConnectionState, Ending};
 use super::fault_body::{BodyFault, FaultBody};
@@ -15,7 +17,10 @@ use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
 use super::request_log::Entry;
 use super::routes::Shared;
-use super::{body, guard, synthetic_response};
+use super::synthetic_response;
+
+/// Most bytes of a body; the rest is not read.
+pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Passes a request to its route and returns the response.
 pub(super) async fn receive(
@@ -26,7 +31,7 @@ pub(super) async fn receive(
 ) -> Response {
     connection.on_head();
     let (head, body) = request.into_parts();
-    let (answer, body_fault) = if let Err(refusal) = guard::check(&head, &shared.access, connection.local) {
+    let (answer, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
         // Not logged: foreign pages could push the requests of a test out of the log.
         (refused(&shared, &refusal), None)
     } else {
@@ -47,7 +52,7 @@ async fn serve(
     body: Body,
     next: Next,
 ) -> (Response, Option<BodyFault>) {
-    let body = match body::read(&head.headers, body, shared.limits.body).await {
+    let body = match read_body(&head.headers, body, shared.limits.body).await {
         Ok(body) => body,
         Err(refusal) => return (refused(shared, &refusal), None),
     };
@@ -59,7 +64,32 @@ async fn serve(
         head.headers.remove(header::ACCEPT_ENCODING);
     }
     let request = Request::from_parts(head, body.into());
-    (answer(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(body_fault))
+    (answer(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
+}
+
+/// Reads a body within a time limit.
+async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<Bytes, Refusal> {
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        let problem = "Content-Encoding: the body must be sent as it is".to_owned();
+        return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
+    }
+    let too_large = || {
+        let problem = format!("the body is larger than {BODY_LIMIT} bytes");
+        Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem)
+    };
+    // A `Content-Length` that is too large is rejected at once; a body without one is counted.
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(within, Limited::new(body, BODY_LIMIT).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Refusal::malformed("the body was cut off")),
+        Err(_) => {
+            let problem = format!("the body did not arrive within {} seconds", within.as_secs_f64());
+            Err(Refusal::Problem(StatusCode::REQUEST_TIMEOUT, problem))
+        }
+    }
 }
 
 /// The response to a request that was not read to its end.
@@ -110,15 +140,4 @@ async fn answer(
 async fn never(connection: &ConnectionState, ending: Ending) {
     connection.close_now(ending);
     std::future::pending::<()>().await;
-}
-
-/// The fault of the response body, if it has one.
-fn body_fault(fault: Arc<ActiveFault>) -> Option<BodyFault> {
-    match fault.fault.kind {
-        FaultKind::Reset { after_bytes: Some(bytes) } => Some(BodyFault::end(bytes, Ending::Reset, fault)),
-        FaultKind::Cut { after_bytes: Some(bytes) } => Some(BodyFault::end(bytes, Ending::Close, fault)),
-        FaultKind::Stall { after_bytes: Some(bytes) } => Some(BodyFault::stall(bytes, fault)),
-        FaultKind::Drip { chunk_bytes, pause } => Some(BodyFault::drip(chunk_bytes, pause, fault)),
-        _ => None,
-    }
 }

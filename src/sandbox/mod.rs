@@ -5,7 +5,6 @@
 //! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;
-mod body;
 mod connection_state;
 mod connections;
 mod days;
@@ -13,10 +12,6 @@ pub mod demo;
 mod exports;
 mod fault_body;
 mod faults;
-mod guard;
-mod limits;
-mod lingering_close;
-mod load;
 mod middleware;
 mod objects;
 mod openapi;
@@ -46,11 +41,10 @@ use tokio_util::sync::CancellationToken;
 pub use access::Access;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
-pub use limits::Limits;
-pub use load::Load;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
-pub use options::{Clock, Options};
+pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
+pub use store::Load;
 
 use self::routes::Shared;
 use self::server::Server;
@@ -167,8 +161,7 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn begin_load(&self, object: &str) -> Result<Load> {
-        let staged = self.service()?.store.stage(object)?;
-        Ok(Load::new(Arc::clone(&self.running.service), staged))
+        Load::begin(&self.service()?.store, object)
     }
 
     /// Deletes all rows of an object and returns their number.

@@ -13,8 +13,8 @@ mod tests {
     use super::*;
     use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
     use crate::contract::{DOWNLOAD_PATH, SCOPE_DOWNLOAD, SCOPE_ITEM, SEARCH_PATH};
-    use crate::sandbox::body::BODY_LIMIT;
     use crate::sandbox::days::TIMES;
+    use crate::sandbox::middleware::BODY_LIMIT;
     use crate::sandbox::objects::BusinessObject;
     use crate::sandbox::request::MAX_CONDITIONS;
 

@@ -11,9 +11,9 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 
 use super::access::Access;
-use super::limits::Limits;
 use super::middleware;
 use super::openapi;
+use super::options::Limits;
 use super::reply::{Refusal, Reply, SERVER};
 use super::response_writer::ResponseWriter;
 use super::service::Service;

@@ -28,7 +28,7 @@ use crate::error::{Error, Kind, Result};
 
 /// State of the service.
 pub(super) struct Service {
-    pub(super) store: Store,
+    pub(super) store: Arc<Store>,
     pub(super) exports: Exports,
     pub(super) tokens: Tokens,
     pub(super) faults: Arc<Faults>,
@@ -48,7 +48,7 @@ impl Service {
                 .with_source(cause)
         })?;
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store, exports, tokens, faults, log, clock, switches, day_zone, search_timeout })
+        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, day_zone, search_timeout })
     }
 
     /// The search (sections 4.1 and 4.2).

@@ -1,27 +1,27 @@
 //! Access tokens with scopes and expiry (section 5). Only their digests are kept.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Kind, Result};
 
 /// Prefix of every token, so that one found in a file is recognized.
 const PREFIX: &str = "sbx_";
 
-/// Most valid tokens: each request compares with all of them.
+/// Most valid tokens.
 const MAX_TOKENS: usize = 10_000;
 
+/// The SHA-256 digest of a token.
 type Fingerprint = [u8; 32];
 
 /// The valid tokens.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<Vec<Token>>);
+pub(super) struct Tokens(Mutex<HashMap<Fingerprint, Token>>);
 
 struct Token {
-    fingerprint: Fingerprint,
     scopes: Vec<String>,
     expires_at: Option<SystemTime>,
 }
@@ -52,46 +52,35 @@ impl Tokens {
         let token = format!("{PREFIX}{digits}");
         // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.retain(|token| token.is_valid(now));
+        let mut tokens = self.lock();
+        tokens.retain(|_, token| token.is_valid(now));
         if tokens.len() >= MAX_TOKENS {
-            return Err(Error::new(
-                Kind::Sandbox,
-                format!("{MAX_TOKENS} tokens of this sandbox are in force, which is enough"),
-            )
-            .with_hint("revoke those that are not needed, or issue them with expires_in="));
+            let problem = format!("this sandbox has {MAX_TOKENS} valid tokens, which is the limit");
+            return Err(Error::new(Kind::Sandbox, problem)
+                .with_hint("revoke those that are not needed, or issue them with expires_in="));
         }
-        tokens.push(Token { fingerprint: fingerprint(&token), scopes: scopes.to_vec(), expires_at });
+        tokens.insert(fingerprint(&token), Token { scopes: scopes.to_vec(), expires_at });
         Ok(token)
     }
 
     /// Adds a given token, without expiry.
     pub(super) fn add(&self, token: &str, scopes: Vec<String>) {
-        let token = Token { fingerprint: fingerprint(token), scopes, expires_at: None };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(token);
+        self.lock().insert(fingerprint(token), Token { scopes, expires_at: None });
     }
 
-    /// Revokes a token. Returns whether it was valid.
+    /// Revokes a token. Returns whether it was known.
     pub(super) fn revoke(&self, token: &str) -> bool {
-        let fingerprint = fingerprint(token);
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = tokens.len();
-        tokens.retain(|token| !bool::from(token.fingerprint.ct_eq(&fingerprint)));
-        tokens.len() < before
+        self.lock().remove(&fingerprint(token)).is_some()
     }
 
     /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
-        let fingerprint = fingerprint(token);
-        let tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Every token is compared, so that timing reveals nothing.
-        let mut found = None;
-        for token in tokens.iter() {
-            if bool::from(token.fingerprint.ct_eq(&fingerprint)) && token.is_valid(now) {
-                found = Some(Grant(token.scopes.clone()));
-            }
-        }
-        found
+        let tokens = self.lock();
+        tokens.get(&fingerprint(token)).filter(|token| token.is_valid(now)).map(|token| Grant(token.scopes.clone()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, Token>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +105,7 @@ mod tests {
         let (first, second) = (issue(), issue());
         assert_ne!(first, second);
         assert!(first.starts_with("sbx_") && first.len() == 68);
-        assert!(tokens.0.lock().unwrap().iter().all(|token| token.fingerprint[..] != first.as_bytes()[4..36]));
+        assert!(tokens.lock().keys().all(|fingerprint| fingerprint[..] != first.as_bytes()[4..36]));
     }
 
     #[test]
@@ -133,7 +122,7 @@ mod tests {
         assert!(tokens.revoke(&first));
         issue(59).unwrap();
         issue(60).unwrap();
-        assert_eq!(tokens.0.lock().unwrap().len(), 2);
+        assert_eq!(tokens.lock().len(), 2);
     }
 
     #[test]

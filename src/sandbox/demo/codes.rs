@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 
-use super::{CUSTOMERS, VISITORS, below, customers, pick};
+use super::{CUSTOMERS, VISITORS, below, customer_id, pick};
 use crate::sandbox::objects::{Cell, TIME_FORMAT};
 
 /// Days from 2024-01-01 to 2024-02-29.
@@ -82,7 +82,7 @@ fn seconds(count: u32) -> SignedDuration {
 /// Three of four codes are held by customers, the others by visitors.
 fn audience(number: u32) -> (Cell, Cell) {
     if below(4, number, 9) < 3 {
-        (customers::id(1 + below(CUSTOMERS, number, 10)).into(), Cell::Integer(-1003))
+        (customer_id(1 + below(CUSTOMERS, number, 10)).into(), Cell::Integer(-1003))
     } else {
         (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), Cell::Integer(-1007))
     }

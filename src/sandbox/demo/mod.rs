@@ -3,13 +3,13 @@
 //! Rows are computed, so that every start has the same ones. All ids begin with `demo-`.
 
 mod codes;
-mod customers;
-mod exports;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::exports::Exports;
-use super::store::Store;
+use super::exports::{Exports, PlannedEntry};
+use super::objects::Cell;
+use super::store::{Load, Store};
 use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_NAME};
 use crate::error::Result;
 
@@ -31,6 +31,10 @@ pub const EXPORT_MIXED: i64 = 5_637_054;
 /// An export that has no entries yet.
 pub const EXPORT_EMPTY: i64 = 5_637_055;
 
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Settings of the demo data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demo {
@@ -46,14 +50,49 @@ impl Default for Demo {
 
 impl Demo {
     /// Loads the rows and plans the exports of a service that starts now.
-    pub(super) fn fill(&self, store: &Store, exports: &Exports, now: SystemTime) -> Result<()> {
-        store.load(PROMOTION_CODE_NAME, (1..=CODES).map(codes::row))?;
-        store.load(CUSTOMER_NAME, (1..=CUSTOMERS).map(customers::row))?;
-        for (id, entries) in exports::plans(now, self.export_takes) {
+    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, now: SystemTime) -> Result<()> {
+        let mut load = Load::begin(store, PROMOTION_CODE_NAME)?;
+        load.add((1..=CODES).map(codes::row))?;
+        load.finish(false)?;
+        let mut load = Load::begin(store, CUSTOMER_NAME)?;
+        load.add((1..=CUSTOMERS).map(customer))?;
+        load.finish(false)?;
+        for (id, entries) in export_plans(now, self.export_takes) {
             exports.plan(id, entries);
         }
         Ok(())
     }
+}
+
+/// The plans of a service that starts now.
+fn export_plans(now: SystemTime, finishing_takes: Duration) -> [(i64, Vec<PlannedEntry>); 5] {
+    let entry = |ago: Duration, takes, rows, succeeds| {
+        let starts = now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
+        PlannedEntry { starts, takes, rows, succeeds }
+    };
+    let mixed = vec![
+        entry(2 * HOUR, 4 * MINUTE, 1_204, true),
+        entry(HOUR, 2 * MINUTE, 0, false),
+        entry(Duration::ZERO, DAY, 1_204, true),
+    ];
+    [
+        (EXPORT_FINISHED, vec![entry(HOUR, 5 * MINUTE, 2_000, true)]),
+        (EXPORT_RUNNING, vec![entry(Duration::ZERO, DAY, 2_000, true)]),
+        (EXPORT_FINISHING, vec![entry(Duration::ZERO, finishing_takes, 2_000, true)]),
+        (EXPORT_MIXED, mixed),
+        (EXPORT_EMPTY, Vec::new()),
+    ]
+}
+
+/// The id of a customer.
+fn customer_id(number: u32) -> String {
+    format!("demo-customer-{number:04}")
+}
+
+/// The row of a customer; the name is an opaque encoded string (section 2.3).
+fn customer(number: u32) -> Vec<Cell> {
+    let name = format!("{:016x}{:016x}", pseudo_random(number, 11), pseudo_random(number, 12));
+    vec![customer_id(number).into(), name.into()]
 }
 
 /// A pseudo-random number of its arguments (the finalizer of `SplitMix64`).

@@ -4,12 +4,10 @@
 
 mod codes;
 mod condition;
-mod download;
 mod node;
 mod search;
 mod strict;
 
-pub(super) use download::export_id;
 #[cfg(test)]
 pub(super) use search::MAX_CONDITIONS;
 pub(super) use search::{Target, query};
@@ -17,9 +15,11 @@ pub(super) use search::{Target, query};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use self::node::Node;
 use self::strict::Strict;
 use super::reply::Refusal;
 use super::switches::Switches;
+use crate::contract::SCOPE_DOWNLOAD;
 
 /// How this service interprets what the specification leaves open.
 pub(super) struct Interpretation<'a> {
@@ -50,4 +50,12 @@ fn depth(value: &Value) -> usize {
         Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// The export that the body of a download names (section 4.3).
+pub(super) fn export_id(body: &Value) -> Result<i64, Refusal> {
+    let body = Node::body(body);
+    body.object(&["scope", "exportId"])?;
+    body.member("scope")?.constant(SCOPE_DOWNLOAD)?;
+    body.member("exportId")?.integer()
 }

@@ -84,7 +84,11 @@ impl<'a> Node<'a> {
 
     /// Checks that the value is the only string allowed here.
     pub(super) fn constant(&self, expected: &str) -> Result<(), Refusal> {
-        if self.text()? == expected { Ok(()) } else { Err(self.mismatch(&format!("`{expected}`, the only documented value"))) }
+        if self.text()? == expected {
+            Ok(())
+        } else {
+            Err(self.mismatch(&format!("`{expected}`, the only documented value")))
+        }
     }
 }
 

@@ -2,20 +2,22 @@
 //!
 //! Staging locks nothing: meanwhile the caller can search the store, load other rows into it or stop it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::connection::failure;
 use super::{Store, Table, begin, check, commit, lock};
 use crate::error::{Error, Kind, Result, excerpt};
-use crate::sandbox::objects::Cell;
+use crate::sandbox::objects::{BusinessObject, Cell};
 use crate::sandbox::query::column;
 
-/// Rows for one object that no search sees yet.
-pub(in crate::sandbox) struct StagedRows {
+/// Rows to be added to an object of a [`Sandbox`](crate::sandbox::Sandbox): all by `finish`, or none.
+pub struct Load {
+    store: Arc<Store>,
     table: Arc<Table>,
     rows: Connection,
     count: usize,
@@ -23,48 +25,28 @@ pub(in crate::sandbox) struct StagedRows {
     ended: CancellationToken,
 }
 
-impl Store {
+impl Load {
     /// Begins to stage rows for an object.
-    pub(in crate::sandbox) fn stage(&self, object: &str) -> Result<StagedRows> {
-        let table = self.named(object)?;
-        let rows = self.location.staging()?;
+    pub(in crate::sandbox) fn begin(store: &Arc<Store>, object: &str) -> Result<Self> {
+        let table = store.named(object)?;
+        let rows = store.location.staging()?;
         let names: Vec<String> = (0..table.object.attributes.len()).map(column).collect();
         // Never committed: only this connection reads the staged rows.
         rows.execute_batch(&format!("CREATE TABLE staged ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
-        Ok(StagedRows { table, rows, count: 0, ended: self.stopping.child_token() })
+        Ok(Self { store: Arc::clone(store), table, rows, count: 0, ended: store.stopping.child_token() })
     }
 
-    /// Writes the staged rows. A row whose identifier is taken is an error, or replaces the other one.
-    pub(in crate::sandbox) fn write(&self, staged: &StagedRows, replaces: bool) -> Result<usize> {
-        let writer = lock(&self.writer);
-        let transaction = begin(writer.as_ref(), &staged.ended, "load")?;
-        staged.table.check_in(&transaction)?;
-        staged.copy_to(&transaction, replaces)?;
-        commit(transaction, &staged.ended, "load")?;
-        Ok(staged.count)
+    /// The object as it is declared.
+    #[must_use]
+    pub fn object(&self) -> &BusinessObject {
+        &self.table.object
     }
 
-    /// Stages rows, writes them and returns their number.
-    pub(in crate::sandbox) fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        let mut staged = self.stage(object)?;
-        staged.add(rows)?;
-        self.write(&staged, false)
-    }
-}
-
-impl StagedRows {
-    /// The object that the rows are for.
-    pub(in crate::sandbox) fn table(&self) -> &Table {
-        &self.table
-    }
-
-    /// Cancelling it ends the load.
-    pub(in crate::sandbox) fn ended(&self) -> &CancellationToken {
-        &self.ended
-    }
-
-    /// Checks and stages rows.
-    pub(in crate::sandbox) fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
+    /// Adds rows, each with one cell for each declared attribute.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row which does not fit, or when the sandbox was stopped.
+    pub fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
         let mut insert = insert(&self.rows, "INSERT INTO", "staged", self.table.object.attributes.len())?;
         for row in rows {
             check(&self.ended)?;
@@ -73,6 +55,26 @@ impl StagedRows {
             self.count += 1;
         }
         check(&self.ended)
+    }
+
+    /// Writes the rows to the object and returns their number. With `replaces` a row replaces an earlier one with
+    /// the same identifier.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row whose identifier is taken, or when the sandbox was stopped.
+    pub fn finish(self, replaces: bool) -> Result<usize> {
+        let writer = lock(&self.store.writer);
+        let transaction = begin(writer.as_ref(), &self.ended, "load")?;
+        self.table.check_in(&transaction)?;
+        self.copy_to(&transaction, replaces)?;
+        commit(transaction, &self.ended, "load")?;
+        Ok(self.count)
+    }
+
+    /// A guard that cancels the load when dropped; rows already committed stay.
+    #[must_use]
+    pub fn cancel_on_drop(&self) -> DropGuard {
+        self.ended.clone().drop_guard()
     }
 
     fn copy_to(&self, store: &Connection, replaces: bool) -> Result<()> {
@@ -99,6 +101,12 @@ impl StagedRows {
         let shown = excerpt(&identifier.unwrap_or_default(), 60);
         let hint = "replace=True puts such rows in the place of those that are there";
         self.table.object.refusal(number, &format!("its identifier `{shown}` is taken")).with_hint(hint)
+    }
+}
+
+impl fmt::Debug for Load {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Load").field("object", &self.object().name).finish_non_exhaustive()
     }
 }
 

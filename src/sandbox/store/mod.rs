@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, par
 use tokio_util::sync::CancellationToken;
 
 use self::connection::{Location, failure};
-pub(super) use self::load::StagedRows;
+pub use self::load::Load;
 use super::objects::BusinessObject;
 use super::query::Query;
 use super::stopped;
@@ -208,7 +208,11 @@ fn commit(transaction: Transaction<'_>, ended: &CancellationToken, step: &'stati
 }
 
 /// Retries a step while the database is busy.
-fn retry_while_busy<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn() -> rusqlite::Result<T>) -> Result<T> {
+fn retry_while_busy<T>(
+    ended: &CancellationToken,
+    step: &'static str,
+    attempt: impl Fn() -> rusqlite::Result<T>,
+) -> Result<T> {
     let since = Instant::now();
     loop {
         match attempt() {

@@ -6,9 +6,9 @@ pub trait Choice: Copy + 'static {
     const WORDS: &'static [(&'static str, Self)];
 }
 
-/// Declares a choice: each variant with its word.
-macro_rules! choice {
-    ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
+/// Declares choices: each variant with its word.
+macro_rules! choices {
+    ($($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($(#[$variant_about])* $variant),+ }
@@ -16,10 +16,10 @@ macro_rules! choice {
         impl Choice for $name {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
-    };
+    )+};
 }
 
-choice! {
+choices! {
     /// Whether `after_date` and `before_date` include the day they name.
     DayComparison {
         /// Neither includes it.
@@ -27,9 +27,7 @@ choice! {
         /// Both include it.
         Inclusive = "inclusive",
     }
-}
 
-choice! {
     /// Treatment of an undocumented value.
     Undocumented {
         /// The request is refused.
@@ -37,9 +35,7 @@ choice! {
         /// It is accepted, and no record matches.
         Unmatched = "unmatched",
     }
-}
 
-choice! {
     /// Which forms of `attrs` are accepted.
     AttrsAs {
         /// An array of names, or a comma-separated string.
@@ -49,9 +45,7 @@ choice! {
         /// The string only.
         Text = "text",
     }
-}
 
-choice! {
     /// The value of `data.data` when no record matches.
     EmptyShape {
         /// `[]`.
@@ -63,9 +57,7 @@ choice! {
         /// The member is absent.
         Absent = "absent",
     }
-}
 
-choice! {
     /// Format of `last_used_source` and `last_used_time` once set.
     LastUsedType {
         /// Strings.
@@ -73,9 +65,7 @@ choice! {
         /// Objects with the string as their `value`.
         Object = "object",
     }
-}
 
-choice! {
     /// Type of `channel_id`.
     ChannelIdType {
         /// A number.
@@ -83,9 +73,7 @@ choice! {
         /// A string of digits.
         Text = "text",
     }
-}
 
-choice! {
     /// Format of `durations`, `responseCode` and `responseMessage` once set.
     FinishedTypes {
         /// Milliseconds and code as numbers, the message as a string.
@@ -93,9 +81,7 @@ choice! {
         /// All as strings, the milliseconds followed by `ms`.
         Text = "text",
     }
-}
 
-choice! {
     /// The response for an unknown `exportId`.
     UnknownExport {
         /// HTTP 404 with code 404.
@@ -103,9 +89,7 @@ choice! {
         /// A success without entries, as for an export that has not begun.
         NoEntries = "no_entries",
     }
-}
 
-choice! {
     /// How a malformed request is reported; the envelope's code is always 400.
     MalformedRequest {
         /// Also by HTTP status 400.
@@ -113,9 +97,7 @@ choice! {
         /// By the code only, with HTTP status 200.
         CodeOnly = "code_only",
     }
-}
 
-choice! {
     /// The order of the records.
     RowOrder {
         /// By the identifying attribute.
@@ -125,9 +107,7 @@ choice! {
         /// Neighbours far apart, in the same order each time.
         Scattered = "scattered",
     }
-}
 
-choice! {
     /// The order of a response's members, which JSON leaves free.
     KeyOrder {
         /// As the specification lists them: `code`, `message`, `data`, and `status` before the records.
@@ -135,9 +115,7 @@ choice! {
         /// Reversed: `status` and `code` come after the records.
         CodeLast = "code_last",
     }
-}
 
-choice! {
     /// Whether responses are compressed for clients that accept it.
     Gzip {
         /// Never.
