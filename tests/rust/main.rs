@@ -16,5 +16,5 @@ mod sandbox_search;
 mod sandbox_store;
 mod sandbox_streaming;
 mod sandbox_switches;
-mod storm;
+mod overload;
 mod support;

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import context
+from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.proxy import saying, tunnel
 from support.raw_server import Answer, Close, RawServer, always, http, serving
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cycled import cycled
 from support.failures import throttled
 from support.forking import end_if_it_hangs
-from support.idle import closing_idle, once_a_connection
+from support.idle_servers import closing_idle, once_a_connection
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.raw_server import Close, always, http, in_turn, reset, serving
 
 import dataaccess as da

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.raw_server import Close, always, http, serving
 
 import dataaccess as da

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.exiting import WORKS, ended
-from support.pairs import cycled
+from support.cycled import cycled
+from support.interpreter_exit import WORKS, ended
 
 # Each while it begins, and later.
 CASES = [*cycled(WORKS, [0.005]), *cycled(WORKS, [0.05, 0.3])]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupted import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import ANSWER, Close, always, http, serving
 from support.streams import CLOSING, HEAD, OPENING, records
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.killed import killed
+from support.killed_runs import killed
 
 TASKS = 40
 KILLS = 8

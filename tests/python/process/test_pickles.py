@@ -8,7 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
-from support.workers import count, full, raise_it
+from support.pool_workers import count, full, raise_it
 
 import dataaccess as da
 from dataaccess import errors

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from support.crowd import IN_FLIGHT, PADDING, crowd
+from support.many_threads import IN_FLIGHT, PADDING, crowd
 from support.raw_server import serving
 
 import dataaccess as da

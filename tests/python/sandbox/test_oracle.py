@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import demo_tables
-from support.bodies import code_bodies, item_bodies, milliseconds
 from support.demo_tables import allocated_after
 from support.oracle import Row, Table, records
+from support.oracle_table import visits
 from support.plain_http import PlainService
-from support.visits import visits
+from support.search_bodies import code_bodies, item_bodies, milliseconds
 
 import dataaccess as da
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import broken_rules, demo_tables
-from support.bodies import code_bodies, item_bodies
 from support.broken_rules import Rule
 from support.oracle import Table
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
+from support.search_bodies import code_bodies, item_bodies
 
 import dataaccess as da
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from support.pairs import cycled
+from support.cycled import cycled
 from support.raw_server import Close, RawServer, http, in_turn, reset, serving
 from support.streams import CLOSING, HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.pairs import cycled
+from support.cycled import cycled
 from support.scan_requests import (
     FORMS,
     TYPES,

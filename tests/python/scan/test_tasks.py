@@ -16,9 +16,9 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.pool_workers import arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import FORMS, Asked, Last, good, parted, rows_of, scan_of_parts
-from support.workers import arrow_of, ids_of
 
 import dataaccess as da
 

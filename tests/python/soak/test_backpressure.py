@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from support.pausing import MEBIBYTE, rest
+from support.slow_consumer import MEBIBYTE, rest
 
 pytestmark = [
     pytest.mark.soak,

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from support.idle import closing_idle
+from support.idle_servers import closing_idle
 from support.raw_server import http, serving
 
 import dataaccess as da

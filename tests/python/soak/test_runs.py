@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
-from support.killed import killed
+from support.killed_runs import killed
 from support.runs import some_days
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]

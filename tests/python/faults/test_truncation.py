@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from support.cuts import Wire, client_of, cutting, every_wire, wires
+from support.truncation import Wire, client_of, cutting, every_wire, wires
 
 CUTS = 5
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.raw_server import serving
-from support.slow_answers import CASES
+from support.slow_responses import CASES
 
 import dataaccess as da
 

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import pytest
+from support.cycled import cycled
 from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.raw_server import RawServer, always, http, serving
 
 import dataaccess as da

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.cuts import client_of, cutting, every_wire, wires
+from support.truncation import client_of, cutting, every_wire, wires
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]
 
