@@ -102,11 +102,11 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
 
 
 def test_every_warning_is_told() -> None:
-    told = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
+    reported = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
     classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UserWarning)]
-    assert told == {each.__name__ for each in classes} - {"DataAccessWarning"}
+    assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
 def test_every_module_of_the_core_is_in_the_architecture() -> None:
-    told = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
-    assert sorted(told) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})
+    reported = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
+    assert sorted(reported) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})

@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encodin
 
 
 def table() -> dict[str, str]:
-    """What each switch takes, by its name."""
+    """The valid values of each switch."""
     rows = [line.strip("|").split("|") for line in PAGE.split("<!-- open points -->")[1].splitlines() if line]
     return {row[0].strip(" `"): row[-1].strip() for row in rows[2:]}
 
