@@ -69,7 +69,7 @@ fn all_stores(sandbox: &Sandbox) -> String {
 const FOUND: &str = r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":[{"id":"a","area":1.5,"opened":"2024-01-31 10:00:00"},{"id":"b","area":null,"opened":null}]}}"#;
 
 #[test]
-fn objects_and_rows_of_a_file_are_found_again_and_the_file_is_whole_by_itself() {
+fn objects_and_rows_of_a_file_survive_and_the_file_is_complete() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     sandbox.declare(&store()).unwrap();

@@ -24,7 +24,7 @@ fn everybody() -> Value {
 }
 
 #[test]
-fn a_large_response_is_sent_in_chunks_and_whole() {
+fn a_large_response_is_sent_in_chunks_and_complete() {
     let reply = search(&large(Options::default()), &everybody());
     assert_eq!(reply.header("transfer-encoding"), Some("chunked"));
     assert!(reply.is_whole);
@@ -34,7 +34,7 @@ fn a_large_response_is_sent_in_chunks_and_whole() {
 }
 
 #[test]
-fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
+fn slow_readers_are_waited_for_and_do_not_block_others() {
     let sandbox = large(Options::default());
     let slow: Vec<_> = (0..12).map(|_| send(&sandbox, SEARCH, "", &everybody().to_string())).collect();
     thread::sleep(Duration::from_millis(500));

@@ -76,7 +76,7 @@ fn the_day_itself_may_be_before_and_after() {
 }
 
 #[test]
-fn operators_and_units_nobody_has_seen_may_match_nothing() {
+fn undocumented_operators_and_units_may_match_nothing() {
     let customers = |operator: &str| {
         let or = json!([{"AND": [condition("customer_id", "string", operator, json!(["demo-customer-0001"]))]}]);
         items(-1003, "customer", &["customer_id"], or)
@@ -116,7 +116,7 @@ fn an_empty_response_has_the_shape_that_is_asked_for() {
 }
 
 #[test]
-fn values_whose_type_is_not_shown_may_have_another() {
+fn values_of_undocumented_types_may_have_another() {
     let used = |sandbox: &Sandbox| {
         let attrs = ["last_used_source", "last_used_time", "channel_id"];
         let records = search(sandbox, &day(&attrs, "equals", "2024-01-15T12:00:00Z")).records();
@@ -157,7 +157,7 @@ fn scopes_may_have_other_names() {
 }
 
 #[test]
-fn a_malformed_request_may_be_told_by_the_code_alone() {
+fn a_malformed_request_may_be_reported_by_the_code_only() {
     let sandbox = with("malformed_request", "code_only");
     let reply = search(&sandbox, &json!({}));
     assert_eq!((reply.status, &reply.json()["code"]), (200, &json!(400)));
@@ -208,7 +208,7 @@ fn the_verdict_may_come_after_the_records() {
 }
 
 #[test]
-fn answers_are_compressed_for_those_who_ask_once_it_is_switched_on() {
+fn responses_are_compressed_for_clients_that_accept_it() {
     let body = day(&["id", "name", "allocated_time"], "after_date", "2023-01-01T00:00:00Z").to_string();
     let ask = |sandbox: &Sandbox, accepts: &str| receive(send(sandbox, SEARCH, accepts, &body));
     let (off, on) = (with("gzip", "off"), with("gzip", "on"));

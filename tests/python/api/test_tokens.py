@@ -102,7 +102,7 @@ def test_many_threads_ask_once() -> None:
     assert asked == [1]
 
 
-def test_a_refused_token_is_renewed_once_and_the_call_goes_on(connect: Any) -> None:
+def test_a_refused_token_is_renewed_once_and_the_call_continues(connect: Any) -> None:
     tokens = iter(["tok-old", "tok-new"])
     with serving(in_turn(DENIED, http())) as server:
         rows = search(connect(server.base_url, token=lambda: next(tokens)))
@@ -363,7 +363,7 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
 
 
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
-def test_a_callable_whose_text_is_no_unicode_is_reported_without_it(connect: Any, given: Any) -> None:
+def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be written as UTF-8") as caught:
         search(connect(server.base_url, token=lambda: given))
     assert not is_told(OWN, caught.value)

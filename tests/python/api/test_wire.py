@@ -159,7 +159,7 @@ def test_validation_gives_the_very_body_that_is_sent(connect: Any) -> None:
         assert da.validate_codes(**search, client=inner) == sent[0]
 
 
-def test_headers_say_who_asks_and_what_is_taken(connect: Any) -> None:
+def test_headers_name_the_client_and_the_accepted_encodings(connect: Any) -> None:
     with serving(always(http())) as server:
         client = connect(server.base_url, token="tok-1", headers={"X-Tenant": "acme"})
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"))

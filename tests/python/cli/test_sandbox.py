@@ -166,7 +166,7 @@ def heeding(number: signal.Signals) -> Iterator[None]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
-def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
+def test_signals_end_it_cleanly(number: signal.Signals) -> None:
     with heeding(number), serving() as served:
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
         code, reported = served.stop(number)
@@ -288,7 +288,7 @@ def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], cod
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
-def test_an_output_that_nobody_reads_ends_it_quietly() -> None:
+def test_a_closed_output_ends_it_quietly() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(  # noqa: S603 - our own command

@@ -133,7 +133,9 @@ def test_where_no_tls_is_spoken_only_our_own_words_must_hold(tmp_path: Path, mon
         da.Client("http://localhost:1", token="tok")
 
 
-def test_connections_are_not_shared_with_who_trusts_others(server: RawServer, good: Path, strange: Path) -> None:
+def test_connections_are_not_shared_between_clients_with_other_cas(
+    server: RawServer, good: Path, strange: Path
+) -> None:
     client = da.Client(server.base_url, token="tok", ca_bundle=good)
     assert search(client) == ROWS
     with pytest.raises(da.TlsError):

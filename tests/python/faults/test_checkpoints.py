@@ -118,7 +118,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only here a disk is that easily made")
-def test_s2_a_full_disk_is_reported_and_the_run_goes_on_once_there_is_space(
+def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path, "48k"):

@@ -119,7 +119,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
         assert secret not in everything
 
 
-def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(always(b"")) as gone:
         address = gone.base_url
     monkeypatch.setenv("HTTPS_PROXY", address)

@@ -73,7 +73,7 @@ def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: 
     assert len(service.requests) == 8 + refused
 
 
-def test_s6_without_another_token_the_run_ends_and_goes_on_with_one(
+def test_s6_without_another_token_the_run_ends_and_continues_with_one(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     token = service.issue_token()

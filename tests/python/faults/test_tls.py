@@ -117,7 +117,7 @@ CASES: dict[str, tuple[Server, str]] = {
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 @pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
-def test_who_is_not_trusted_gets_no_request(
+def test_an_untrusted_server_gets_no_request(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, case: str
 ) -> None:
     server_of, reason = CASES[case]

@@ -115,9 +115,7 @@ def test_columns_are_streamed_through_it(connect: Any, front: Nginx, options: An
     assert sum(batch.num_rows for batch in scan.batches(max_rows=7)) == len(rows)
 
 
-def test_who_does_not_trust_its_authority_sends_nothing(
-    connect: Any, front: Nginx, options: Any, tmp_path: Path
-) -> None:
+def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, options: Any, tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(other)
     with pytest.raises(da.TlsError) as caught:
@@ -133,7 +131,7 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
         search(connect(front.secured.replace("https://", "http://"), **options))
 
 
-def test_a_service_that_is_gone_is_retried(connect: Any, front: Nginx, options: Any) -> None:
+def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
         search(connect(f"{front.secured}/gone", retries=1, **options))
     assert (caught.value.attempts, front.answered(2)) == (2, {"502": 2})

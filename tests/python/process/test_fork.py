@@ -211,7 +211,7 @@ def test_a_child_asks_again_for_what_its_parent_opened_for_a_schema(sandbox: da.
     assert pa.table(scan).num_rows == 2
 
 
-def test_a_child_gets_the_types_that_its_parent_was_told_or_an_error() -> None:
+def test_a_child_gets_the_types_of_its_parent_or_an_error() -> None:
     with serving(in_turn(*(answer([{"a": value}]) for value in (1, None, "x", "x")))) as server:
         scan = scan_of(client_of(server), ["a"])
 

@@ -208,7 +208,9 @@ def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatc
     assert len(kept.records) == 5
 
 
-def test_a_handler_may_use_the_client_and_is_not_told_of_that(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+def test_a_handler_may_use_the_client_and_its_requests_are_not_logged(
+    connect: Any, sandbox: da.Sandbox, kept: Kept
+) -> None:
     other = sandbox.client()
     found: list[int] = []
 

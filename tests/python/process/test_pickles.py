@@ -51,7 +51,7 @@ def test_p10_a_literal_token_never_travels(kind: Any) -> None:
         assert TOKEN not in repr(caught.value)
 
 
-def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
+def test_p11_every_exception_survives_a_process_pool() -> None:
     with SPAWN.Pool(1) as pool:
         pending = [(kind, pool.apply_async(raise_it, (kind,))) for kind in EXCEPTIONS]
         for kind, result in pending:

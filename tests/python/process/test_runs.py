@@ -45,7 +45,7 @@ def _ctrl_c_is_heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
+def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
     """Another run, at once, runs only open tasks; at most those in flight are requested again."""
     report = scan.run(folder)
     assert 3 <= sum(task.was_done for task in report.tasks) < 8
@@ -56,7 +56,7 @@ def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 @pytest.mark.usefixtures("_ctrl_c_is_heard")
-def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=CONCURRENCY))
     sent: list[float] = []
 
@@ -73,10 +73,10 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp
     # The limit is 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
     assert time.monotonic() - sent[0] < 2
     thread.join()
-    check_it_goes_on(scan, service, tmp_path)
+    check_it_continues(scan, service, tmp_path)
 
 
-def test_a_run_that_asyncio_cancels_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_run_cancelled_by_asyncio_can_be_resumed(service: da.Sandbox, tmp_path: Path) -> None:
     async def main() -> None:
         scan = by_day(service.async_client(concurrency=CONCURRENCY))
         third = asyncio.Event()
@@ -92,10 +92,10 @@ def test_a_run_that_asyncio_cancels_goes_on(service: da.Sandbox, tmp_path: Path)
             await run
 
     asyncio.run(main())
-    check_it_goes_on(by_day(service.client()), service, tmp_path)
+    check_it_continues(by_day(service.client()), service, tmp_path)
 
 
-def test_the_loop_goes_on_while_a_run_does(service: da.Sandbox, tmp_path: Path) -> None:
+def test_the_event_loop_is_not_blocked_by_a_run(service: da.Sandbox, tmp_path: Path) -> None:
     async def main() -> int:
         run = asyncio.create_task(by_day(service.async_client()).run(tmp_path))
         turns = 0

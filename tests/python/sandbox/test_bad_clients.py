@@ -170,7 +170,7 @@ def test_b4_values_with_sql_in_them_are_values(service: PlainService, template: 
 BATCH = 50
 
 
-def test_b6_loads_and_searches_side_by_side_are_whole() -> None:
+def test_b6_concurrent_loads_and_searches_are_complete() -> None:
     """Four threads load, four search: each response has all rows of a load or none, and never fewer than before."""
     everything = {**search([]), "itemTypeId": 7, "itemTypeName": "visit", "attrs": ["visit_id", "load"]}
     with da.Sandbox() as sandbox:

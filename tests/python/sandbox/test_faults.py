@@ -102,7 +102,7 @@ def test_a_delay_and_a_drip_are_only_slow(connect: Any, own: da.Sandbox) -> None
         assert time.monotonic() - started >= 0.2
 
 
-def test_a_stall_goes_on_when_its_block_ends(connect: Any, own: da.Sandbox) -> None:
+def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.Sandbox) -> None:
     client = connect(own, retries=0)
     expected = search(client)
     fault = own.fault("stall", after_bytes=100)
@@ -156,7 +156,7 @@ def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> 
     ],
     ids=lambda options: options["kind"],
 )
-def test_a_response_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
+def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
     client = own.client(retries=0)
     with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
         client.download_segment(1)

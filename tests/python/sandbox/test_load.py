@@ -162,7 +162,7 @@ def test_a_column_that_does_not_fit_is_named(service: da.Sandbox, column: dict[s
     assert expected in refusal(service, arrow(**column))
 
 
-def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
+def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
     stranger = refusal(service, pa.table({"store_id": ["a"], "colour": ["red"]}))
     assert stranger == "object `store`: column `colour` is no attribute of it"
     twice = refusal(service, pa.table([["a"], ["b"]], names=["store_id", "store_id"]))

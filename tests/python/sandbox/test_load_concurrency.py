@@ -134,7 +134,7 @@ def test_ctrl_c_ends_a_load_whose_rows_do_not_come() -> None:
 @pytest.mark.usefixtures("_ctrl_c_is_heard")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("work", ["load", "clear", "declare"])
-def test_ctrl_c_ends_the_wait_for_another_who_writes(work: str, tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_wait_for_another_writer(work: str, tmp_path: Path) -> None:
     path = tmp_path / "data.db"
     acts: dict[str, Callable[[da.Sandbox], Any]] = {
         "load": lambda sandbox: sandbox.load("customer", [{"customer_id": "1"}]),

@@ -62,7 +62,7 @@ def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
     assert [request.status for request in own.requests] == [None, 200]
 
 
-def test_what_was_told_stays_and_what_is_cleared_is_gone(own: da.Sandbox) -> None:
+def test_a_snapshot_stays_and_cleared_requests_are_gone(own: da.Sandbox) -> None:
     client = own.client()
     client.download_segment(5637051)
     logged = own.requests

@@ -72,7 +72,7 @@ def test_asking_only_for_the_schema_leaves_one_request(service: da.Sandbox) -> N
     assert len(service.requests) == 1
 
 
-def test_a_stream_that_nobody_fetched_ends_with_its_scan() -> None:
+def test_an_unused_stream_ends_with_its_scan() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 1))
         while True:
@@ -90,7 +90,7 @@ def test_a_stream_that_nobody_fetched_ends_with_its_scan() -> None:
         assert server.open == 0
 
 
-def test_a_capsule_that_nobody_reads_ends_its_request() -> None:
+def test_an_unread_capsule_ends_its_request() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 100_000))
         while True:

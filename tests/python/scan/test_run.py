@@ -102,7 +102,7 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
 
 
 @pytest.mark.sync_only
-def test_a_coroutine_is_refused_where_nobody_awaits_it(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     async def on_progress(_progress: da.ScanProgress) -> None: ...
 
     with pytest.raises(TypeError, match="on_progress is a coroutine function, which only AsyncClient can await"):

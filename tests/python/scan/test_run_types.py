@@ -133,7 +133,7 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
     assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
 
 
-def test_types_told_beforehand_need_no_rows(connect: Any, tmp_path: Path) -> None:
+def test_given_types_need_no_rows(connect: Any, tmp_path: Path) -> None:
     with answering(giving({"a": [], "b": []})) as server:
         scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
         assert scan.run(tmp_path).rows == 0

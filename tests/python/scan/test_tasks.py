@@ -298,7 +298,7 @@ def test_a_task_without_known_types_is_asked_for_once() -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-def test_a_task_is_tried_eight_times_and_told_by_its_own_name(connect: Any) -> None:
+def test_a_task_is_tried_eight_times_and_named_in_the_error(connect: Any) -> None:
     def answers(asked: Asked) -> bytes:
         return http(b"", "500 Broken") if asked.part == 1 else good(asked)
 

@@ -53,7 +53,7 @@ fn a_draft_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn a_draft_whose_caller_has_gone_away_does_not_come_late() {
+fn a_file_whose_caller_has_gone_is_not_committed_late() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let gone = CancellationToken::new();
@@ -65,7 +65,7 @@ fn a_draft_whose_caller_has_gone_away_does_not_come_late() {
 }
 
 #[test]
-fn two_drafts_of_one_place_do_not_meet() {
+fn two_writers_of_one_path_do_not_collide() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let (mut first, mut second) = (file(&path), file(&path));
@@ -162,7 +162,7 @@ fn a_device_is_never_replaced() {
 
 #[cfg(unix)]
 #[test]
-fn a_part_of_a_run_is_for_its_owner_alone_from_the_beginning_and_a_file_for_whom_the_mask_allows() {
+fn part_files_are_private_to_their_owner_and_other_files_follow_the_umask() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;

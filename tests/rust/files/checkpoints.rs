@@ -18,7 +18,7 @@ fn refusal(folder: &Path) -> Error {
 }
 
 #[test]
-fn a_run_goes_on_where_it_ended() {
+fn a_run_continues_where_it_ended() {
     let folder = Folder::new();
     let path = folder.file("runs").join("2024q1");
     let mut checkpoint = open(&path, 4).unwrap();
@@ -160,7 +160,7 @@ fn a_part_that_the_journal_does_not_know_is_removed() {
 }
 
 #[test]
-fn a_task_whose_part_is_gone_is_open_again() {
+fn a_task_whose_part_is_missing_is_open_again() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
     checkpoint.freeze(&types()).unwrap();

@@ -107,7 +107,7 @@ fn every_byte_of_a_part() {
 }
 
 #[test]
-fn a_journal_cut_anywhere_counts_up_to_its_last_whole_line_and_goes_on() {
+fn a_journal_cut_anywhere_counts_up_to_its_last_complete_line() {
     let folder = Folder::new();
     let journal = journal(folder.path());
     for length in 0..=journal.len() {

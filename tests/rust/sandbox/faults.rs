@@ -88,7 +88,7 @@ fn a_reset_or_a_cut_before_the_response_sends_nothing() {
 }
 
 #[test]
-fn a_reset_or_a_cut_sends_so_many_bytes_of_the_body_and_promises_all() {
+fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
     let service = Service::demo();
     let whole = whole(&service);
     for after in [0, 1, 17, 5_000, whole.len() - 1] {
@@ -123,7 +123,7 @@ fn a_response_that_is_no_longer_passes_unchanged() {
 }
 
 #[test]
-fn a_stall_is_silent_until_the_fault_ends_and_then_goes_on() {
+fn a_stall_is_silent_until_the_fault_ends_and_then_continues() {
     let service = Service::demo();
     let whole = whole(&service);
     for after_bytes in [None, Some(0), Some(1_000)] {
@@ -158,7 +158,7 @@ fn a_stall_ends_with_its_client_and_holds_up_no_stop() {
 }
 
 #[test]
-fn a_drip_comes_in_pieces_with_pauses_and_is_whole() {
+fn a_drip_arrives_in_pieces_with_pauses_and_is_complete() {
     let service = Service::demo();
     let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
     let _drip = fault(&service, FaultKind::Drip { chunk_bytes: 50, pause: PAUSE });
@@ -258,7 +258,7 @@ fn a_fault_is_for_its_path_and_its_turn() {
 }
 
 #[test]
-fn faults_count_rightly_when_many_threads_meet_them() {
+fn faults_count_correctly_with_many_threads() {
     let service = Service::demo();
     let fault = fault(&service, FaultKind::Status { status: 500, retry_after: None, body: None });
     let limited = {

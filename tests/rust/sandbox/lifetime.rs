@@ -113,7 +113,7 @@ fn a_port_can_be_chosen_and_one_that_is_taken_is_reported() {
 }
 
 #[test]
-fn a_panic_is_a_response_and_the_service_goes_on() {
+fn a_panic_is_a_response_and_the_service_continues() {
     let broken = Arc::new(AtomicBool::new(false));
     let clock = {
         let broken = Arc::clone(&broken);

@@ -63,7 +63,7 @@ fn every_member_is_required() {
 }
 
 #[test]
-fn members_that_nobody_reads_are_refused() {
+fn unknown_members_are_refused() {
     let mut body = good_codes();
     body["limit"] = json!(10);
     SERVICE.post(SEARCH, &body).refuses(400, "the body: `limit` is not known here");
