@@ -11,7 +11,7 @@ use super::delivery::Delivery;
 use super::rng::{random, uniform};
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::{Context, Error, Kind, Result};
+use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, RetryState};
 use crate::secret::Secret;
@@ -113,10 +113,10 @@ impl Client {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
             Err(error) => {
                 to.delivery.resume();
-                let is_late = error.kind() == Kind::RequestTimeout && error.field("phase") != Some(&"token".into());
+                let is_late = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && is_late;
                 let error = if is_unsent { out_of_time(call).with_hint(UNSENT) } else { error };
-                Err(error.in_context(log.into_context(call.operation)))
+                Err(error.with_context(log.into_context(call.operation)))
             }
         }
     }
@@ -278,18 +278,18 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 }
 
 fn out_of_time(call: &Call<'_>) -> Error {
-    timed_out(call, "deadline", "complete answer")
+    timed_out(call, Phase::Deadline, "complete answer")
 }
 
 /// The service was still thinking, or nobody is there.
 fn no_headers(call: &Call<'_>) -> Error {
-    timed_out(call, "headers", "response headers")
+    timed_out(call, Phase::Headers, "response headers")
 }
 
-fn timed_out(call: &Call<'_>, phase: &'static str, missing: &str) -> Error {
+fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {
     let seconds = call.timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
-        .with("phase", phase)
+        .with(|details| details.phase = Some(phase))
         .with_hint("raise timeout=, or ask for less")
         .retryable()
 }

@@ -229,7 +229,7 @@ where
     fn ended(&mut self, response: Response<B>, outcome: Result<Completed>) -> Result<()> {
         let completed = outcome.map_err(|error| match self.scan.requests() {
             1 => error,
-            requests => error.within(&format!("request {} of {requests}", response.index + 1)),
+            requests => error.with_prefix(&format!("request {} of {requests}", response.index + 1)),
         })?;
         self.wanted -= response.stats.rows.min(self.wanted);
         self.sizes.add(response.delivery.total_bytes());

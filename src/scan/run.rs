@@ -274,8 +274,7 @@ async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Resul
 
 /// Whether this process has the lock, or one that has not said so yet.
 fn may_be_ours(error: &Error) -> bool {
-    let ours = i64::from(process::id()).into();
-    error.kind() == Kind::CheckpointLocked && error.field("pid").is_none_or(|pid| *pid == ours)
+    error.kind() == Kind::CheckpointLocked && error.details().pid.is_none_or(|pid| pid == process::id())
 }
 
 /// Whether what failed one task would fail every other.
