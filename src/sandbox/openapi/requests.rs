@@ -9,8 +9,7 @@ use super::shapes::{closed_object, described, integer, reference};
 use crate::contract::SCOPE_DOWNLOAD;
 use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_NAME, KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::condition::{
-    CODE_CONDITION_TYPE, CONDITION_TYPE, CodeCondition, Condition, DATETIME, EQUALS, ItemCondition, MATCHES, NUMBER,
-    STRING, TIME_UNIT, VALUE_TYPE,
+    CODE_CONDITION_TYPE, CONDITION_TYPE, Condition, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT, VALUE_TYPE,
 };
 use crate::contract::export::DownloadBody;
 use crate::contract::search::{Attributes, Filters, Group, SearchBody};
@@ -138,33 +137,34 @@ fn list_of(names: &[&str]) -> Value {
 }
 
 fn used_on_a_day() -> impl Serialize {
-    let condition = |column: &str, data_type: &str, operator: &str, value: Value| CodeCondition {
-        kind: CODE_CONDITION_TYPE,
+    let condition = |column: &str, data_type: &str, operator: &str, value: Value| Condition {
+        kind: Some(CODE_CONDITION_TYPE),
         column: column.to_owned(),
         data_type: data_type.to_owned(),
         operator: operator.to_owned(),
         extend_value: value.is_array().then(Vec::new),
         time_unit: value.is_number().then(|| TIME_UNIT.to_owned()),
         value,
+        ..Condition::default()
     };
     let conditions = [
         condition("code_status", NUMBER, MATCHES, json!([4])),
         condition("allocated_time", DATETIME, EQUALS, json!(1_705_276_800_000_i64)),
     ];
-    example(PROMOTION_CODE_ID, PROMOTION_CODE_NAME, &["id", "name", "last_used_time"], conditions.map(Condition::Code))
+    example(PROMOTION_CODE_ID, PROMOTION_CODE_NAME, &["id", "name", "last_used_time"], conditions)
 }
 
 fn two_customers() -> impl Serialize {
-    let condition = ItemCondition {
+    let condition = Condition {
         column: "customer_id".to_owned(),
         data_type: STRING.to_owned(),
         operator: MATCHES.to_owned(),
-        value_type: VALUE_TYPE.to_owned(),
+        value_type: Some(VALUE_TYPE.to_owned()),
         value: json!(["demo-customer-0001", "demo-customer-0002"]),
-        time_unit: None,
-        condition_type: CONDITION_TYPE.to_owned(),
+        condition_type: Some(CONDITION_TYPE.to_owned()),
+        ..Condition::default()
     };
-    example(CUSTOMER_ID, CUSTOMER_NAME, &["customer_id", "name"], [Condition::Item(condition)])
+    example(CUSTOMER_ID, CUSTOMER_NAME, &["customer_id", "name"], [condition])
 }
 
 fn example(id: i64, name: &str, attributes: &[&str], and: impl Into<Vec<Condition>>) -> SearchBody {

@@ -1,6 +1,6 @@
 //! The sandbox's answers to what the document does not show.
 //!
-//! The questions, defaults and reasons are the rows of `contract::open_points`; here are only the answers.
+//! `docs/open-points.md` has the questions, the defaults and their reasons.
 
 mod choices;
 mod setting;
@@ -13,7 +13,7 @@ pub use choices::{
 };
 pub use setting::Setting;
 
-use crate::contract::open_points::OPEN_POINTS;
+use crate::contract::open_points::SWITCHES;
 use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -96,11 +96,10 @@ impl Switches {
     /// `Sandbox` when there is no such switch, which names the nearest, or when it does not take the value,
     /// which names what it takes.
     pub fn set(&mut self, name: &str, value: &Setting) -> Result<()> {
-        let point = OPEN_POINTS.iter().find(|point| point.name == name && !point.values.is_empty());
-        let Some(point) = point else { return Err(unknown(name)) };
+        let Some((_, values)) = SWITCHES.iter().find(|(known, _)| *known == name) else { return Err(unknown(name)) };
         self.put(name, value).ok_or_else(|| {
             let problem = format!("switch {name}: {} is not a value of it", excerpt(&value.to_string(), 60));
-            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {}", point.values))
+            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {values}"))
         })
     }
 
@@ -146,7 +145,7 @@ impl Switches {
 }
 
 fn unknown(name: &str) -> Error {
-    let names = || OPEN_POINTS.iter().filter(|point| !point.values.is_empty()).map(|point| point.name);
+    let names = || SWITCHES.iter().map(|(name, _)| *name);
     let likeness = |other: &str| strsim::jaro_winkler(name, other);
     let nearest = names().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     let hint = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
@@ -169,8 +168,7 @@ mod tests {
 
     #[test]
     fn every_choice_of_the_table_is_a_switch_and_every_switch_a_row() {
-        let choices = OPEN_POINTS.iter().filter(|point| !point.values.is_empty());
-        let (mut rows, mut switches): (Vec<_>, _) = (choices.map(|point| point.name.to_owned()).collect(), fields());
+        let (mut rows, mut switches) = (SWITCHES.map(|(name, _)| name.to_owned()).to_vec(), fields());
         rows.sort();
         switches.sort();
         assert_eq!(rows, switches);
@@ -183,12 +181,12 @@ mod tests {
 
     #[test]
     fn the_words_of_the_table_are_those_that_are_taken_and_the_first_is_the_default() {
-        for point in OPEN_POINTS.iter().filter(|point| point.values.starts_with('"')) {
-            let words: Vec<&str> = point.values.split('"').skip(1).step_by(2).collect();
+        for (name, values) in SWITCHES.iter().filter(|(_, values)| values.starts_with('"')) {
+            let words: Vec<&str> = values.split('"').skip(1).step_by(2).collect();
             let mut switches = Switches::default();
             for (place, word) in words.iter().enumerate() {
-                switches.set(point.name, &Setting::Text((*word).to_owned())).unwrap();
-                assert_eq!(switches == Switches::default(), place == 0, "{} = {word}", point.name);
+                switches.set(name, &Setting::Text((*word).to_owned())).unwrap();
+                assert_eq!(switches == Switches::default(), place == 0, "{name} = {word}");
             }
         }
     }
