@@ -180,7 +180,7 @@ mod tests {
     fn outcomes(mut events: mpsc::Receiver<Event>) -> Vec<&'static str> {
         let mut found = Vec::new();
         while let Ok(event) = events.try_recv() {
-            found.push(match event.what {
+            found.push(match event.kind {
                 EventKind::Began => "began",
                 EventKind::Ended { outcome, .. } => outcome,
                 EventKind::Retrying { reason, .. } => reason,
