@@ -19,7 +19,7 @@ pub struct DownloadBody {
 }
 
 impl DownloadBody {
-    /// The body that asks for one export.
+    /// The body for one export.
     #[must_use]
     pub const fn new(export_id: i64) -> Self {
         Self { scope: SCOPE_DOWNLOAD, export_id }

@@ -119,12 +119,12 @@ fn unknown(name: &str) -> Error {
 }
 
 /// Zones whose name or city is most similar.
-fn nearest(asked: &str) -> Vec<String> {
-    let asked = asked.to_lowercase().replace(' ', "_");
+fn nearest(name: &str) -> Vec<String> {
+    let misspelled = name.to_lowercase().replace(' ', "_");
     let similarity = |name: &str| {
         let name = name.to_lowercase();
         let city = name.rsplit('/').next().unwrap_or_default();
-        strsim::jaro_winkler(&asked, &name).max(strsim::jaro_winkler(&asked, city))
+        strsim::jaro_winkler(&misspelled, &name).max(strsim::jaro_winkler(&misspelled, city))
     };
     let mut names: Vec<(f64, String)> = TimeZoneDatabase::bundled()
         .available()

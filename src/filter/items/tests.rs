@@ -79,7 +79,7 @@ fn raw(conditions: &Value) -> InputValue {
 }
 
 #[test]
-fn the_generic_shape_is_the_document_s_literally() {
+fn a_generic_search_has_the_specified_body() {
     assert_eq!(
         body(customers(some_customers())).to_string(),
         json!({

@@ -202,7 +202,7 @@ mod tests {
             "switch empty_shape: `nil` is not a value of it; it takes \"array\", \"object\", \"null\", \"absent\""
         );
         assert!(line("day_zone", Setting::Text("Hanoi".to_owned())).ends_with("or another IANA name"));
-        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("from 1 on"));
-        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("from 0 on"));
+        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("of at least 1"));
+        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("at least 0"));
     }
 }
