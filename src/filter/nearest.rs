@@ -2,17 +2,13 @@
 
 /// `; did you mean "…"?`, or an empty string when no known name is similar.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default()
-}
-
-fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let misspelled = name.trim().to_lowercase();
-    known
+    let nearest = known
         .into_iter()
         .map(|name| (strsim::jaro_winkler(&misspelled, &name.to_lowercase()), name))
         .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, name)| name)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    nearest.map(|(_, name)| format!("; did you mean \"{name}\"?")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -29,7 +25,7 @@ mod tests {
             ("last_used", "last_used_time"),
             ("datecreated", "date_created"),
         ] {
-            assert_eq!(nearest(misspelled, ATTRIBUTES), Some(name));
+            assert_eq!(did_you_mean(misspelled, ATTRIBUTES), format!("; did you mean \"{name}\"?"));
         }
         for name in ["", "zzz", "price"] {
             assert_eq!(did_you_mean(name, ATTRIBUTES), "", "{name}");

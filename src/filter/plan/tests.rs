@@ -100,23 +100,12 @@ fn items_can_be_requested_by_day_too() {
 
 #[test]
 fn equal_numbers_are_one_value() {
-    let given = json!([
-        1,
-        1.0,
-        2,
-        2.5,
-        9_007_199_254_740_993_i64,
-        i64::MAX,
-        9_223_372_036_854_775_808.0,
-        1e300,
-        -1.0,
-        -1,
-        0,
-        -0.0
-    ]);
+    let given =
+        "[1, 1.0, 2, 2.5, 9007199254740993, 9223372036854775807, 9223372036854775808.0, 1e300, -1.0, -1, 0, -0.0]";
+    let once = "[1, 2, 2.5, 9007199254740993, 9223372036854775807, 9223372036854775808.0, 1e300, -1.0, 0]";
+    let [given, once] = [given, once].map(|values| serde_json::from_str::<Value>(values).expect("JSON"));
     let plan = of_items(matches("a", given), &InputValue::Integer(1));
     let found: Vec<_> = values(&plan.expect("a valid plan")).into_iter().map(|values| values[0][0].clone()).collect();
-    let once = json!([1, 2, 2.5, 9_007_199_254_740_993_i64, i64::MAX, 9_223_372_036_854_775_808.0, 1e300, -1.0, 0]);
     assert_eq!(json!(found), once);
 }
 
