@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 use dataaccess::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
 use tokio::task::JoinSet;
 
@@ -138,11 +138,9 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
 
 fn failure(status: u16, asked: Option<Duration>) -> Error {
     let kind = if matches!(status, 429 | 503) { Kind::Throttled } else { Kind::Server };
-    let error = Error::new(kind, "made up").with("status", status).retryable();
-    match asked {
-        Some(asked) => error.with("retry_after", Field::from(asked)),
-        None => error,
-    }
+    Error::new(kind, "made up")
+        .with(|details| (details.status, details.retry_after) = (Some(status), asked))
+        .retryable()
 }
 
 /// Down from the tenth to the fortieth second.

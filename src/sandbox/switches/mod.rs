@@ -1,6 +1,6 @@
 //! Switches: the sandbox's behaviour where the specification leaves it open.
 //!
-//! The open points with their defaults and reasons are in `contract::open_points`.
+//! `docs/open-points.md` has the questions, the defaults and their reasons.
 
 mod choices;
 mod setting;
@@ -13,7 +13,7 @@ pub use choices::{
 };
 pub use setting::Setting;
 
-use crate::contract::open_points::OPEN_POINTS;
+use crate::contract::open_points::SWITCHES;
 use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -96,11 +96,10 @@ impl Switches {
     /// `Sandbox` for an unknown switch, which names the most similar, or for an invalid value, which names the valid
     /// ones.
     pub fn set(&mut self, name: &str, value: &Setting) -> Result<()> {
-        let point = OPEN_POINTS.iter().find(|point| point.name == name && !point.values.is_empty());
-        let Some(point) = point else { return Err(unknown(name)) };
+        let Some((_, values)) = SWITCHES.iter().find(|(known, _)| *known == name) else { return Err(unknown(name)) };
         self.put(name, value).ok_or_else(|| {
             let problem = format!("switch {name}: {} is not a value of it", excerpt(&value.to_string(), 60));
-            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {}", point.values))
+            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {values}"))
         })
     }
 
@@ -146,7 +145,7 @@ impl Switches {
 }
 
 fn unknown(name: &str) -> Error {
-    let names = || OPEN_POINTS.iter().filter(|point| !point.values.is_empty()).map(|point| point.name);
+    let names = || SWITCHES.iter().map(|(name, _)| *name);
     let likeness = |other: &str| strsim::jaro_winkler(name, other);
     let nearest = names().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     let hint = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
@@ -168,9 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_table_is_a_switch_and_every_switch_a_row() {
-        let choices = OPEN_POINTS.iter().filter(|point| !point.values.is_empty());
-        let (mut rows, mut switches): (Vec<_>, _) = (choices.map(|point| point.name.to_owned()).collect(), fields());
+    fn every_choice_of_the_table_is_a_switch_and_every_switch_a_row() {
+        let (mut rows, mut switches) = (SWITCHES.map(|(name, _)| name.to_owned()).to_vec(), fields());
         rows.sort();
         switches.sort();
         assert_eq!(rows, switches);
@@ -183,12 +181,12 @@ mod tests {
 
     #[test]
     fn the_words_of_the_table_are_accepted_and_the_first_is_the_default() {
-        for point in OPEN_POINTS.iter().filter(|point| point.values.starts_with('"')) {
-            let words: Vec<&str> = point.values.split('"').skip(1).step_by(2).collect();
+        for (name, values) in SWITCHES.iter().filter(|(_, values)| values.starts_with('"')) {
+            let words: Vec<&str> = values.split('"').skip(1).step_by(2).collect();
             let mut switches = Switches::default();
             for (index, word) in words.iter().enumerate() {
-                switches.set(point.name, &Setting::Text((*word).to_owned())).unwrap();
-                assert_eq!(switches == Switches::default(), index == 0, "{} = {word}", point.name);
+                switches.set(name, &Setting::Text((*word).to_owned())).unwrap();
+                assert_eq!(switches == Switches::default(), index == 0, "{name} = {word}");
             }
         }
     }
@@ -204,7 +202,7 @@ mod tests {
             "switch empty_shape: `nil` is not a value of it; it takes \"array\", \"object\", \"null\", \"absent\""
         );
         assert!(line("day_zone", Setting::Text("Hanoi".to_owned())).ends_with("or another IANA name"));
-        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("from 1 on"));
-        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("from 0 on"));
+        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("of at least 1"));
+        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("at least 0"));
     }
 }

@@ -25,12 +25,12 @@ def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, s
 @pytest.mark.parametrize(
     ("days", "message"),
     [
-        (da.days("2024-01-02", "2024-01-02"), "holds no day: stop is the day after the last"),
-        (da.days("2024-01-02", "2024-01-01"), "holds no day"),
+        (da.days("2024-01-02", "2024-01-02"), "the range has no day: stop is excluded"),
+        (da.days("2024-01-02", "2024-01-01"), "the range has no day"),
         (da.days("soon", "2024-01-01"), '"soon" is not ISO 8601'),
         (da.days("2024-01-01", None), "None is not a time"),  # type: ignore[arg-type] # on purpose
         (da.days(["2024-01-01"], "2024-01-02"), "takes one time, not a list"),  # type: ignore[arg-type] # on purpose
-        (da.days("1700-01-01", "2024-01-01"), "holds more than 100000 days"),
+        (da.days("1700-01-01", "2024-01-01"), "the range has more than 100000 days"),
         (da.after(DAYS), "is a range of days, not a time"),  # type: ignore[arg-type] # on purpose
         (da.op("equals", DAYS), "is a range of days, not a time"),  # type: ignore[arg-type] # on purpose
         ([da.on("2024-01-01")], "takes one time, not a list"),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, Written, remove_stale};
 
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ fn file(path: &Path) -> AtomicFile {
 fn refusal(path: &Path) -> Error {
     let error = AtomicFile::create(path, Kind::File).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
-    assert!(matches!(error.field("path"), Some(Field::Text(shown)) if Path::new(shown) == path), "{error:?}");
+    assert!(error.details().path.as_deref().is_some_and(|shown| Path::new(shown) == path), "{error:?}");
     error
 }
 
@@ -84,7 +84,7 @@ fn a_place_that_is_no_file_is_refused_before_any_work() {
     assert_eq!(error.summary(), format!("`{}` is a folder; name a file", folder.path().display()));
     let missing = folder.file("missing").join("a.csv");
     let error = refusal(&missing);
-    assert!(matches!(error.field("errno"), Some(Field::Integer(2 | 3))), "{error:?}");
+    assert!(matches!(error.details().errno, Some(2 | 3)), "{error:?}");
     assert!(
         error.summary().starts_with(&format!("`{}` cannot be written: ", missing.display())),
         "{}",

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use dataaccess::checkpoint::{Checkpoint, Fingerprint};
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 
 use super::folder::{Folder, JOURNAL, LOCK, content, done, entry, fingerprint, names, open, put, tasks, work};
 
@@ -83,17 +83,17 @@ fn another_scan_is_described_by_what_differs_and_never_by_what_names_customers()
     for field in ["host", "item type", "attrs", "schema", "tasks", "filters"] {
         let error = begin(&fields(Some(field))).unwrap_err();
         assert_eq!(error.kind(), Kind::CheckpointMismatch);
-        assert_eq!(error.field("field"), Some(&Field::from(field)));
-        assert_eq!(error.field("path"), Some(&Field::from(folder.path().to_str().unwrap())));
+        assert_eq!(error.details().field.as_deref(), Some(field));
+        assert_eq!(error.details().path.as_deref(), Some(folder.path().to_str().unwrap()));
         assert!(!error.summary().contains("customer") && error.summary().len() < 400, "{}", error.summary());
     }
     let line = begin(&fields(Some("host"))).unwrap_err().summary();
     let expected = "holds another scan: its host was `a` and is now `a!`; name another folder, or delete this one";
     assert!(line.ends_with(expected), "{line}");
     let error = begin(&fields(None).with("limit", "5")).unwrap_err();
-    assert_eq!(error.field("field"), Some(&Field::from("limit")));
+    assert_eq!(error.details().field.as_deref(), Some("limit"));
     let error = begin(&Fingerprint::default().with("host", "a")).unwrap_err();
-    assert_eq!(error.field("field"), Some(&Field::from("item type")));
+    assert_eq!(error.details().field.as_deref(), Some("item type"));
     assert_eq!(names(folder.path()), before);
     assert!(!fs::read_to_string(folder.file(JOURNAL)).unwrap().contains("customer"));
     begin(&fields(None)).unwrap();
@@ -110,7 +110,7 @@ fn a_folder_of_somebody_else_is_left_as_it_is() {
     fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
     open(folder.path(), 3).unwrap();
     let error = refusal(&folder.file(".notes.txt"));
-    assert!(error.kind() == Kind::Checkpoint && error.field("errno").is_some(), "{error:?}");
+    assert!(error.kind() == Kind::Checkpoint && error.details().errno.is_some(), "{error:?}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_would_be_read_as_a_part_is_refused_by_name() {
         if name == "folder" { fs::create_dir(&path) } else { fs::write(&path, "mine") }.unwrap();
         let error = refusal(folder.path());
         assert_eq!(error.kind(), Kind::Checkpoint);
-        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
         fs::rename(&path, folder.file(&format!("_{name}"))).unwrap();
     }
     assert_eq!(done(&open(folder.path(), 3).unwrap()), [1]);
@@ -189,7 +189,7 @@ fn a_part_that_changed_is_reported_with_the_way_out() {
         fs::write(&path, changed).unwrap();
         let error = refusal(folder.path());
         assert_eq!(error.kind(), Kind::CheckpointCorrupt);
-        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
         assert!(error.hint().unwrap().starts_with("delete this file and run again"), "{error:?}");
     }
     fs::remove_file(&path).unwrap();
@@ -206,7 +206,7 @@ fn a_journal_of_a_later_format_is_not_guessed_at() {
     crc.update(json.as_bytes());
     fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
     let error = refusal(folder.path());
-    assert_eq!((error.kind(), error.field("line")), (Kind::CheckpointCorrupt, Some(&Field::Integer(1))));
+    assert_eq!((error.kind(), error.details().line), (Kind::CheckpointCorrupt, Some(1)));
     assert!(error.message().ends_with("is of format 3, and this package reads format 2"), "{}", error.message());
 }
 
@@ -267,7 +267,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
     let error = refusal(folder);
     assert_eq!(error.kind(), Kind::Checkpoint);
-    assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+    assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
     assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
     assert_eq!(error.hint(), Some(hint));
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use dataaccess::checkpoint::TaskRecord;
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, Csv, Writer};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
 
 fn is_locked_by(error: &Error, owner: u32) {
     assert_eq!(error.kind(), Kind::CheckpointLocked);
-    assert_eq!(error.field("pid"), Some(&Field::Integer(owner.into())));
+    assert_eq!(error.details().pid, Some(owner));
     assert!(error.message().ends_with(&format!("is in use by process {owner}")), "{}", error.message());
 }
 
@@ -69,9 +69,9 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
 #[test]
 #[ignore = "run by a_full_disk_is_reported_and_leaves_nothing"]
 fn fills_the_disk() {
-    let errno: i64 = std::env::var("FULL").unwrap().parse().unwrap();
+    let errno: i32 = std::env::var("FULL").unwrap().parse().unwrap();
     let is_full = |error: &Error, kind: Kind| {
-        assert_eq!((error.kind(), error.field("errno")), (kind, Some(&Field::Integer(errno))), "{error:?}");
+        assert_eq!((error.kind(), error.details().errno), (kind, Some(errno)), "{error:?}");
         let remedy = error.hint().unwrap();
         assert!(remedy.starts_with("free some space and") || remedy.starts_with("allow larger files"), "{remedy}");
     };
