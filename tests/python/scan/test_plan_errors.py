@@ -89,7 +89,7 @@ def test_all_problems_are_reported_together(client: Any) -> None:
 
 
 def test_a_search_refuses_days_and_shows_the_line_to_write(client: Any) -> None:
-    line = r'write client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
+    line = r'use client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
     for call in (client.search_codes, client.validate_codes):
         with pytest.raises(da.ValidationError, match=line) as caught:
             call(["id"], allocated_time=DAYS)
@@ -98,5 +98,5 @@ def test_a_search_refuses_days_and_shows_the_line_to_write(client: Any) -> None:
 
 
 def test_a_search_of_items_shows_the_line_of_items(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"this is one request: write client\.scan_items\("):
+    with pytest.raises(da.ValidationError, match=r"takes one request a day: use client\.scan_items\("):
         client.search_items("store", ["x"], da.col("opened").on(DAYS), item_type_id=7)
