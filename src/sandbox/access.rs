@@ -23,7 +23,7 @@ pub struct Access {
     pub address: IpAddr,
     /// Allows an address that other machines can reach.
     pub allow_remote: bool,
-    /// A token with every scope of the document, needed with `allow_remote`.
+    /// A token with every scope of the specification, needed with `allow_remote`.
     pub token: Option<String>,
     /// Names by which the sandbox may be addressed, beside its own address.
     pub host_names: Vec<String>,

@@ -150,7 +150,7 @@ async fn serve_requests(
         () = stopping.cancelled() => {
             if connection.idle_since().is_none() {
                 std::pin::Pin::new(&mut http).graceful_shutdown();
-                // The client closed the connection: nobody is left to tell.
+                // The client closed the connection.
                 let _ = http.await;
             }
             return;

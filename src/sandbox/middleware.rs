@@ -31,16 +31,16 @@ pub(super) async fn receive(
 ) -> Response {
     connection.on_head();
     let (head, body) = request.into_parts();
-    let (answer, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
+    let (response, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
         // Not logged: foreign pages could push the requests of a test out of the log.
         (refused(&shared, &refusal), None)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let (answer, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
-        entry.set_status(answer.status().as_u16());
-        (answer, body_fault)
+        let (response, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
+        entry.set_status(response.status().as_u16());
+        (response, body_fault)
     };
-    answer.map(|body| Body::new(FaultBody::new(body, connection, body_fault)))
+    response.map(|body| Body::new(FaultBody::new(body, connection, body_fault)))
 }
 
 /// The response to a request that passed the host check.
@@ -64,7 +64,7 @@ async fn serve(
         head.headers.remove(header::ACCEPT_ENCODING);
     }
     let request = Request::from_parts(head, body.into());
-    (answer(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
+    (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
 }
 
 /// Reads a body within a time limit.
@@ -94,14 +94,14 @@ async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<
 
 /// The response to a request that was not read to its end.
 fn refused(shared: &Shared, refusal: &Refusal) -> Response {
-    let mut answer = refusal.answer(&shared.service.switches).into_response();
+    let mut response = refusal.reply(&shared.service.switches).into_response();
     // Unread bytes of this request would be parsed as the next one.
-    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    answer
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// The response of the service within its time limit, or that of a fault.
-async fn answer(
+async fn respond(
     shared: &Shared,
     connection: &ConnectionState,
     fault: Option<&ActiveFault>,
@@ -123,17 +123,19 @@ async fn answer(
     }
     // Configured latency does not count towards the time limit.
     tokio::time::sleep(shared.service.switches.latency).await;
-    let answer = tokio::time::timeout(shared.limits.answer, service).await.unwrap_or_else(|_| {
-        let problem = format!("the sandbox sent no response within {} seconds", shared.limits.answer.as_secs_f64());
+    let response = tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
+        let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.answer(&shared.service.switches).into_response()
+        refusal.reply(&shared.service.switches).into_response()
     });
-    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else { return answer };
-    let (answer, is_changed) = synthetic_response::late_code(answer, *code).await;
+    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else {
+        return response;
+    };
+    let (response, is_changed) = synthetic_response::late_code(response, *code).await;
     if is_changed {
         fault.record_hit();
     }
-    answer
+    response
 }
 
 /// Closes the connection without a response.

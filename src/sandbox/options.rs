@@ -58,7 +58,7 @@ pub struct Limits {
     /// Longest time for the body of a request to arrive.
     pub body: Duration,
     /// Longest time for a response to begin.
-    pub answer: Duration,
+    pub response: Duration,
     /// Longest time between a response and the next request.
     pub keep_alive: Duration,
     /// How long data that arrives after the last response is read and discarded.
@@ -73,7 +73,7 @@ impl Default for Limits {
             connections: 256,
             head: Duration::from_secs(5),
             body: Duration::from_secs(30),
-            answer: Duration::from_secs(60),
+            response: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             linger: Duration::from_secs(5),
             stall: Duration::from_secs(5),
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn defaults() {
-        let Limits { connections, head, body, answer, keep_alive, linger, stall } = Limits::default();
-        let seconds = [head, body, answer, keep_alive, linger, stall].map(|limit| limit.as_secs());
+        let Limits { connections, head, body, response, keep_alive, linger, stall } = Limits::default();
+        let seconds = [head, body, response, keep_alive, linger, stall].map(|limit| limit.as_secs());
         assert_eq!((connections, seconds), (256, [5, 30, 60, 15, 5, 5]));
     }
 }

@@ -60,7 +60,7 @@ impl Refusal {
     }
 
     /// The refusal as a response.
-    pub(super) fn answer(&self, switches: &Switches) -> Reply {
+    pub(super) fn reply(&self, switches: &Switches) -> Reply {
         let (status, envelope) = self.envelope(switches);
         Reply { status, body: Body::from(envelope), compressed: false }
     }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::tokens::bearer_token;
 
-/// Most requests that are entries.
+/// Most requests that are kept.
 const REQUESTS: usize = 10_000;
 /// Most bytes that are kept, of paths, headers and bodies.
 const BYTES: usize = 64 * 1024 * 1024;
@@ -63,7 +63,7 @@ impl Log {
         Entry { log: Arc::clone(self), number }
     }
 
-    /// All requests that are entries.
+    /// All requests that are kept.
     pub(super) fn requests(&self) -> Vec<LoggedRequest> {
         self.lock().requests.iter().cloned().collect()
     }
@@ -112,22 +112,24 @@ impl Entry {
     pub(super) fn set_body(&self, body: &[u8]) {
         // A copy: a slice would keep the whole read buffer alive.
         let body = Bytes::copy_from_slice(body);
-        let mut entries = self.log.lock();
         let bytes = body.len();
-        if let Some(request) = self.number.checked_sub(entries.before).and_then(|index| entries.requests.get_mut(index))
-        {
-            request.body = Some(body);
-            entries.bytes += bytes;
-            entries.trim();
-        }
+        self.update(bytes, |request| request.body = Some(body));
     }
 
     /// Adds the status of the response.
     pub(super) fn set_status(&self, status: u16) {
+        self.update(0, |request| request.status = Some(status));
+    }
+
+    /// Changes the request, which becomes larger by so many bytes, if it is still in the log.
+    fn update(&self, bytes: usize, change: impl FnOnce(&mut LoggedRequest)) {
         let mut entries = self.log.lock();
-        if let Some(request) = self.number.checked_sub(entries.before).and_then(|index| entries.requests.get_mut(index))
+        if let Some(index) = self.number.checked_sub(entries.before)
+            && let Some(request) = entries.requests.get_mut(index)
         {
-            request.status = Some(status);
+            change(request);
+            entries.bytes += bytes;
+            entries.trim();
         }
     }
 }

@@ -44,17 +44,17 @@ pub(super) struct ResponseWriter {
 
 /// The receiving end of a response writer.
 pub(super) struct PendingReply {
-    answer: oneshot::Receiver<Reply>,
+    reply: oneshot::Receiver<Reply>,
     /// Cancels the writer on drop, as when the client disconnects.
     guard: DropGuard,
 }
 
 impl PendingReply {
     /// The response as soon as its head is known; none when the writer ended without one.
-    pub(super) async fn answer(self) -> Option<Reply> {
-        let answer = self.answer.await.ok();
+    pub(super) async fn reply(self) -> Option<Reply> {
+        let reply = self.reply.await.ok();
         self.guard.disarm();
-        answer
+        reply
     }
 }
 
@@ -62,11 +62,11 @@ impl ResponseWriter {
     /// Both ends of a response, compressed or not.
     pub(super) fn new(compressed: bool) -> (Self, PendingReply) {
         let disconnected = CancellationToken::new();
-        let (head, answer) = oneshot::channel();
+        let (head, reply) = oneshot::channel();
         let (chunks, body) = channel(disconnected.clone().drop_guard());
-        let awaited = PendingReply { answer, guard: disconnected.clone().drop_guard() };
+        let pending = PendingReply { reply, guard: disconnected.clone().drop_guard() };
         let gzip = compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
-        (Self { buffer: Vec::new(), gzip, head: Some((head, body)), chunks, disconnected }, awaited)
+        (Self { buffer: Vec::new(), gzip, head: Some((head, body)), chunks, disconnected }, pending)
     }
 
     /// The buffer to write to.

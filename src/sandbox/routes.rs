@@ -53,25 +53,25 @@ async fn description() -> impl IntoResponse {
 
 async fn not_found(State(shared): State<Shared>) -> Reply {
     let problem = format!("there is no such path; there are {SEARCH_PATH}, {DOWNLOAD_PATH} and {}", openapi::PATH);
-    Refusal::Problem(StatusCode::NOT_FOUND, problem).answer(&shared.service.switches)
+    Refusal::Problem(StatusCode::NOT_FOUND, problem).reply(&shared.service.switches)
 }
 
 async fn method_not_allowed(State(shared): State<Shared>) -> Reply {
     let problem = "the path takes another method, which the header Allow names".to_owned();
-    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(&shared.service.switches)
+    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).reply(&shared.service.switches)
 }
 
 /// Runs the operation on a blocking thread, where a panic ends only this request.
 async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Reply {
     let service = shared.service;
-    let (mut response_writer, awaited) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
+    let (mut response_writer, pending) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
     let runs = Arc::clone(&service);
     tokio::task::spawn_blocking(move || {
         let outcome = operation(&runs, &headers, &body, &mut response_writer);
         // Fails only when the client has gone.
         let _ = response_writer.close(outcome, &runs.switches);
     });
-    awaited.answer().await.unwrap_or_else(|| Refusal::internal().answer(&service.switches))
+    pending.reply().await.unwrap_or_else(|| Refusal::internal().reply(&service.switches))
 }
 
 /// Whether the client accepts gzip.

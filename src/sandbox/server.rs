@@ -44,7 +44,7 @@ impl Server {
             listen(at)
                 .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
         };
-        let address = listener.local_addr().map_err(|cause| failed("tell its port", cause))?;
+        let address = listener.local_addr().map_err(|cause| failed("read its port", cause))?;
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())

@@ -95,8 +95,8 @@ impl Service {
         };
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        let answer = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
-        response_writer.buffer().extend_from_slice(answer.as_bytes());
+        let envelope = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
+        response_writer.buffer().extend_from_slice(envelope.as_bytes());
         Ok(())
     }
 

@@ -15,29 +15,29 @@ use crate::contract::envelope::field;
 /// A response with this status. Without `body` it has an envelope, for 403 that of section 7.
 pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>, switches: &Switches) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut answer = match body {
+    let mut response = match body {
         _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
             (status, [(header::SERVER, SERVER)]).into_response()
         }
         Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
-        None if status == StatusCode::FORBIDDEN => Refusal::Permission.answer(switches).into_response(),
-        None => Refusal::Problem(status, "a fault that was asked for".to_owned()).answer(switches).into_response(),
+        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches).into_response(),
+        None => Refusal::Problem(status, "a fault that was asked for".to_owned()).reply(switches).into_response(),
     };
-    answer.headers_mut().remove(header::RETRY_AFTER);
+    response.headers_mut().remove(header::RETRY_AFTER);
     if let Some(seconds) = retry_after {
-        answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    answer
+    response
 }
 
 /// A success with its `code` changed and moved to the end, and whether it was changed. Other responses stay the same.
-pub(super) async fn late_code(answer: Response, code: i64) -> (Response, bool) {
-    if answer.status() != StatusCode::OK {
-        return (answer, false);
+pub(super) async fn late_code(response: Response, code: i64) -> (Response, bool) {
+    if response.status() != StatusCode::OK {
+        return (response, false);
     }
-    let (mut head, body) = answer.into_parts();
+    let (mut head, body) = response.into_parts();
     let Ok(body) = body.collect().await else {
-        return (Refusal::internal().answer(&Switches::default()).into_response(), false);
+        return (Refusal::internal().reply(&Switches::default()).into_response(), false);
     };
     let body = body.to_bytes();
     let changed = with_late_code(&body, code);

@@ -100,7 +100,7 @@ fn a_kept_connection_may_be_silent_for_longer_than_a_head_may_take() {
     let mut stream = service.connect();
     ask(&mut stream);
     let (waited, _) = until_closed(&mut stream);
-    assert!((SHORT * 3..SHORT * 20).contains(&waited), "the silence after an answer: {waited:?}");
+    assert!((SHORT * 3..SHORT * 20).contains(&waited), "the silence after a response: {waited:?}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_response_that_does_not_begin_in_time_is_given_up() {
         }
         std::time::SystemTime::now()
     });
-    let limits = Limits { answer: SHORT, ..Limits::default() };
+    let limits = Limits { response: SHORT, ..Limits::default() };
     let service = Service::start(Options { limits, clock, ..Options::demo() });
     let reply = service.post(SEARCH, &customers(&[vec![]]));
     reply.refuses(503, "sent no response within 0.3 seconds");
@@ -131,7 +131,7 @@ fn a_response_that_does_not_begin_in_time_is_given_up() {
 
 #[test]
 fn configured_latency_does_not_count_towards_the_response_limit() {
-    let limits = Limits { answer: SHORT, ..Limits::default() };
+    let limits = Limits { response: SHORT, ..Limits::default() };
     let switches = Switches { latency: SHORT * 2, ..Switches::default() };
     let service = Service::start(Options { limits, switches, ..Options::demo() });
     let started = Instant::now();
