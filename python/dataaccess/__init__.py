@@ -6,7 +6,8 @@ client = da.Client("sandbox:demo")  # the embedded service: no account, no netwo
 rows = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["sent", "used"])
 """
 
-from dataaccess._calls import (
+from dataaccess._client.asynchronous import AsyncClient
+from dataaccess._client.functions import (
     download_segment,
     scan_codes,
     scan_items,
@@ -16,9 +17,18 @@ from dataaccess._calls import (
     validate_items,
     wait_for_segment,
 )
+from dataaccess._client.synchronous import Client
 from dataaccess._native import VERSION as __version__  # noqa: N811 - Python's own name for it
-from dataaccess.aio import AsyncClient
-from dataaccess.client import Client
+from dataaccess._scan.synchronous.scan import (
+    AsyncScan,
+    AsyncTask,
+    Batch,
+    Scan,
+    ScanProgress,
+    ScanReport,
+    Table,
+    Task,
+)
 from dataaccess.errors import (
     AbsentAttributeWarning,
     ApiError,
@@ -65,16 +75,6 @@ from dataaccess.errors import (
 )
 from dataaccess.filters import after, before, col, days, on, op
 from dataaccess.sandbox import Sandbox
-from dataaccess.scan import (
-    AsyncScan,
-    AsyncTask,
-    Batch,
-    Scan,
-    ScanProgress,
-    ScanReport,
-    Table,
-    Task,
-)
 from dataaccess.tokens import token_file
 
 __all__ = [

@@ -51,7 +51,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from dataaccess._report import ScanReport
+    from dataaccess.reports import ScanReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from datetime import timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._arguments import span, text, texts, truth, whole
+from dataaccess._core.arguments import span, text, texts, truth, whole
+from dataaccess._core.process import ProcessLock
+from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox
-from dataaccess._process import ProcessLock
 from dataaccess._sandbox.access import Access
 from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.faults import Faults
-from dataaccess._warn import warn_caller
 from dataaccess.errors import ConfigError, SandboxWarning
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataaccess._warn import warn_caller
+from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:

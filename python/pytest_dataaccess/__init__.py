@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.client import Client
+    from dataaccess._client.synchronous import Client
     from dataaccess.sandbox import Sandbox
 
 

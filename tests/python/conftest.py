@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import dataaccess as da
 from dataaccess import _native
-from dataaccess.scan import AsyncBatches, AsyncScan, AsyncTask
+from dataaccess._scan.synchronous.scan import AsyncBatches, AsyncScan, AsyncTask
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataaccess._arguments import span, text, texts
+from dataaccess._core.arguments import span, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
+    from dataaccess._client.asynchronous import AsyncClient
+    from dataaccess._client.synchronous import Client
     from dataaccess._native import RawSandbox
-    from dataaccess.aio import AsyncClient
-    from dataaccess.client import Client
 
 _C = TypeVar("_C", "Client", "AsyncClient")
 
@@ -96,7 +96,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        from dataaccess.client import Client
+        from dataaccess._client.synchronous import Client
 
         return self._kept_by(Client(self._raw.base_url, token=self.issue_token(scopes), **options))
 
@@ -119,7 +119,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        from dataaccess.aio import AsyncClient
+        from dataaccess._client.asynchronous import AsyncClient
 
         return self._kept_by(AsyncClient(self._raw.base_url, token=self.issue_token(scopes), **options))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from dataaccess._arguments import text, truth, whole
+from dataaccess._core.arguments import text, truth, whole
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._arguments import span, truth, whole
+from dataaccess._core.arguments import span, truth, whole
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from dataaccess._arguments import span, text, whole
-from dataaccess._warn import warn_caller
+from dataaccess._core.arguments import span, text, whole
+from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:

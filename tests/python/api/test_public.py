@@ -15,7 +15,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess import _native
-from dataaccess.scan import AsyncBatches, Batches
+from dataaccess._scan.synchronous.scan import AsyncBatches, Batches
 
 SCANS = ["scan_codes", "scan_items"]
 CALLS = ["search_codes", "search_items", "download_segment", "wait_for_segment"]

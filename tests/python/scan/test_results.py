@@ -18,7 +18,7 @@ from support.raw_server import Close, always, serving
 from support.streams import HEAD, answer, client_of, scan_of, whole
 
 import dataaccess as da
-from dataaccess import _frames
+from dataaccess._scan import frames as _frames
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [

@@ -14,7 +14,7 @@ from support.raw_server import always, http, serving
 from support.streams import answer, client_of, scan_of, search_of
 
 import dataaccess as da
-from dataaccess import _frames
+from dataaccess._scan import frames as _frames
 
 SEARCH = "/access/api/item/search"
 

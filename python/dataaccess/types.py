@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from dataaccess.filters import Comparison, Days, Expression, Values
 
 if TYPE_CHECKING:
-    from dataaccess._report import ScanProgress
+    from dataaccess.reports import ScanProgress
 
 Row: TypeAlias = dict[str, Any]
 """One record: attribute to wire value."""

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._arguments import code_arguments, item_arguments, seconds
+from dataaccess._core.arguments import code_arguments, item_arguments, seconds
 from dataaccess._native import RawClient, RawToken, validate_codes, validate_items
-from dataaccess._stats import ClientStats
+from dataaccess._scan.outcome import ClientStats
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
-    from dataaccess._types import Attributes, TimeCondition, TokenArgument, ValuesOrOperator, Where
+    from dataaccess.types import Attributes, TimeCondition, TokenArgument, ValuesOrOperator, Where
 
 _SANDBOX = "sandbox:"
 
@@ -105,7 +105,7 @@ class Connection:
         like: RawClient | None,
     ) -> None:
         # Not with the package, whose import is to be light, nor with the first call, which may find no file to open.
-        import_module("dataaccess._logging")
+        import_module("dataaccess._core.log")
         self._settings = settings
         self._address = address
         if address is not None:

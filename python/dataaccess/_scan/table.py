@@ -5,17 +5,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from dataaccess import _frames
-from dataaccess._stats import ScanStats, stats_of
+from dataaccess._scan import frames as _frames
+from dataaccess._scan.outcome import ScanStats, stats_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._frames import DtypeBackend
     from dataaccess._native import RawBatch, RawTable
-    from dataaccess._types import Row
+    from dataaccess._scan.frames import DtypeBackend
+    from dataaccess.types import Row
 
 _SHOWN = 10
 _NAMED = 12

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess.errors import ConfigError, Problem, ValidationError
 
 if TYPE_CHECKING:
-    from dataaccess._types import Attributes, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.types import Attributes, TimeCondition, ValuesOrOperator, Where
 
 MOST = 2**63 - 1
 

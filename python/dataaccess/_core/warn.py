@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dataaccess.errors import DataAccessWarning
 
-_PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib is not imported for this
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
 
 def warn_caller(message: str, category: type[DataAccessWarning]) -> None:

@@ -6,18 +6,18 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._arguments import code_arguments, item_arguments
+from dataaccess._client.synchronous import Client
+from dataaccess._core.arguments import code_arguments, item_arguments
+from dataaccess._core.process import ProcessLock
 from dataaccess._native import ENVIRONMENT
 from dataaccess._native import validate_codes as _validate_codes
 from dataaccess._native import validate_items as _validate_items
-from dataaccess._process import ProcessLock
-from dataaccess.client import Client
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
-    from dataaccess.scan import Scan
+    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess.types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
 
 # The last client of the environment, under a digest of the settings it was made of: no copy of the token.
 _shared: dict[bytes, Client] = {}

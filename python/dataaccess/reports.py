@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dataaccess import errors
-from dataaccess._warn import warn_caller
+from dataaccess._core.warn import warn_caller
 
 
 @dataclass(frozen=True, slots=True)

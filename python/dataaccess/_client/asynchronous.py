@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._arguments import code_arguments, item_arguments, seconds
-from dataaccess._connection import Connection
-from dataaccess._results import checked_entries, checked_rows, ended, told
-from dataaccess.scan import AsyncScan
+from dataaccess._client.base import Connection
+from dataaccess._client.results import checked_entries, checked_rows, ended, told
+from dataaccess._core.arguments import code_arguments, item_arguments, seconds
+from dataaccess._scan.synchronous.scan import AsyncScan
 
 if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
 
-    from dataaccess._types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
 
 
 class AsyncClient(Connection):

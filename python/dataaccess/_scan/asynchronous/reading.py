@@ -1,29 +1,34 @@
-"""The forms that the rows of a scan or a task can take."""
+"""The forms that the rows of an asynchronous scan or task can take: as `Reading`, awaited."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from dataaccess import _frames
-from dataaccess._arguments import amount
-from dataaccess._batches import Batches
-from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
-from dataaccess._stats import warn_of
+from dataaccess._core.arguments import amount
+from dataaccess._scan import frames as _frames
+from dataaccess._scan.asynchronous.batches import AsyncBatches
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._frames import DtypeBackend
-    from dataaccess._table import Table
-    from dataaccess._types import Row
+    from dataaccess._scan.frames import DtypeBackend
+    from dataaccess._scan.table import Table
+    from dataaccess.types import Row
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
-class Reading(BaseScan):
-    """The forms that rows can take: each use asks the service anew."""
+class AsyncReading(BaseScan):
+    """The forms that rows can take, awaited: each use asks the service anew."""
 
-    def head(self, n: int = 5) -> Table:
+    async def head(self, n: int = 5) -> Table:
         """The first rows.
 
         Args:
@@ -37,16 +42,17 @@ class Reading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
             Table(2 rows, 1 column: id)
         """
         most = amount("n", n, 0)
-        raw = self._raw.collect(max(most, 1), views=False)
+        raw = await self._raw.collect_async(max(most, 1), views=False)
         return checked_table(raw if most else raw.without_rows())
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
+    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
         """The rows batch by batch, in bounded memory. The first requests are sent now.
 
         What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
@@ -58,7 +64,8 @@ class Reading(BaseScan):
             max_bytes: Size of a batch on the wire, at which it is full.
 
         Returns:
-            An iterator of `Batch`, which ends the requests when it is closed, dropped or left by `with`.
+            An asynchronous iterator of `Batch`, which ends the requests when it is closed, dropped or left by
+            `async with`.
 
         Raises:
             ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
@@ -68,15 +75,18 @@ class Reading(BaseScan):
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> max(batch.num_rows for batch in scan.batches(max_rows=500))
+            >>> async def main() -> int:
+            ...     return max([batch.num_rows async for batch in scan.batches(max_rows=500)])
+            >>> asyncio.run(main())
             500
         """
-        return Batches(self._open(max_rows, max_bytes))
+        return AsyncBatches(self._open(max_rows, max_bytes))
 
-    def collect(self) -> Table:
+    async def collect(self) -> Table:
         """The whole answer in columns.
 
         Returns:
@@ -87,14 +97,15 @@ class Reading(BaseScan):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect().column_names
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()).column_names
             ['id']
         """
-        return checked_table(self._raw.collect(None, views=False))
+        return checked_table(await self._raw.collect_async(None, views=False))
 
-    def to_arrow(self) -> pa.Table:
+    async def to_arrow(self) -> pa.Table:
         """The whole answer as a table of pyarrow (extra `arrow`).
 
         Returns:
@@ -105,15 +116,17 @@ class Reading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_arrow().schema.types
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> asyncio.run(scan.to_arrow()).schema.types
             [DataType(int64)]
         """
         _frames.optional("pyarrow", "arrow")
-        return self.collect().to_arrow()
+        return (await self.collect()).to_arrow()
 
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+    async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
         """The whole answer as a DataFrame of pandas (extra `pandas`).
 
         Args:
@@ -128,16 +141,19 @@ class Reading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> codes = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_pandas()
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> codes = asyncio.run(scan.to_pandas())
             >>> str(codes["pool_id"].dtype)
             'Int64'
         """
         _frames.check_pandas(dtype_backend)
-        return self.collect().to_pandas(dtype_backend)
+        table = await self.collect()
+        return await _in_thread(table.to_pandas, dtype_backend)
 
-    def to_polars(self) -> pl.DataFrame:
+    async def to_polars(self) -> pl.DataFrame:
         """The whole answer as a DataFrame of polars (extra `polars`).
 
         Returns:
@@ -148,15 +164,18 @@ class Reading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> dict(client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> dict(asyncio.run(scan.to_polars()).schema)
             {'pool_id': Int64}
         """
         _frames.optional("polars", "polars")
-        return checked_table(self._raw.collect(None, views=True)).to_polars()
+        table = checked_table(await self._raw.collect_async(None, views=True))
+        return await _in_thread(table.to_polars)
 
-    def to_dicts(self) -> list[Row]:
+    async def to_dicts(self) -> list[Row]:
         """The whole answer as a list of dicts: exactly what the search of the same arguments returns.
 
         Returns:
@@ -166,27 +185,28 @@ class Reading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
+            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> rows = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).to_dicts()
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
+            >>> rows = asyncio.run(scan.to_dicts())
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, told = self._raw.rows()
+        rows, told = await self._raw.rows_async()
         warn_of(told)
         return rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these.
+        """Refused: whoever reads this does not await."""
+        raise TypeError(
+            "other libraries cannot await: pass them what `await scan.collect()` gives, "
+            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
+        )
 
-        This waits for the first batch, and Ctrl-C ends it. Later batches are pulled by the other library, without
-        Python: Ctrl-C is heard when the batch it waits for is there, or its time is over. `batches` hear it at once.
-        """
-        return self._raw.stream_capsule()
 
-    def __arrow_c_schema__(self) -> object:
-        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer.
+async def _in_thread(convert: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
+    """Does what takes its time beside the loop, not in it."""
+    import asyncio
 
-        What was told binds that stream and no later one: each asks again, and has the types of its own answer.
-        """
-        return self._raw.schema_capsule()
+    return await asyncio.to_thread(convert, *arguments, **keywords)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from dataaccess._stats import ScanStats, stats_of, warn_of
-from dataaccess._table import Batch
+from dataaccess._scan.outcome import ScanStats, stats_of, warn_of
+from dataaccess._scan.table import Batch
 
 if TYPE_CHECKING:
     from types import TracebackType

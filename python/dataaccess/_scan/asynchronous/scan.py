@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._async_reading import AsyncReading
-from dataaccess._report import ScanReport, progress_of, report_of
-from dataaccess._scanning import Planned, Single
-from dataaccess._stats import warn_of
+from dataaccess._scan.asynchronous.reading import AsyncReading
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.plan import Planned, Single
+from dataaccess.reports import ScanReport, progress_of, report_of
 
 if TYPE_CHECKING:
-    from dataaccess._types import OnProgress, PathArgument
+    from dataaccess.types import OnProgress, PathArgument
 
 
 class AsyncTask(Single, AsyncReading):

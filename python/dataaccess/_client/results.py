@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._stats import warn_of
-from dataaccess._warn import warn_caller
+from dataaccess._core.warn import warn_caller
+from dataaccess._scan.outcome import warn_of
 from dataaccess.errors import IncompleteWarning, WaitTimeoutError
 
 if TYPE_CHECKING:
-    from dataaccess._types import OnUpdate
+    from dataaccess.types import OnUpdate
 
 
 def checked_rows(result: tuple[list[dict[str, Any]], dict[str, Any]]) -> list[dict[str, Any]]:

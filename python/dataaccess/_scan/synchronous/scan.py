@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._async_scan import AsyncScan, AsyncTask
-from dataaccess._batches import AsyncBatches, Batches
-from dataaccess._reading import Reading
-from dataaccess._report import ScanProgress, ScanReport, TaskReport, progress_of, report_of
-from dataaccess._scanning import Planned, Single
-from dataaccess._stats import ScanStats, warn_of
-from dataaccess._table import Batch, Table
+from dataaccess._scan.asynchronous.batches import AsyncBatches, Batches
+from dataaccess._scan.asynchronous.scan import AsyncScan, AsyncTask
+from dataaccess._scan.outcome import ScanStats, warn_of
+from dataaccess._scan.plan import Planned, Single
+from dataaccess._scan.synchronous.reading import Reading
+from dataaccess._scan.table import Batch, Table
+from dataaccess.reports import ScanProgress, ScanReport, TaskReport, progress_of, report_of
 
 if TYPE_CHECKING:
-    from dataaccess._types import OnProgress, PathArgument
+    from dataaccess.types import OnProgress, PathArgument
 
 __all__ = [
     "AsyncBatches",

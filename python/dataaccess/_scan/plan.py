@@ -6,15 +6,15 @@ from copy import copy, deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dataaccess._arguments import MOST, amount, flag
-from dataaccess._stats import ScanStats, stats_of, warn_of
-from dataaccess._table import Table, in_short
+from dataaccess._core.arguments import MOST, amount, flag
+from dataaccess._scan.outcome import ScanStats, stats_of, warn_of
+from dataaccess._scan.table import Table, in_short
 from dataaccess.filters import kept
 
 if TYPE_CHECKING:
-    from dataaccess._connection import Connection
+    from dataaccess._client.base import Connection
     from dataaccess._native import RawScan, RawStream, RawTable
-    from dataaccess._types import Schema
+    from dataaccess.types import Schema
 
 MAX_ROWS = 65_536
 MAX_BYTES = 8 * 2**20

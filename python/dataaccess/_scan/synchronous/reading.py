@@ -1,34 +1,29 @@
-"""The forms that the rows of an asynchronous scan or task can take: as `Reading`, awaited."""
+"""The forms that the rows of a scan or a task can take."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from dataaccess import _frames
-from dataaccess._arguments import amount
-from dataaccess._batches import AsyncBatches
-from dataaccess._scanning import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
-from dataaccess._stats import warn_of
+from dataaccess._core.arguments import amount
+from dataaccess._scan import frames as _frames
+from dataaccess._scan.asynchronous.batches import Batches
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._frames import DtypeBackend
-    from dataaccess._table import Table
-    from dataaccess._types import Row
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+    from dataaccess._scan.frames import DtypeBackend
+    from dataaccess._scan.table import Table
+    from dataaccess.types import Row
 
 
-class AsyncReading(BaseScan):
-    """The forms that rows can take, awaited: each use asks the service anew."""
+class Reading(BaseScan):
+    """The forms that rows can take: each use asks the service anew."""
 
-    async def head(self, n: int = 5) -> Table:
+    def head(self, n: int = 5) -> Table:
         """The first rows.
 
         Args:
@@ -42,17 +37,16 @@ class AsyncReading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
+            >>> client = da.Client("sandbox:demo")
+            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
         most = amount("n", n, 0)
-        raw = await self._raw.collect_async(max(most, 1), views=False)
+        raw = self._raw.collect(max(most, 1), views=False)
         return checked_table(raw if most else raw.without_rows())
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
+    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
         """The rows batch by batch, in bounded memory. The first requests are sent now.
 
         What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
@@ -64,8 +58,7 @@ class AsyncReading(BaseScan):
             max_bytes: Size of a batch on the wire, at which it is full.
 
         Returns:
-            An asynchronous iterator of `Batch`, which ends the requests when it is closed, dropped or left by
-            `async with`.
+            An iterator of `Batch`, which ends the requests when it is closed, dropped or left by `with`.
 
         Raises:
             ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
@@ -75,18 +68,15 @@ class AsyncReading(BaseScan):
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> async def main() -> int:
-            ...     return max([batch.num_rows async for batch in scan.batches(max_rows=500)])
-            >>> asyncio.run(main())
+            >>> max(batch.num_rows for batch in scan.batches(max_rows=500))
             500
         """
-        return AsyncBatches(self._open(max_rows, max_bytes))
+        return Batches(self._open(max_rows, max_bytes))
 
-    async def collect(self) -> Table:
+    def collect(self) -> Table:
         """The whole answer in columns.
 
         Returns:
@@ -97,15 +87,14 @@ class AsyncReading(BaseScan):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()).column_names
+            >>> client = da.Client("sandbox:demo")
+            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect().column_names
             ['id']
         """
-        return checked_table(await self._raw.collect_async(None, views=False))
+        return checked_table(self._raw.collect(None, views=False))
 
-    async def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The whole answer as a table of pyarrow (extra `arrow`).
 
         Returns:
@@ -116,17 +105,15 @@ class AsyncReading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> asyncio.run(scan.to_arrow()).schema.types
+            >>> client = da.Client("sandbox:demo")
+            >>> client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_arrow().schema.types
             [DataType(int64)]
         """
         _frames.optional("pyarrow", "arrow")
-        return (await self.collect()).to_arrow()
+        return self.collect().to_arrow()
 
-    async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
         """The whole answer as a DataFrame of pandas (extra `pandas`).
 
         Args:
@@ -141,19 +128,16 @@ class AsyncReading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> codes = asyncio.run(scan.to_pandas())
+            >>> client = da.Client("sandbox:demo")
+            >>> codes = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_pandas()
             >>> str(codes["pool_id"].dtype)
             'Int64'
         """
         _frames.check_pandas(dtype_backend)
-        table = await self.collect()
-        return await _in_thread(table.to_pandas, dtype_backend)
+        return self.collect().to_pandas(dtype_backend)
 
-    async def to_polars(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """The whole answer as a DataFrame of polars (extra `polars`).
 
         Returns:
@@ -164,18 +148,15 @@ class AsyncReading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> dict(asyncio.run(scan.to_polars()).schema)
+            >>> client = da.Client("sandbox:demo")
+            >>> dict(client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15")).to_polars().schema)
             {'pool_id': Int64}
         """
         _frames.optional("polars", "polars")
-        table = checked_table(await self._raw.collect_async(None, views=True))
-        return await _in_thread(table.to_polars)
+        return checked_table(self._raw.collect(None, views=True)).to_polars()
 
-    async def to_dicts(self) -> list[Row]:
+    def to_dicts(self) -> list[Row]:
         """The whole answer as a list of dicts: exactly what the search of the same arguments returns.
 
         Returns:
@@ -185,28 +166,27 @@ class AsyncReading(BaseScan):
             DataAccessError: Any failure of `collect`.
 
         Example:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
-            >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
-            >>> rows = asyncio.run(scan.to_dicts())
+            >>> client = da.Client("sandbox:demo")
+            >>> rows = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).to_dicts()
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, told = await self._raw.rows_async()
+        rows, told = self._raw.rows()
         warn_of(told)
         return rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Refused: whoever reads this does not await."""
-        raise TypeError(
-            "other libraries cannot await: pass them what `await scan.collect()` gives, "
-            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
-        )
+        """The answer as a capsule of Arrow, read batch by batch. Another schema is not made: the types are these.
 
+        This waits for the first batch, and Ctrl-C ends it. Later batches are pulled by the other library, without
+        Python: Ctrl-C is heard when the batch it waits for is there, or its time is over. `batches` hear it at once.
+        """
+        return self._raw.stream_capsule()
 
-async def _in_thread(convert: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
-    """Does what takes its time beside the loop, not in it."""
-    import asyncio
+    def __arrow_c_schema__(self) -> object:
+        """The schema as a capsule of Arrow. Where only an answer tells it, the next stream is that answer.
 
-    return await asyncio.to_thread(convert, *arguments, **keywords)
+        What was told binds that stream and no later one: each asks again, and has the types of its own answer.
+        """
+        return self._raw.schema_capsule()

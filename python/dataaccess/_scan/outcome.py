@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dataaccess import errors
-from dataaccess._warn import warn_caller
+from dataaccess._core.warn import warn_caller
 
 
 @dataclass(frozen=True, slots=True)
