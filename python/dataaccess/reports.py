@@ -1,25 +1,86 @@
-"""What is told of a run: how far it is, and what it came to."""
+"""What a client, a scan and a run report: figures and progress."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from dataaccess import errors
-from dataaccess._core.warn import warn_caller
+from dataaccess._public import public
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
+@public
+@dataclass(frozen=True, slots=True)
+class ScanStats:
+    """Figures of one use of a scan.
+
+    Attributes:
+        rows: Rows delivered.
+        bytes: Size of the responses.
+        seconds: From the start to the end of the last response; for batches including the time of their consumer.
+        requests: Responses read: one for each request of the plan, or fewer if a limit was reached.
+        attempts: Requests sent, retries included.
+        empty_shape: What the response held in place of records if there were none, such as `data.data []`.
+        extra_keys: Keys that were not requested, and how many records had each. Rows keep them, columns do not.
+        absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
+    """
+
+    rows: int
+    bytes: int
+    seconds: float
+    requests: int
+    attempts: int
+    empty_shape: str | None
+    extra_keys: dict[str, int]
+    absent: list[str]
+
+    @property
+    def retries(self) -> int:
+        """Requests that were retried."""
+        return self.attempts - self.requests
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ClientStats:
+    """Figures of a client since it was made.
+
+    Attributes:
+        requests: Requests sent, retries included.
+        retries: Retries after a failure, which `retries=` bounds.
+        free_retries: Requests retried at once, beyond `retries=`, because the service had closed the idle connection.
+            A call has at most one.
+        throttled: Responses that asked to slow down (HTTP 429 and 503).
+        in_flight: Requests whose response has not ended yet.
+        bytes_received: Size of all bodies as transferred (compressed if they were).
+        connections_opened: Connections to the service.
+        quota_left: The retry budget: a retry costs 14, or 5 after being asked to slow down. Success pays back; at 0 a
+            failure is raised at once, with `quota_exhausted`.
+    """
+
+    requests: int
+    retries: int
+    free_retries: int
+    throttled: int
+    in_flight: int
+    bytes_received: int
+    connections_opened: int
+    quota_left: int
+
+
+@public
 @dataclass(frozen=True, slots=True)
 class ScanProgress:
-    """How far a run is: what `on_progress` is called with, first before any task and then after each.
+    """Progress of a run: the argument of `on_progress`, which is called before the first task and after each one.
 
     Attributes:
         tasks: Tasks of the scan.
-        done: Tasks that are done, in this run or before.
-        failed: Tasks that failed for good in this run.
-        rows: Rows of those that are done.
-        bytes: Size of their answers.
+        done: Tasks that are done, in this run or an earlier one.
+        failed: Tasks that failed permanently in this run.
+        rows: Rows of the tasks that are done.
+        bytes: Size of their responses.
         seconds: Since this run began.
     """
 
@@ -31,17 +92,18 @@ class ScanProgress:
     seconds: float
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class TaskReport:
     """A task that is done.
 
     Attributes:
-        id: Its name, which is that of its file without `.parquet`.
-        index: Its place in the plan.
-        rows: Rows of its answer.
-        bytes: Size of its answer.
+        id: Its id, which is the name of its file without `.parquet`.
+        index: Its index in the plan.
+        rows: Rows of its response.
+        bytes: Size of its response.
         attempts: Requests sent.
-        seconds: What it took.
+        seconds: How long it took.
         file_bytes: Size of its file; 0 if it needed none.
         was_done: Whether it was done before this run.
     """
@@ -56,22 +118,23 @@ class TaskReport:
     was_done: bool
 
 
+@public
 @dataclass(frozen=True, slots=True, repr=False)
 class ScanReport:
-    """What a run came to.
+    """The result of a run: what `Scan.run` returns.
 
     Attributes:
-        folder: Where the files are.
+        folder: The folder of the files.
         tasks: The tasks that are done, in the order of the plan.
-        rows: Rows of all of them.
-        bytes: Size of their answers.
+        rows: Rows of all tasks.
+        bytes: Size of their responses.
         file_bytes: Size of their files.
-        retries: Requests that were sent again.
-        seconds: What this run took.
-        complete: "capped" where the numbers of rows look as if the service had cut answers, else "unknown": the
-            document knows no total, so nobody can know more.
+        retries: Requests that were retried.
+        seconds: How long this run took.
+        complete: "capped" if the numbers of rows look as if the service capped responses, else "unknown": the service
+            reports no total.
         reasons: Why it is "capped".
-        stray_days: The tasks with rows of another day than they asked for.
+        stray_days: The tasks that returned rows of another day than requested.
     """
 
     folder: Path
@@ -89,32 +152,3 @@ class ScanReport:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         tasks = f"{len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}"
         return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}; complete: {self.complete})"
-
-
-def progress_of(told: dict[str, Any]) -> ScanProgress:
-    """How far a run is, as the core tells it."""
-    return ScanProgress(**told)
-
-
-def report_of(told: dict[str, Any], failed: list[tuple[str, errors.DataAccessError]]) -> ScanReport:
-    """The report of a run as the core tells it; warns of what is doubtful.
-
-    Raises:
-        ScanIncompleteError: Tasks failed for good.
-    """
-    known = {field.name: told[field.name] for field in fields(ScanReport)}
-    tasks = [TaskReport(**task) for task in told["tasks"]]
-    report = ScanReport(**{**known, "folder": Path(told["folder"]), "tasks": tasks})
-    if failed:
-        (_, first), *_ = failed
-        raise errors.ScanIncompleteError(
-            f"{len(failed)} of {len(failed) + len(tasks)} tasks failed for good, and {len(tasks)} are kept in "
-            f"{report.folder}: run it again to go on with the others. The first: {first}",
-            operation=first.operation,
-            retryable=any(error.retryable for _, error in failed),
-            failed=dict(failed),
-            report=report,
-        ) from first
-    for warning in told["warnings"]:
-        warn_caller(warning["message"], getattr(errors, warning["category"]))
-    return report
