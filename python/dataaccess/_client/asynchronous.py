@@ -1,13 +1,15 @@
-"""`AsyncClient`: the calls of the document, awaited. Names and arguments are those of `Client`."""
+"""`AsyncClient`: the calls of the service, awaited."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import Connection
-from dataaccess._client.results import checked_entries, checked_rows, ended, told
-from dataaccess._core.arguments import code_arguments, item_arguments, seconds
-from dataaccess._scan.synchronous.scan import AsyncScan
+from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
+from dataaccess._core.arguments import code_arguments, item_arguments
+from dataaccess._core.checks import seconds
+from dataaccess._public import public
+from dataaccess._scan.asynchronous.scan import AsyncScan
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -16,13 +18,42 @@ if TYPE_CHECKING:
     from dataaccess.types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
 
 
+@public
 class AsyncClient(Connection):
-    """A client of the Data Access API for asyncio. The arguments are those of `Client`.
+    """A client of the Data Access API for asyncio. Several event loops may use it, one after another or at once.
 
-    It belongs to no event loop: one client may serve several, one after another or at once.
+    Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
+    at `WARNING` for each retry.
+
+    Args:
+        base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
+            `sandbox:demo` is the sandbox with demo data: no account, no network.
+        token: A string, or a callable that returns a string or `(string, expires_at)`; default:
+            `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
+            minutes early. `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
+            this one.
+        timezone: IANA name of the time zone in which times without a zone are read.
+        timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
+            requests have it for each request up to its first row; from then on only a stall ends it.
+        retries: Requests that may follow the first, everywhere; 0 sends one. None: 3 for a call, 7 for each request
+            of a scan of several, of a task and of a file. Unless it is 0, one more is free if the service had closed
+            the idle connection.
+        concurrency: Requests of one scan in flight at a time. It does not limit single calls.
+        rate: Requests per second, at most, over all users of this client.
+        max_response_bytes: Size of the largest response that is read, after decompression.
+        max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
+            come next in the plan are read ahead up to this size.
+        ca_bundle: PEM file, or folder of them, with the CAs to trust instead of the system's; default:
+            `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
+        proxy: Address of a proxy; default: the proxy of the environment, but never for this machine.
+        allow_http: Whether plain http may leave this machine.
+        headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
+            `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
+            be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
+        strict: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
 
     Raises:
-        ConfigError: For a setting that cannot be used, or a missing address or token.
+        ConfigError: A setting is invalid, or there is no address or token.
 
     Example:
         >>> import asyncio
@@ -44,33 +75,34 @@ class AsyncClient(Connection):
         code_status: ValuesOrOperator | None = None,
         limit: int | None = None,
     ) -> list[Row]:
-        """Searches promotion codes (section 4.2). The token needs the scope `item`.
+        """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
 
         Args:
-            attrs: Names of attributes of section 2.2; None is all but `channel_id`.
+            attrs: Names of the attributes to return; None is all but `channel_id`.
             allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)` or `da.op(operator, t)`.
-            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs
-                `allocated_audience`, or the service would silently answer nothing.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
+                without it the service returns no rows.
             allocated_audience: One id of a customer or visitor, or several.
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
-            limit: The most records to return; the rest is not transferred where that is safe.
+            limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
 
         Returns:
-            A list of dicts with the attributes as keys in the order of `attrs`, and the values as they
-            are on the wire; an unset one is None. `pandas.DataFrame(rows)` takes it.
+            A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
+            them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
 
         Raises:
-            ValidationError: The request breaks a rule of the document; all problems at once.
-            PermissionDeniedError: The token was refused (section 7).
+            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> search = client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
-            >>> len(asyncio.run(search))
-            1
+            >>> condition = da.after("2024-01-31")
+            >>> rows = asyncio.run(client.search_codes(["code_status"], allocated_time=condition, code_status="used"))
+            >>> rows[0]
+            {'code_status': 4}
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
         return checked_rows(await self._raw.search_codes_async(arguments))
@@ -85,33 +117,35 @@ class AsyncClient(Connection):
         attrs_as: str = "array",
         limit: int | None = None,
     ) -> list[Row]:
-        """Searches the items of any business object (section 4.1).
+        """Searches the items of a business object and returns the rows as dicts.
 
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
-            where: An expression of `da.col(name)`, or the document's `{"OR": [{"AND": […]}]}`.
-            item_type_id: Identifier of the object; customers and promotion codes need none.
-            attrs_as: "array" sends the names as an array, "text" as one text with commas: section 4.1
-                calls the field both. Promotion codes always take the array.
-            limit: The most records to return.
+            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
+            item_type_id: Id of the business object; customers and promotion codes need none.
+            attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+                specification describes both. Promotion codes always take the array.
+            limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
 
         Returns:
-            A list of dicts, as `search_codes`.
+            A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
+            them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
 
         Raises:
-            ValidationError: The request breaks a rule of the document; all problems at once. Promotion
-                codes keep the rules of section 4.2 here too.
-            PermissionDeniedError: The token was refused (section 7).
+            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
+                Promotion codes follow the rules of `search_codes` here too.
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> who = da.col("customer_id").matches(["demo-customer-0001"])
-            >>> asyncio.run(client.search_items("customer", ["customer_id"], who))
-            [{'customer_id': 'demo-customer-0001'}]
+            >>> who = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
+            >>> rows = asyncio.run(client.search_items("customer", ["customer_id"], who))
+            >>> [row["customer_id"] for row in rows]
+            ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
         return checked_rows(await self._raw.search_items_async(arguments))
@@ -129,32 +163,33 @@ class AsyncClient(Connection):
         chunk: int | None = None,
         ordered: bool = True,
     ) -> AsyncScan:
-        """A search of promotion codes in columns: streamed, or as a table of pandas, polars or pyarrow.
+        """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
 
-        The arguments are checked now; requests are sent when the scan is used: one, or one for each day of
-        `da.days(start, stop)` and for each part of a long list of ids, of which as many as the client's `concurrency`
-        are under way at a time.
+        The arguments are checked now. The requests are sent when the scan is used: one, or one for each day of
+        `da.days(start, stop)` and for each chunk of a long list of values, up to `concurrency` of them at a time.
 
         Args:
-            attrs: As for `search_codes`.
-            allocated_time: As for `search_codes`, or `da.days(start, stop)`: a request a day.
-            audience_type: As for `search_codes`.
-            allocated_audience: As for `search_codes`.
-            code_status: As for `search_codes`.
-            limit: As for `search_codes`. With a limit requests are sent one after the other.
-            schema: Types of columns that are to be others than usual: a dict of attribute to "string", "int64",
-                "float64", "bool", "timestamp" or "json". A "float64" is the nearest one to a fraction, and takes
-                whole numbers only if it holds them exactly.
-            chunk: The most values of one list in one request; 1,000 without. The document tells no maximum.
-            ordered: Whether rows come in the order of the requests; otherwise as they arrive.
+            attrs: Names of the attributes to return; None is all but `channel_id`.
+            allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(operator, t)`, or
+                `da.days(start, stop)` for one request per day.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
+                without it the service returns no rows.
+            allocated_audience: One id of a customer or visitor, or several.
+            code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+            limit: Number of rows, at most. With a limit the requests are sent one after another.
+            schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
+                "bool", "timestamp" or "json". A "float64" column holds the nearest float of a fraction, and an integer
+                only if it is exact.
+            chunk: Values of one list in one request, at most; default: 1,000. The API specification states no limit.
+            ordered: Whether rows come in the order of the plan; otherwise as they arrive.
 
         Returns:
-            A scan. Its columns are text, but `pool_id`, `audience_type` and `code_status` are whole numbers,
-            `date_created` and `allocated_time` times without a zone.
+            A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
+            `date_created` and `allocated_time` timestamps without a zone.
 
         Raises:
-            ValidationError: The request breaks a rule of the document, or `schema` has no such attribute or type;
-                all problems at once.
+            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
+                are reported together.
 
         Example:
             >>> import asyncio
@@ -181,27 +216,32 @@ class AsyncClient(Connection):
         chunk: int | None = None,
         ordered: bool = True,
     ) -> AsyncScan:
-        """A search of any business object in columns, as `scan_codes`.
+        """Makes a lazy search of a business object, for columns, files, or more rows than fit into memory.
+
+        The arguments are checked now. The requests are sent when the scan is used, up to `concurrency` at a time.
 
         Args:
-            item_type_name: As for `search_items`.
-            attrs: As for `search_items`.
-            where: As for `search_items`.
-            item_type_id: As for `search_items`.
-            attrs_as: As for `search_items`.
-            limit: As for `search_items`.
-            schema: As for `scan_codes`. Without it types follow the values: of all rows when they are collected, of
-                the first batch when they are streamed, where a later value of another type is an error.
-            chunk: As for `scan_codes`: of each `matches` of a `where` without `|`, where `.on(da.days(start, stop))`
-                is a request a day as well. Groups joined by `|` may overlap, so they stay one request.
-            ordered: As for `scan_codes`.
+            item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
+            attrs: Names of the attributes to return.
+            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
+                without `|`, `.on(da.days(start, stop))` is one request per day.
+            item_type_id: Id of the business object; customers and promotion codes need none.
+            attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+                specification describes both. Promotion codes always take the array.
+            limit: Number of rows, at most. With a limit the requests are sent one after another.
+            schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
+                "timestamp" or "json". Types are inferred from all rows if they are collected, and from the first
+                batch if they are streamed, where a later value of another type is an error.
+            chunk: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by `|` may
+                overlap, so they stay in one request.
+            ordered: Whether rows come in the order of the plan; otherwise as they arrive.
 
         Returns:
             A scan.
 
         Raises:
-            ValidationError: The request breaks a rule of the document, or `schema` has no such attribute or type;
-                all problems at once.
+            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
+                are reported together.
 
         Example:
             >>> import asyncio
@@ -216,29 +256,30 @@ class AsyncClient(Connection):
         return AsyncScan(self, "scan_items", {**arguments, "chunk": chunk}, schema, ordered)
 
     async def download_segment(self, export_id: int) -> dict[str, Any]:
-        """Downloads the status entries of a segment export (section 4.3).
+        """Downloads the status entries of a segment export.
 
         Args:
-            export_id: Identifier of the export.
+            export_id: Id of the export.
 
         Returns:
-            A dict with `entries` (list of dicts of section 2.5; an ended entry has an `endTime`, and its
-            `responseCode` tells whether it went well), `meta`, and the envelope's `code`,
-            `message`, `codeMessage` and `duration` (a text as `12ms`).
+            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
+            says whether it succeeded), `meta`, and `code`, `message`, `codeMessage` and `duration` (such as `12ms`)
+            of the envelope.
 
         Raises:
-            ValidationError: `export_id` is not a whole number.
-            PermissionDeniedError: The token was refused (section 7).
+            ValidationError: `export_id` is not an integer.
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
-            >>> status = asyncio.run(da.AsyncClient("sandbox:demo").download_segment(5637051))
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> status = asyncio.run(client.download_segment(5637051))
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        return checked_entries(await self._raw.download_segment_async(export_id))
+        return checked_status(await self._raw.download_segment_async(export_id))
 
     async def wait_for_segment(
         self,
@@ -248,67 +289,73 @@ class AsyncClient(Connection):
         poll: float | timedelta | None = None,
         on_update: OnUpdate | None = None,
     ) -> dict[str, Any]:
-        """Waits until an export has entries and each has an `endTime` (sections 2.5 and 3.2).
+        """Waits until a segment export has entries and each of them has an `endTime`.
 
         Args:
-            export_id: Identifier of the export.
+            export_id: Id of the export.
             timeout: Seconds, or a timedelta, to wait at most.
-            poll: Seconds between two looks; None begins at half a second and slows down to 15.
-            on_update: Called with each answer that is not the last, in the same form, in the loop's thread.
+            poll: Seconds between two requests; None starts at half a second and slows down to 15.
+            on_update: Called with each response but the last, in the form of the result, in the thread of the event
+                loop.
 
         Returns:
-            The last answer, as `download_segment`.
+            The last response, in the form of `download_segment`.
 
         Raises:
-            WaitTimeoutError: The export has not ended in time; `.last` is the last answer.
-            PermissionDeniedError: The token was refused (section 7).
+            ValidationError: `export_id` is not an integer.
+            WaitTimeoutError: The export has not ended in time; `.last` is the last response.
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
-            >>> waiting = da.AsyncClient("sandbox:demo").wait_for_segment(5637051, timeout=60)
-            >>> all(entry["endTime"] for entry in asyncio.run(waiting)["entries"])
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> status = asyncio.run(client.wait_for_segment(5637051, timeout=60))
+            >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
         limit, pause = seconds(timeout), None if poll is None else seconds(poll)
-        outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, told(on_update))
+        callback = update_callback(on_update)
+        outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome)
 
     async def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
-        """Sends what the document does not show: the way out.
+        """POSTs any JSON body to a path below `base_url`: the escape hatch for what the API specification lacks.
 
         Args:
-            path: Below the base URL, as `/access/api/item/search`.
-            body: Anything `json.dumps` takes.
-            idempotent: Whether the request may be sent twice. If not, it is sent again only when
-                nothing can have left this machine.
+            path: A path such as `/access/api/item/search`.
+            body: Anything `json.dumps` accepts.
+            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
+                this machine.
 
         Returns:
             The whole envelope as a dict.
 
         Raises:
-            ConfigError: The path does not stay below the base URL.
-            PermissionDeniedError: The token was refused (section 7).
+            ConfigError: The path leaves the base URL.
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
             >>> body = {"scope": "download", "exportId": 5637051}
-            >>> call = da.AsyncClient("sandbox:demo").call("/access/api/segment/download", body)
-            >>> asyncio.run(call)["message"]
+            >>> envelope = asyncio.run(client.call("/access/api/segment/download", body))
+            >>> envelope["message"]
             'Success'
         """
         return await self._raw.call_async(path, body, idempotent)
 
     async def close(self) -> None:
-        """Ends the calls under way and refuses later ones. Closing twice is closing once.
+        """Ends the calls in flight and refuses later ones. Closing twice has no effect.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
-            >>> asyncio.run(da.AsyncClient("sandbox:demo").close())
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.close())
         """
         self._raw.close()
 

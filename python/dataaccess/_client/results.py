@@ -1,4 +1,4 @@
-"""Results as they are handed over, and what is said of those that may not be what they seem."""
+"""Results of calls, from the plain values of the core, and warnings of what is doubtful in them."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess.errors import IncompleteWarning, WaitTimeoutError
 
 if TYPE_CHECKING:
-    from dataaccess.types import OnUpdate
+    from dataaccess.types import OnUpdate, Row
 
 
-def checked_rows(result: tuple[list[dict[str, Any]], dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of a search; warns of what is doubtful."""
-    rows, told = result
-    warn_of(told)
+def checked_rows(result: tuple[list[Row], dict[str, Any]]) -> list[Row]:
+    """The rows of a search. Warns of what is doubtful in them."""
+    rows, outcome = result
+    warn_of(outcome)
     return rows
 
 
-def checked_entries(answer: dict[str, Any]) -> dict[str, Any]:
-    """A download; warns when it tells another number of entries than it has."""
-    data = answer["data"]
+def checked_status(response: dict[str, Any]) -> dict[str, Any]:
+    """The status of an export. Warns if it reports another number of entries than it has."""
+    data = response["data"]
     meta = data.get("meta")
     total = meta.get("total") if isinstance(meta, dict) else None
-    result = {"entries": data["entries"], "meta": meta}
-    result.update((name, value) for name, value in data.items() if name not in result)
-    result.update((name, value) for name, value in answer.items() if name != "data")
+    status = {"entries": data["entries"], "meta": meta}
+    status.update((name, value) for name, value in data.items() if name not in status)
+    status.update((name, value) for name, value in response.items() if name != "data")
     if total is not None and total != len(data["entries"]):
-        warn_caller(f"the answer tells of {total} entries and has {len(data['entries'])}", IncompleteWarning)
-    return result
+        warn_caller(f"the response reports {total} entries and has {len(data['entries'])}", IncompleteWarning)
+    return status
 
 
-def told(on_update: OnUpdate | None) -> OnUpdate | None:
-    """A callback that gets each answer in the form of the last one."""
-    return None if on_update is None else lambda answer: on_update(checked_entries(answer))
+def update_callback(on_update: OnUpdate | None) -> OnUpdate | None:
+    """A callback that gets each response in the form of the last one."""
+    return None if on_update is None else lambda response: on_update(checked_status(response))
 
 
 def ended(export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None]) -> dict[str, Any]:
-    """The answer of a wait that ended well."""
+    """The status of an export that has ended, or a `WaitTimeoutError`."""
     finished, last = outcome
-    answer = None if last is None else checked_entries(last)
-    if finished and answer is not None:
-        return answer
+    status = None if last is None else checked_status(last)
+    if finished and status is not None:
+        return status
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s; "
-        "wait longer with timeout=, the last answer is in .last",
+        "raise timeout=, the last response is in .last",
         operation="wait_for_segment",
-        hint="wait longer with timeout=",
+        hint="raise timeout=",
         retryable=True,
-        last=answer,
+        last=status,
     )

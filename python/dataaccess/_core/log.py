@@ -1,7 +1,7 @@
-"""What calls do, as records of Python's `logging`. Who calls this stands in the core's bindings.
+"""Log records of requests, through Python's `logging`. The bindings of the Rust core call these functions.
 
-`dataaccess.request` has a DEBUG record when an attempt begins and when it ends, `dataaccess.retry` a WARNING when
-another follows one that failed. No record holds a token, a body or a value.
+`dataaccess.request` logs the start and the end of each attempt at DEBUG, `dataaccess.retry` each retry at WARNING. No
+record holds a token, a body or a value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _REQUEST = logging.getLogger("dataaccess.request")
 _RETRY = logging.getLogger("dataaccess.retry")
 
-# A library prints nothing by itself: only handlers of the program do.
+# A library prints nothing by itself: the program chooses its handlers.
 logging.getLogger("dataaccess").addHandler(logging.NullHandler())
 
 _BEGAN = "%(operation)s: attempt %(attempt)d began, request %(request_id)s"
@@ -26,7 +26,7 @@ _ENDED = (
     "request %(request_id)s"
 )
 _AGAIN = (
-    "%(operation)s: attempt %(attempt)d failed, again in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
+    "%(operation)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
 )
 _FORMS = {
     "began": (_REQUEST, logging.DEBUG, _BEGAN),
@@ -36,25 +36,25 @@ _FORMS = {
 
 
 def interest() -> tuple[bool, bool]:
-    """Whether anybody wants to know of attempts, and of what is sent again."""
+    """Whether records of attempts, and of retries, would be handled."""
     return _REQUEST.isEnabledFor(logging.DEBUG), _RETRY.isEnabledFor(logging.WARNING)
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
-    """Has the running loop call something soon, in the context of now, on whichever thread it is asked."""
+    """Schedules calls on the running event loop, from any thread and in the context of this call."""
     import asyncio
 
     return partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
 
 
 def tell(fields: dict[str, Any]) -> None:
-    """Makes a record of an event and has it handled."""
+    """Logs an event of the core."""
     logger, level, form = _FORMS[fields.pop("event")]
     time = fields.pop("time")
     if not logger.isEnabledFor(level):
         return
     record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
-    # It has waited for the thread that tells it.
+    # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0
     logger.handle(record)

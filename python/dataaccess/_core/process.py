@@ -1,4 +1,4 @@
-"""A lock for what a process has once. Nothing else is known here."""
+"""A lock that works on after a fork."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import threading
 
 
 class ProcessLock:
-    """A lock that a forked child has anew: the one it inherits may be held by a thread it does not have."""
+    """A lock that a forked child has anew: a thread that does not exist in the child may hold the inherited one."""
 
     def __init__(self) -> None:
-        """Not held."""
+        """Makes a lock that is not held."""
         self._locks: dict[int, threading.Lock] = {}
 
     def _own(self) -> threading.Lock:
@@ -21,5 +21,5 @@ class ProcessLock:
         self._own().acquire()
 
     def __exit__(self, *_error: object) -> None:
-        """Lets the next one in."""
+        """Releases the lock."""
         self._own().release()

@@ -1,4 +1,4 @@
-"""Warnings at the line of whoever called this package."""
+"""Warnings that name the line of the caller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -
 
 
 def warn_caller(message: str, category: type[DataAccessWarning]) -> None:
-    """Warns at the first line outside of this package, whichever way the call went."""
+    """Warns at the first line of the stack outside of this package."""
     level, frame = 1, sys._getframe()  # noqa: SLF001 - public but for its name
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

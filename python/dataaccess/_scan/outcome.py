@@ -1,78 +1,51 @@
-"""Figures of a client, and what is told of a search or scan whose answer ended well: figures and doubts."""
+"""Figures, progress and warnings, from the plain values of the core."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
+from dataaccess.reports import ScanProgress, ScanReport, ScanStats, TaskReport
 
 
-@dataclass(frozen=True, slots=True)
-class ScanStats:
-    """Figures of one use of a scan.
-
-    Attributes:
-        rows: Rows handed over.
-        bytes: Size of the answers.
-        seconds: From the start to the end of the last answer; of batches with the time their consumer took.
-        requests: Answers that were read: one for each request of the plan, or fewer where a limit was reached.
-        attempts: Requests sent, with those that were sent again.
-        empty_shape: What stood in place of the records when there were none, as `data.data []`.
-        extra_keys: Keys that were not asked for, and how many records had each. Rows keep them, columns do not.
-        absent: Attributes that no record had, not even as null; not told of an answer that was cut by a limit.
-    """
-
-    rows: int
-    bytes: int
-    seconds: float
-    requests: int
-    attempts: int
-    empty_shape: str | None
-    extra_keys: dict[str, int]
-    absent: list[str]
-
-    @property
-    def retries(self) -> int:
-        """Requests sent again."""
-        return self.attempts - self.requests
+def stats_of(outcome: dict[str, Any]) -> ScanStats:
+    """The figures of a use of a scan."""
+    figures = {name: value for name, value in outcome.items() if name != "warnings"}
+    return ScanStats(**{**figures, "extra_keys": dict(outcome["extra_keys"])})
 
 
-@dataclass(frozen=True, slots=True)
-class ClientStats:
-    """Figures of a client since it was made.
-
-    Attributes:
-        requests: Requests sent, with those that were sent again.
-        retries: Requests sent again after a failure, which `retries=` bounds.
-        free_retries: Requests sent again at once, beyond `retries=`: the service had closed the idle connection
-            that they were sent on. A call has at most one.
-        throttled: Answers that asked to slow down (HTTP 429 and 503).
-        in_flight: Requests whose answer has not ended yet.
-        bytes_received: Size of all bodies as they came: compressed, if they were.
-        connections_opened: Connections to the service.
-        quota_left: What may still be spent on sending again: a retry costs 14, or 5 after being asked to slow down.
-            Success pays back; at 0 a failure is told at once, with `quota_exhausted`.
-    """
-
-    requests: int
-    retries: int
-    free_retries: int
-    throttled: int
-    in_flight: int
-    bytes_received: int
-    connections_opened: int
-    quota_left: int
-
-
-def stats_of(told: dict[str, Any]) -> ScanStats:
-    """The figures as the core tells them."""
-    fields = {name: value for name, value in told.items() if name != "warnings"}
-    return ScanStats(**{**fields, "extra_keys": dict(told["extra_keys"])})
-
-
-def warn_of(told: dict[str, Any]) -> None:
-    """Warns of whatever is doubtful."""
-    for warning in told["warnings"]:
+def warn_of(outcome: dict[str, Any]) -> None:
+    """Warns of what is doubtful in the data."""
+    for warning in outcome["warnings"]:
         warn_caller(warning["message"], getattr(errors, warning["category"]))
+
+
+def progress_of(update: dict[str, Any]) -> ScanProgress:
+    """The progress of a run."""
+    return ScanProgress(**update)
+
+
+def report_of(outcome: dict[str, Any], failed: list[tuple[str, errors.DataAccessError]]) -> ScanReport:
+    """The report of a run. Warns of what is doubtful in the data.
+
+    Raises:
+        ScanIncompleteError: Tasks failed permanently.
+    """
+    known = {field.name: outcome[field.name] for field in fields(ScanReport)}
+    tasks = [TaskReport(**task) for task in outcome["tasks"]]
+    report = ScanReport(**{**known, "folder": Path(outcome["folder"]), "tasks": tasks})
+    if failed:
+        (_, first), *_ = failed
+        raise errors.ScanIncompleteError(
+            f"{len(failed)} of {len(failed) + len(tasks)} tasks failed permanently, and {len(tasks)} are kept in "
+            f"{report.folder}: run it again to resume with the others. The first: {first}",
+            operation=first.operation,
+            retryable=any(error.retryable for _, error in failed),
+            failed=dict(failed),
+            report=report,
+        ) from first
+    warn_of(outcome)
+    return report

@@ -1,12 +1,14 @@
-"""`Batch` and `Table`: rows in columns of Arrow, ready for other libraries."""
+"""`Batch` and `Table`: rows as Arrow columns, ready for other libraries."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._scan import frames as _frames
-from dataaccess._scan.outcome import ScanStats, stats_of
+from dataaccess._core.optional import optional
+from dataaccess._public import public
+from dataaccess._scan import frames
+from dataaccess._scan.outcome import stats_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from dataaccess._native import RawBatch, RawTable
     from dataaccess._scan.frames import DtypeBackend
+    from dataaccess.reports import ScanStats
     from dataaccess.types import Row
 
 _SHOWN = 10
@@ -22,7 +25,7 @@ _NAMED = 12
 
 
 class _Rows:
-    """What a batch and a table share."""
+    """The columns of a batch or a table."""
 
     __slots__ = ("_raw",)
 
@@ -30,31 +33,31 @@ class _Rows:
 
     @property
     def num_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         rows: int = self._raw.num_rows
         return rows
 
     @property
     def column_names(self) -> list[str]:
-        """The names of its columns."""
+        """Names of the columns."""
         names: list[str] = self._raw.column_names
         return names
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns it has."""
+        """Number of rows and number of columns."""
         return self.num_rows, len(self.column_names)
 
     @property
     def schema(self) -> dict[str, str]:
-        """The types of its columns by their names, as the `schema=` of a scan takes them."""
+        """Types of the columns by name, as `schema=` of a scan takes them."""
         return dict(self._raw.types)
 
     def to_dicts(self) -> list[Row]:
-        """The rows as dicts, with the values of the columns as plain Python.
+        """Returns the rows as dicts, with the values of the columns as plain Python.
 
         Returns:
-            A list of dicts. A time is a text `YYYY-MM-DD HH:MM:SS`, JSON is what it says.
+            A list of dicts. A timestamp is a string `YYYY-MM-DD HH:MM:SS`, JSON is decoded.
 
         Example:
             >>> import dataaccess as da
@@ -66,7 +69,7 @@ class _Rows:
         return rows
 
     def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
-        """A DataFrame of pandas (extra `pandas`).
+        """Returns a pandas DataFrame (extra `pandas`).
 
         Args:
             dtype_backend: As for `Scan.to_pandas`.
@@ -83,10 +86,10 @@ class _Rows:
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
             'Int64'
         """
-        return _frames.to_pandas(self, dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
+        return frames.to_pandas(self, dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
 
     def to_polars(self) -> pl.DataFrame:
-        """A DataFrame of polars (extra `polars`).
+        """Returns a polars DataFrame (extra `polars`).
 
         Returns:
             A DataFrame.
@@ -100,24 +103,25 @@ class _Rows:
             >>> dict(scan.head().to_polars().schema)
             {'pool_id': Int64}
         """
-        return _frames.to_polars(self)  # type: ignore[arg-type] # likewise
+        return frames.to_polars(self)  # type: ignore[arg-type] # likewise
 
     def __arrow_c_schema__(self) -> object:
-        """The schema as a capsule of Arrow."""
+        """The schema as an Arrow PyCapsule."""
         return self._raw.schema_capsule()
 
     def __len__(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return self.num_rows
 
     def __repr__(self) -> str:
         rows, columns = self.shape
         counts = f"{_count(rows, 'row')}, {_count(columns, 'column')}"
-        return f"{type(self).__name__}({counts}: {in_short(self.column_names)})"
+        return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
 
 
+@public
 class Batch(_Rows):
-    """Some rows of a scan. Any library that takes Arrow takes it as it is.
+    """Some rows of a scan. Libraries that accept Arrow PyCapsules accept it directly.
 
     Example:
         >>> import dataaccess as da
@@ -129,11 +133,11 @@ class Batch(_Rows):
     __slots__ = ()
 
     def __init__(self, raw: RawBatch) -> None:
-        """Made by `Scan.batches`."""
+        """Use `Scan.batches`."""
         self._raw = raw
 
     def to_arrow(self) -> pa.RecordBatch:
-        """A record batch of pyarrow (extra `arrow`), without a copy.
+        """Returns a pyarrow record batch (extra `arrow`), without a copy.
 
         Returns:
             A record batch.
@@ -147,16 +151,17 @@ class Batch(_Rows):
             >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
             50
         """
-        return _frames.optional("pyarrow", "arrow").record_batch(self)
+        return optional("pyarrow", "arrow").record_batch(self)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """The columns as capsules of Arrow. Another schema is not made: the types are these."""
+        """The columns as Arrow PyCapsules. `requested_schema` is ignored."""
         capsules: tuple[object, object] = self._raw.array_capsules()
         return capsules
 
 
+@public
 class Table(_Rows):
-    """A whole answer in columns, made by `Scan.collect`. It may be read again and again.
+    """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
     Example:
         >>> import dataaccess as da
@@ -168,16 +173,16 @@ class Table(_Rows):
     __slots__ = ()
 
     def __init__(self, raw: RawTable) -> None:
-        """Made by `Scan.collect`."""
+        """Use `Scan.collect`."""
         self._raw = raw
 
     @property
     def stats(self) -> ScanStats:
-        """The figures of the answer."""
+        """Figures of the scan."""
         return stats_of(self._raw.stats)
 
     def to_arrow(self) -> pa.Table:
-        """A table of pyarrow (extra `arrow`), without a copy.
+        """Returns a pyarrow table (extra `arrow`), without a copy.
 
         Returns:
             A table.
@@ -191,14 +196,14 @@ class Table(_Rows):
             >>> scan.collect().to_arrow().column_names
             ['id']
         """
-        return _frames.to_arrow(self)
+        return frames.to_arrow(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The columns as a capsule of Arrow. Another schema is not made: the types are these."""
+        """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""
         return self._raw.stream_capsule()
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """The first rows as an HTML table, for notebooks."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
         caption = f"<caption>{_count(self.num_rows, 'row')}</caption>"
@@ -213,7 +218,7 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def in_short(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+def shorten(names: list[str]) -> str:
+    """The first names and the number of the others."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -1,18 +1,18 @@
-"""The forms that the rows of an asynchronous scan or task can take: as `Reading`, awaited."""
+"""The rows of an asynchronous scan or task in each form."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from dataaccess._core.arguments import amount
-from dataaccess._scan import frames as _frames
+from dataaccess._core.checks import count
+from dataaccess._core.optional import optional
 from dataaccess._scan.asynchronous.batches import AsyncBatches
+from dataaccess._scan.bridge import AsyncArrowSource, convert_async
+from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
-from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, BaseScan, checked_table
+from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -21,24 +21,21 @@ if TYPE_CHECKING:
     from dataaccess._scan.table import Table
     from dataaccess.types import Row
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
-
-class AsyncReading(BaseScan):
-    """The forms that rows can take, awaited: each use asks the service anew."""
+class AsyncReading(AsyncArrowSource):
+    """The rows in each form. Each use sends the requests anew."""
 
     async def head(self, n: int = 5) -> Table:
-        """The first rows.
+        """Returns the first rows.
 
         Args:
-            n: How many, at most. 0 asks for one row to know the types, and gives none.
+            n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
 
         Returns:
-            A `Table`. The rest of the answer is not transferred where that is safe.
+            A `Table`. The rest of the response is not transferred where that is safe.
 
         Raises:
-            ValidationError: `n` is no whole number from 0 on.
+            ValidationError: `n` is not an integer of at least 0.
             DataAccessError: Any failure of `collect`.
 
         Example:
@@ -48,30 +45,30 @@ class AsyncReading(BaseScan):
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
             Table(2 rows, 1 column: id)
         """
-        most = amount("n", n, 0)
-        raw = await self._raw.collect_async(max(most, 1), views=False)
-        return checked_table(raw if most else raw.without_rows())
+        limit = count("n", n, 0)
+        raw = await self._raw.collect_async(max(limit, 1), views=False)
+        return checked_table(raw if limit else raw.without_rows())
 
     def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
-        """The rows batch by batch, in bounded memory. The first requests are sent now.
+        """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 
-        What is not taken waits at the service: a consumer may take its time. The client's `timeout` bounds the time
-        to the first row of each request; one is sent again only until its rows were given, of a scan of several until
-        its second batch was.
+        A slow consumer slows the transfer down (back-pressure). The client's `timeout` bounds the time to the first
+        row of each request. A request is retried until its first batch is delivered; if the scan has several
+        requests, until its second batch is.
 
         Args:
             max_rows: Rows of a batch, at most.
-            max_bytes: Size of a batch on the wire, at which it is full.
+            max_bytes: Size of a batch in the response, at most.
 
         Returns:
-            An asynchronous iterator of `Batch`, which ends the requests when it is closed, dropped or left by
+            An asynchronous iterator of `Batch`. It ends the requests when it is closed, dropped or left by
             `async with`.
 
         Raises:
-            ValidationError: `max_rows` or `max_bytes` is no whole number from 1 on.
-            PermissionDeniedError: The token was refused (section 7).
-            StreamInterruptedError: While iterating: the answer broke off or the batches were closed before its end;
-                `rows_yielded` rows were given.
+            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1.
+            PermissionDeniedError: The token was refused.
+            StreamInterruptedError: While iterating: the response was cut off, or the batches were closed before its
+                end; `rows_yielded` rows were delivered.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Example:
@@ -87,26 +84,27 @@ class AsyncReading(BaseScan):
         return AsyncBatches(self._open(max_rows, max_bytes))
 
     async def collect(self) -> Table:
-        """The whole answer in columns.
+        """Returns all rows as columns in memory.
 
         Returns:
-            A `Table`, which may be read again and again.
+            A `Table`, which can be read any number of times.
 
         Raises:
-            PermissionDeniedError: The token was refused (section 7).
+            PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Example:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()).column_names
+            >>> table = asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect())
+            >>> table.column_names
             ['id']
         """
         return checked_table(await self._raw.collect_async(None, views=False))
 
     async def to_arrow(self) -> pa.Table:
-        """The whole answer as a table of pyarrow (extra `arrow`).
+        """Returns all rows as a pyarrow table (extra `arrow`).
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -123,15 +121,16 @@ class AsyncReading(BaseScan):
             >>> asyncio.run(scan.to_arrow()).schema.types
             [DataType(int64)]
         """
-        _frames.optional("pyarrow", "arrow")
-        return (await self.collect()).to_arrow()
+        optional("pyarrow", "arrow")
+        table = await self.collect()
+        return table.to_arrow()
 
     async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
-        """The whole answer as a DataFrame of pandas (extra `pandas`).
+        """Returns all rows as a pandas DataFrame (extra `pandas`).
 
         Args:
-            dtype_backend: As pandas has it: "numpy_nullable" or "pyarrow". None is pandas' own text type, `Int64`,
-                `boolean`, `float64` and `datetime64[us]`, which all have room for what is missing.
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
+                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
 
         Returns:
             A DataFrame.
@@ -149,12 +148,12 @@ class AsyncReading(BaseScan):
             >>> str(codes["pool_id"].dtype)
             'Int64'
         """
-        _frames.check_pandas(dtype_backend)
+        check_pandas(dtype_backend)
         table = await self.collect()
-        return await _in_thread(table.to_pandas, dtype_backend)
+        return await convert_async(table.to_pandas, dtype_backend)
 
     async def to_polars(self) -> pl.DataFrame:
-        """The whole answer as a DataFrame of polars (extra `polars`).
+        """Returns all rows as a polars DataFrame (extra `polars`).
 
         Returns:
             A DataFrame, without a copy.
@@ -171,15 +170,15 @@ class AsyncReading(BaseScan):
             >>> dict(asyncio.run(scan.to_polars()).schema)
             {'pool_id': Int64}
         """
-        _frames.optional("polars", "polars")
+        optional("polars", "polars")
         table = checked_table(await self._raw.collect_async(None, views=True))
-        return await _in_thread(table.to_polars)
+        return await convert_async(table.to_polars)
 
     async def to_dicts(self) -> list[Row]:
-        """The whole answer as a list of dicts: exactly what the search of the same arguments returns.
+        """Returns all rows as dicts: exactly what the search with the same arguments returns.
 
         Returns:
-            A list of dicts with the values as they are on the wire; `schema=` is for columns alone.
+            A list of dicts with the values as the service sends them; `schema=` applies to columns only.
 
         Raises:
             DataAccessError: Any failure of `collect`.
@@ -193,20 +192,6 @@ class AsyncReading(BaseScan):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, told = await self._raw.rows_async()
-        warn_of(told)
+        rows, outcome = await self._raw.rows_async()
+        warn_of(outcome)
         return rows
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Refused: whoever reads this does not await."""
-        raise TypeError(
-            "other libraries cannot await: pass them what `await scan.collect()` gives, "
-            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
-        )
-
-
-async def _in_thread(convert: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
-    """Does what takes its time beside the loop, not in it."""
-    import asyncio
-
-    return await asyncio.to_thread(convert, *arguments, **keywords)
