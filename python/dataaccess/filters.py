@@ -1,7 +1,6 @@
-"""Conditions of a search, written as Python reads them (sections 2.4, 4.1 and 4.2 of the document).
+"""Conditions of a search.
 
-Values are kept as given. They are checked when a request is made, where all problems are told at once,
-so nothing here judges a value, and nothing here imports the core.
+Values are kept as given. A request checks them and reports all problems together, so nothing here checks a value.
 """
 
 from __future__ import annotations
@@ -12,22 +11,24 @@ from datetime import date
 from itertools import islice
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
+from dataaccess._public import public
+
 __all__ = ["Column", "Comparison", "Days", "Expression", "after", "before", "col", "days", "on", "op"]
 
 _MOST_VALUES = 1_000_000
 _MOST_CONDITIONS = 10_000
-# Of lists and dicts in each other: a `where` as the document writes it has six.
+# Nested lists and dicts: raw filters have six levels.
 _LEVELS = 8
 
 
 class _Scalar(Protocol):
-    """A scalar of numpy, `datetime64` among them."""
+    """A numpy scalar, such as `datetime64`."""
 
     def item(self) -> Any: ...
 
 
 Time: TypeAlias = date | str | int | _Scalar
-"""A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds."""
+"""A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds."""
 
 Value: TypeAlias = str | int | float | date | _Scalar
 """One value to compare with."""
@@ -39,12 +40,12 @@ _Method: TypeAlias = Literal["matches", "equals", "after", "before", "on", "op"]
 
 
 class _NotCompared:
-    """What Python would evaluate at once, refused with what to write instead."""
+    """Refuses the operators that Python evaluates at once, and says what to write instead."""
 
     __slots__ = ()
 
-    def _instead_of(self, sign: str) -> str:
-        """Says what to write instead of a sign; each class has its own advice."""
+    def _instead_of(self, operator: str) -> str:
+        """Says what to write instead of an operator."""
         raise NotImplementedError
 
     def __bool__(self) -> NoReturn:
@@ -55,11 +56,11 @@ class _NotCompared:
 
 
 class _NotOrdered(_NotCompared):
-    """The same for the signs of comparison, of which `==` would otherwise silently be false."""
+    """Also refuses comparison operators: `==` would otherwise be false without a word."""
 
     __slots__ = ()
 
-    # Equality being refused, identity is what tells two of these apart in a set or dict.
+    # Equality is refused, so a set or dict tells two of these apart by identity.
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> NoReturn:
@@ -86,7 +87,7 @@ class _NotOrdered(_NotCompared):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(_NotCompared):
-    """What to compare with, and how: made by `after`, `before`, `on` and `op`."""
+    """An operator and its values: made by `after`, `before`, `on` and `op`."""
 
     _method: _Method
     _value: object
@@ -107,10 +108,10 @@ class Comparison(_NotCompared):
     def _given(self) -> tuple[object, ...]:
         return (self._method, self._value, self._operator, self._unit, self._data_type)
 
-    def _instead_of(self, sign: str) -> str:
+    def _instead_of(self, operator: str) -> str:
         return (
-            f"{sign} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
-            "for a range search each day with on(day), as client.scan_codes(allocated_time=days(start, stop)) does"
+            f"{operator} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
+            "for a range of days use client.scan_codes(allocated_time=days(start, stop))"
         )
 
     def __and__(self, other: object) -> NoReturn:
@@ -136,7 +137,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Expression(_NotOrdered):
-    """Conditions joined by `&` and `|`, to any depth: what `where=` takes.
+    """Conditions joined by `&` and `|`, to any depth: the argument `where=`.
 
     Examples:
         >>> col("age").op("greater_than", 17) & (col("name").equals("Ada") | col("name").equals("Bob"))
@@ -161,50 +162,50 @@ class Expression(_NotOrdered):
     def __repr__(self) -> str:
         if self._kind == "condition":
             return ".".join(repr(part) for part in self._parts)
-        sign = " & " if self._kind == "all" else " | "
-        return sign.join(_enclosed(part) for part in self._parts)
+        operator = " & " if self._kind == "all" else " | "
+        return operator.join(_enclosed(part) for part in self._parts)
 
     def _given(self) -> tuple[object, ...]:
         return (self._kind, *self._parts)
 
-    def _joined(self, kind: Literal["all", "any"], sign: str, other: object) -> Expression:
+    def _joined(self, kind: Literal["all", "any"], operator: str, other: object) -> Expression:
         if not isinstance(other, Expression):
-            _refuse_to_join(other, sign)
-        # One level for a long chain of the same sign, so that its length is not depth.
+            _refuse_to_join(other, operator)
+        # One level for a long chain of the same operator, so that its length adds no depth.
         parts = [part for side in (self, other) for part in (side._parts if side._kind == kind else (side,))]
         if len(parts) > _MOST_CONDITIONS:
             raise ValueError(
-                f"more than {_MOST_CONDITIONS:,} conditions joined by {sign}: values of one column go into one "
+                f"more than {_MOST_CONDITIONS:,} conditions joined by {operator}: values of one column go into one "
                 "col(name).matches([...])"
             )
         return Expression(kind, tuple(parts))
 
-    def _instead_of(self, sign: str) -> str:
-        if sign == "~":
-            return "~ cannot negate a condition, as the document has no NOT: write col(name).op(operator, values)"
-        return f"{sign} does not work on conditions: join them as (...) & (...) or (...) | (...)"
+    def _instead_of(self, operator: str) -> str:
+        if operator == "~":
+            return "~ cannot negate a condition, as the service has no NOT: write col(name).op(operator, values)"
+        return f"{operator} does not work on conditions: join them as (...) & (...) or (...) | (...)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Column(_NotOrdered):
-    """An attribute to filter on: made by `col`."""
+    """An attribute to filter by: made by `col`."""
 
     _name: str
 
     def matches(self, values: Values) -> Expression:
-        """Holds for records whose value is among `values` (operator `matches`, section 2.4).
+        """Selects records whose value is one of `values` (operator `matches`).
 
         Args:
-            values: One value or several, all texts or all numbers.
+            values: One value or several, all strings or all numbers.
 
         Examples:
             >>> col("customer_id").matches(["17", "42"])
             col('customer_id').matches(['17', '42'])
         """
-        return self._condition(Comparison("matches", kept(values)))
+        return self._condition(Comparison("matches", snapshot(values)))
 
     def equals(self, value: Value) -> Expression:
-        """Holds for records with exactly this value (operator `equals`, section 2.4).
+        """Selects records with exactly this value (operator `equals`).
 
         Examples:
             >>> col("name").equals("Ada")
@@ -213,11 +214,11 @@ class Column(_NotOrdered):
         return self._condition(Comparison("equals", value))
 
     def after(self, time: Time, unit: str = "DAY") -> Expression:
-        """Holds for times after `time` (operator `after_date`, section 2.4).
+        """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
 
         Args:
-            time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
-            unit: The `time_unit`; DAY is the one the document shows.
+            time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+            unit: The `time_unit`; the API specification shows DAY only.
 
         Examples:
             >>> col("allocated_time").after("2024-01-31")
@@ -226,11 +227,11 @@ class Column(_NotOrdered):
         return self._condition(after(time, unit=unit))
 
     def before(self, time: Time, unit: str = "DAY") -> Expression:
-        """Holds for times before `time` (operator `before_date`, section 2.4).
+        """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
 
         Args:
-            time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
-            unit: The `time_unit`; DAY is the one the document shows.
+            time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+            unit: The `time_unit`; the API specification shows DAY only.
 
         Examples:
             >>> col("allocated_time").before("2024-01-31")
@@ -239,12 +240,12 @@ class Column(_NotOrdered):
         return self._condition(before(time, unit=unit))
 
     def on(self, day: Time | Days, unit: str = "DAY") -> Expression:
-        """Holds for times of the day that holds `day` (operator `equals` on a time, section 2.4).
+        """Selects times of the day of `day` (operator `equals`).
 
         Args:
-            day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds; in a scan also
-                `days(start, stop)`, a request for each.
-            unit: The `time_unit`; DAY is the one the document shows.
+            day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds; in a scan also
+                `days(start, stop)`, one request per day.
+            unit: The `time_unit`; the API specification shows DAY only.
 
         Examples:
             >>> col("allocated_time").on("2024-01-31")
@@ -253,19 +254,19 @@ class Column(_NotOrdered):
         return self._condition(on(day, unit=unit))
 
     def op(self, name: str, values: Values, data_type: str | None = None, unit: str | None = None) -> Expression:
-        """Compares by an operator that is sent as given: the document lists only those it has seen (section 2.4).
+        """Selects records by any operator of the service; it is sent as given.
 
         Args:
             name: The operator.
             values: One value or several.
-            data_type: `string`, `number`, `datetime` or one the service knows; by default it follows the values.
+            data_type: `string`, `number`, `datetime` or another one of the service; default: the type of the values.
             unit: The `time_unit` of a time.
 
         Examples:
             >>> col("age").op("greater_than", 17, data_type="number")
             col('age').op('greater_than', 17, data_type='number')
         """
-        return self._condition(Comparison("op", kept(values), name, unit, data_type))
+        return self._condition(Comparison("op", snapshot(values), name, unit, data_type))
 
     def __and__(self, other: object) -> NoReturn:
         _refuse_to_join(self, "&")
@@ -282,22 +283,23 @@ class Column(_NotOrdered):
     def _given(self) -> tuple[object, ...]:
         return (self._name,)
 
-    def _instead_of(self, sign: str) -> str:
+    def _instead_of(self, operator: str) -> str:
         instead = {
             "==": ".equals(value), or .matches([...]) for one of several",
             "<": ".before(time), or .op(operator, value) for a number",
             "<=": ".before(time), or .op(operator, value) for a number",
             ">": ".after(time), or .op(operator, value) for a number",
             ">=": ".after(time), or .op(operator, value) for a number",
-            "!=": ".op(operator, value), as the document shows no operator for it",
-            "~": ".op(operator, value), as the document has no NOT",
+            "!=": ".op(operator, value), as the API specification names no operator for it",
+            "~": ".op(operator, value), as the service has no NOT",
             "in": ".matches([...])",
         }
-        return f"{sign} does not work on a column: write {self!r}{instead.get(sign, '.matches([...])')}"
+        return f"{operator} does not work on a column: write {self!r}{instead.get(operator, '.matches([...])')}"
 
 
+@public
 def col(name: str) -> Column:
-    """An attribute to filter on (`column` in section 2.4).
+    """Names an attribute to filter by.
 
     Args:
         name: Name of the attribute.
@@ -309,12 +311,13 @@ def col(name: str) -> Column:
     return Column(name)
 
 
+@public
 def after(time: Time, *, unit: str = "DAY") -> Comparison:
-    """Later than `time` (operator `after_date`, sections 2.4 and 4.2).
+    """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
 
     Args:
-        time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
-        unit: The `time_unit`; DAY is the one the document shows.
+        time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+        unit: The `time_unit`; the API specification shows DAY only.
 
     Examples:
         >>> after("2024-01-31")
@@ -323,12 +326,13 @@ def after(time: Time, *, unit: str = "DAY") -> Comparison:
     return Comparison("after", time, None, unit)
 
 
+@public
 def before(time: Time, *, unit: str = "DAY") -> Comparison:
-    """Earlier than `time` (operator `before_date`, sections 2.4 and 4.2).
+    """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
 
     Args:
-        time: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds.
-        unit: The `time_unit`; DAY is the one the document shows.
+        time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+        unit: The `time_unit`; the API specification shows DAY only.
 
     Examples:
         >>> before("2024-01-31", unit="HOUR")
@@ -337,13 +341,14 @@ def before(time: Time, *, unit: str = "DAY") -> Comparison:
     return Comparison("before", time, None, unit)
 
 
+@public
 def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
-    """Of the day that holds `day` (operator `equals`, sections 2.4 and 4.2).
+    """Selects times of the day of `day` (operator `equals`).
 
     Args:
-        day: A date, a datetime, ISO text, a `datetime64` or whole Unix milliseconds; in a scan also
-            `days(start, stop)`, a request for each.
-        unit: The `time_unit`; DAY is the one the document shows.
+        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds; in a scan also
+            `days(start, stop)`, one request per day.
+        unit: The `time_unit`; the API specification shows DAY only.
 
     Examples:
         >>> on("2024-01-31")
@@ -352,27 +357,29 @@ def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
     return Comparison("on", day, None, unit)
 
 
+@public
 def op(operator: str, values: Values, *, unit: str | None = None) -> Comparison:
-    """An operator that is sent as given, with its values (section 4.2, rule 5).
+    """Compares by any operator of the service; it is sent as given.
 
     Args:
         operator: The operator.
-        values: One value or several, as they are on the wire.
+        values: One value or several, as the service takes them.
         unit: The `time_unit` of a time.
 
     Examples:
         >>> op("not_matches", [3, 4])
         op('not_matches', [3, 4])
     """
-    return Comparison("op", kept(values), operator, unit)
+    return Comparison("op", snapshot(values), operator, unit)
 
 
+@public
 def days(start: Time, stop: Time) -> Days:
-    """Each day from `start` up to, and without, `stop`: a scan asks for one day a request (section 4.2).
+    """Selects each day from `start` to the day before `stop`, like `range`: a scan sends one request per day.
 
     Args:
-        start: The first day: a date, ISO text, a `datetime64` or whole Unix milliseconds.
-        stop: The day after the last, likewise.
+        start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
+        stop: The day after the last one.
 
     Examples:
         >>> days("2024-01-01", "2024-04-01")
@@ -381,12 +388,12 @@ def days(start: Time, stop: Time) -> Days:
     return Days(start, stop)
 
 
-def kept(values: object, levels: int = _LEVELS) -> object:
-    """The values as they are now: an iterator could be read only once, and a list or dict could change."""
+def snapshot(values: object, levels: int = _LEVELS) -> object:
+    """A copy of the values: an iterator can be read only once, and a list or dict could change."""
     if isinstance(values, list) and levels:
-        return [kept(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
+        return [snapshot(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
     if isinstance(values, dict) and levels:
-        return {name: kept(value, levels - 1) for name, value in values.items()}
+        return {name: snapshot(value, levels - 1) for name, value in values.items()}
     if isinstance(values, set):
         return values.copy()
     if isinstance(values, Iterator):
@@ -401,11 +408,12 @@ def _enclosed(part: object) -> str:
     return f"({part!r})" if isinstance(part, Expression) and part._kind != "condition" else repr(part)
 
 
-def _refuse_to_join(other: object, sign: str) -> NoReturn:
+def _refuse_to_join(other: object, operator: str) -> NoReturn:
     if isinstance(other, Column):
-        raise TypeError(f"{sign} joins conditions, and {other!r} is a column: write {other!r}.matches([...])")
+        raise TypeError(f"{operator} joins conditions, and {other!r} is a column: write {other!r}.matches([...])")
     if isinstance(other, Comparison):
-        raise TypeError(f"{sign} joins conditions, and {other!r} names no column: write col(name).{other!r}")
+        raise TypeError(f"{operator} joins conditions, and {other!r} names no column: write col(name).{other!r}")
     raise TypeError(
-        f"{sign} joins conditions, not {type(other).__name__}: write each as col(name).matches(values), in parentheses"
+        f"{operator} joins conditions, not {type(other).__name__}: write each as col(name).matches(values), "
+        "in parentheses"
     )
