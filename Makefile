@@ -107,6 +107,8 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(call say,'Checking the layers of the Python package: import-linter')
+	PYTHONPATH=python $(BIN)/lint-imports
 	$(call say,'Checking the workflows: their schema and their safety')
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows
@@ -123,6 +125,12 @@ fmt: .venv/.lint ## format Rust and Python
 	cargo fmt
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
+
+# A test compares the files with what the script makes.
+.PHONY: generate
+generate: ## the synchronous classes and the module functions, from the asynchronous classes
+	$(call say,'Generating the synchronous classes and the module functions')
+	$(PYTHON) scripts/generate_sync.py
 
 # The service writes it; a test holds the two equal.
 .PHONY: openapi

@@ -21,6 +21,7 @@ code = '''
 import os
 try:
     import dataaccess
+    dataaccess.Client
     told = "imported"
 except ImportError as error:
     told = "ImportError: " + str(error)

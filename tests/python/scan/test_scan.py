@@ -14,7 +14,7 @@ from support.raw_server import always, http, serving
 from support.streams import answer, client_of, scan_of, search_of
 
 import dataaccess as da
-from dataaccess._scan import frames as _frames
+from dataaccess._core import optional
 
 SEARCH = "/access/api/item/search"
 
@@ -237,7 +237,7 @@ def test_a_missing_package_is_named_with_its_extra(client: Any, monkeypatch: pyt
         return without(name)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(_frames, "import_module", missing)
+    monkeypatch.setattr(optional, "import_module", missing)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for use, extra in [(scan.to_pandas, "pandas"), (scan.to_polars, "polars"), (scan.to_arrow, "arrow")]:
         with pytest.raises(ImportError, match=rf'pip install "dataaccess\[{extra}\]"'):
