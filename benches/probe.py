@@ -54,7 +54,9 @@ def scan_of(base_url: str, requests: str, *, ordered: bool = True) -> dataaccess
 
     ids = [str(number) for number in range(int(requests))]
     client = da.Client(base_url, token=TOKEN)
-    return client.scan_codes(allocated_time=da.after("2020-01-01"), allocated_audience=ids, chunk=1, ordered=ordered)
+    return client.scan_codes(
+        allocated_time=da.after("2020-01-01"), allocated_audience=ids, values_per_request=1, ordered=ordered
+    )
 
 
 def scan_stream(base_url: str, requests: str) -> dict[str, int]:

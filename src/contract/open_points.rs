@@ -102,7 +102,7 @@ pub const OPEN_POINTS: [OpenPoint; 32] = [
         "empty_shape",
         "4.2",
         "the shape of an empty answer",
-        "data.data is []; the client also takes {}, null and absent, unless strict",
+        "data.data is []; the client also takes {}, null and absent, unless strict_empty",
         "the plainest array without elements",
         "\"array\", \"object\", \"null\", \"absent\"",
     ),

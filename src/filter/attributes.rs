@@ -48,15 +48,15 @@ pub(super) fn as_sent(
     let message = match form {
         InputValue::Null => return Some(Attributes::Names(names)),
         InputValue::Text(form) if form == "array" => return Some(Attributes::Names(names)),
-        InputValue::Text(form) if form == "text" && !is_promotion_code => {
+        InputValue::Text(form) if form == "string" && !is_promotion_code => {
             return Some(Attributes::Text(names.join(",")));
         }
-        InputValue::Text(form) if form == "text" => {
-            "a search of promotion codes takes attrs as an array: leave attrs_as out".to_owned()
+        InputValue::Text(form) if form == "string" => {
+            "a search of promotion codes takes attrs as an array: leave attrs_format out".to_owned()
         }
-        form => format!("{} is not a form of attrs: it is \"array\" or \"text\"", form.shown()),
+        form => format!("{} is not a form of attrs: it is \"array\" or \"string\"", form.shown()),
     };
-    problems.add(&Place::argument("attrs_as", "attrs"), form, message);
+    problems.add(&Place::argument("attrs_format", "attrs"), form, message);
     None
 }
 

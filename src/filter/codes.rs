@@ -38,14 +38,14 @@ pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
     problems.settle(search)
 }
 
-/// Checks a scan of promotion codes, whose lists of values are cut after `chunk`.
+/// Checks a scan of promotion codes, whose lists of values are cut after `values_per_request`.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
     let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
-    let plan = Plan::checked(search, chunk, &mut problems);
+    let plan = Plan::checked(search, values_per_request, &mut problems);
     problems.settle(plan)
 }
 

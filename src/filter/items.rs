@@ -26,7 +26,7 @@ pub struct ItemsArguments {
     /// The most records to return.
     pub limit: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a text, but not for promotion codes.
-    pub attrs_as: InputValue,
+    pub attrs_format: InputValue,
 }
 
 /// Checks an item search.
@@ -39,14 +39,14 @@ pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
     problems.settle(search)
 }
 
-/// Checks a scan of items, whose lists of values are cut after `chunk`.
+/// Checks a scan of items, whose lists of values are cut after `values_per_request`.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: ItemsArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
     let mut problems = Problems::default();
     let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
-    let plan = Plan::checked(search, chunk, &mut problems);
+    let plan = Plan::checked(search, values_per_request, &mut problems);
     problems.settle(plan)
 }
 
@@ -55,12 +55,12 @@ fn scanned(_days: &str) -> String {
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_as } = arguments;
+    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_format } = arguments;
     let item_type = ItemType::read(&item_type_name, &item_type_id, problems);
     let is_promotion_code = item_type.is_promotion_code();
     let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
     let attributes = attributes::names(&attrs, known, problems);
-    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, is_promotion_code, problems);
+    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_format, is_promotion_code, problems);
     let filters = WhereClause::read(where_clause, problems).and_then(|where_clause| {
         if is_promotion_code {
             item_filters::of_codes(where_clause, times, problems)

@@ -17,7 +17,7 @@ use crate::contract::condition::{Condition, MATCHES};
 /// Requests of one scan.
 pub(super) const MOST_REQUESTS: usize = 100_000;
 /// Values of one condition of one request, unless the caller says otherwise. The document tells no maximum.
-const CHUNK: usize = 1_000;
+const VALUES_PER_REQUEST: usize = 1_000;
 
 /// The requests of one scan, in order: the days one after the other, the parts of lists within each day.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,11 +36,15 @@ struct Axis {
 
 impl Plan {
     /// The plan of a search that was read, whose lists are cut after so many values.
-    pub(super) fn checked(search: Option<Search>, chunk: &InputValue, problems: &mut Problems) -> Option<Self> {
-        let chunk = check_chunk(chunk, problems);
-        let (mut search, chunk) = (search?, chunk?);
+    pub(super) fn checked(
+        search: Option<Search>,
+        values_per_request: &InputValue,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let values_per_request = check_count(values_per_request, problems);
+        let (mut search, values_per_request) = (search?, values_per_request?);
         let axes = match search.body.filters.or.as_mut_slice() {
-            [group] => axes(&mut group.and, chunk),
+            [group] => axes(&mut group.and, values_per_request),
             _ => Vec::new(),
         };
         refuse_ranges(&search, problems);
@@ -82,10 +86,10 @@ impl Plan {
         if !is_bounded {
             let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
             let message = format!(
-                "the scan would take {} requests, and one takes {MOST_REQUESTS} at most: raise chunk, or ask for less",
+                "the scan would take {} requests, and one takes {MOST_REQUESTS} at most: raise values_per_request, or ask for less",
                 counts.join(" x ")
             );
-            problems.add(&Place::argument("chunk", ""), &InputValue::Null, message);
+            problems.add(&Place::argument("values_per_request", ""), &InputValue::Null, message);
         }
         is_bounded
     }
@@ -99,7 +103,7 @@ impl From<Search> for Plan {
 }
 
 /// The conditions that take several requests; their values are taken out. Days come before lists.
-fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
+fn axes(conditions: &mut [Condition], values_per_request: usize) -> Vec<Axis> {
     let (mut days, mut lists) = (Vec::new(), Vec::new());
     for (position, condition) in conditions.iter_mut().enumerate() {
         let (is_range, is_list) = (condition.is_range(), condition.operator() == MATCHES);
@@ -111,8 +115,8 @@ fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
         } else if is_list {
             let mut seen = HashSet::new();
             values.retain(|value| seen.insert(identity(value)));
-            if values.len() > chunk {
-                let values = values.chunks(chunk).map(|part| Value::from(part.to_vec())).collect();
+            if values.len() > values_per_request {
+                let values = values.chunks(values_per_request).map(|part| Value::from(part.to_vec())).collect();
                 lists.push(Axis { position, values });
                 *value = Value::Null;
             }
@@ -145,17 +149,19 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
     }
 }
 
-/// `chunk`: values of one condition of one request.
-fn check_chunk(chunk: &InputValue, problems: &mut Problems) -> Option<usize> {
-    let read = match chunk {
-        InputValue::Null => return Some(CHUNK),
+/// `values_per_request`: values of one condition of one request.
+fn check_count(values_per_request: &InputValue, problems: &mut Problems) -> Option<usize> {
+    let read = match values_per_request {
+        InputValue::Null => return Some(VALUES_PER_REQUEST),
         InputValue::Integer(number) => match usize::try_from(*number) {
-            Ok(chunk) if chunk >= 1 => Ok(chunk),
-            _ => Err(format!("{number} is less than 1: leave chunk out for {CHUNK} values a request")),
+            Ok(values_per_request) if values_per_request >= 1 => Ok(values_per_request),
+            _ => Err(format!(
+                "{number} is less than 1: leave values_per_request out for {VALUES_PER_REQUEST} values a request"
+            )),
         },
         value => Err(is_not(value, "a count of values: write a whole number of at least 1")),
     };
-    problems.keep(&Place::argument("chunk", ""), chunk, read)
+    problems.keep(&Place::argument("values_per_request", ""), values_per_request, read)
 }
 
 #[cfg(test)]

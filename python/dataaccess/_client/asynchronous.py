@@ -39,7 +39,7 @@ class AsyncClient(Connection):
             of a scan of several, of a task and of a file. Unless it is 0, one more is free if the service had closed
             the idle connection.
         concurrency: Requests of one scan in flight at a time. It does not limit single calls.
-        rate: Requests per second, at most, over all users of this client.
+        requests_per_second: Requests per second, at most, over all users of this client.
         max_response_bytes: Size of the largest response that is read, after decompression.
         max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
             come next in the plan are read ahead up to this size.
@@ -50,7 +50,7 @@ class AsyncClient(Connection):
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
-        strict: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
+        strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
 
     Raises:
         ConfigError: A setting is invalid, or there is no address or token.
@@ -114,7 +114,7 @@ class AsyncClient(Connection):
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_as: str = "array",
+        attrs_format: str = "array",
         limit: int | None = None,
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
@@ -124,7 +124,7 @@ class AsyncClient(Connection):
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
             item_type_id: Id of the business object; customers and promotion codes need none.
-            attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+            attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
 
@@ -147,7 +147,7 @@ class AsyncClient(Connection):
             >>> [row["customer_id"] for row in rows]
             ['demo-customer-0001', 'demo-customer-0002']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
         return checked_rows(await self._raw.search_items_async(arguments))
 
     def scan_codes(
@@ -160,13 +160,13 @@ class AsyncClient(Connection):
         code_status: ValuesOrOperator | None = None,
         limit: int | None = None,
         schema: Schema | None = None,
-        chunk: int | None = None,
+        values_per_request: int | None = None,
         ordered: bool = True,
     ) -> AsyncScan:
         """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
 
         The arguments are checked now. The requests are sent when the scan is used: one, or one for each day of
-        `da.days(start, stop)` and for each chunk of a long list of values, up to `concurrency` of them at a time.
+        `da.days(start, stop)` and for each part of a long list of values, up to `concurrency` of them at a time.
 
         Args:
             attrs: Names of the attributes to return; None is all but `channel_id`.
@@ -180,7 +180,8 @@ class AsyncClient(Connection):
             schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
                 "bool", "timestamp" or "json". A "float64" column holds the nearest float of a fraction, and an integer
                 only if it is exact.
-            chunk: Values of one list in one request, at most; default: 1,000. The API specification states no limit.
+            values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
+                states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
 
         Returns:
@@ -201,7 +202,7 @@ class AsyncClient(Connection):
             ['id', 'pool_id']
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        return AsyncScan(self, "scan_codes", {**arguments, "chunk": chunk}, schema, ordered)
+        return AsyncScan(self, "scan_codes", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
     def scan_items(
         self,
@@ -210,10 +211,10 @@ class AsyncClient(Connection):
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_as: str = "array",
+        attrs_format: str = "array",
         limit: int | None = None,
         schema: Schema | None = None,
-        chunk: int | None = None,
+        values_per_request: int | None = None,
         ordered: bool = True,
     ) -> AsyncScan:
         """Makes a lazy search of a business object, for columns, files, or more rows than fit into memory.
@@ -226,14 +227,14 @@ class AsyncClient(Connection):
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
                 without `|`, `.on(da.days(start, stop))` is one request per day.
             item_type_id: Id of the business object; customers and promotion codes need none.
-            attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+            attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
                 "timestamp" or "json". Types are inferred from all rows if they are collected, and from the first
                 batch if they are streamed, where a later value of another type is an error.
-            chunk: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by `|` may
-                overlap, so they stay in one request.
+            values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
+                `|` may overlap, so they stay in one request.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
 
         Returns:
@@ -252,8 +253,8 @@ class AsyncClient(Connection):
             >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
-        return AsyncScan(self, "scan_items", {**arguments, "chunk": chunk}, schema, ordered)
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
+        return AsyncScan(self, "scan_items", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
     async def download_segment(self, export_id: int) -> dict[str, Any]:
         """Downloads the status entries of a segment export.

@@ -38,14 +38,14 @@ class Connection(Validation):
         timeout: float | timedelta = 300,
         retries: int | None = None,
         concurrency: int = 8,
-        rate: float | None = None,
+        requests_per_second: float | None = None,
         max_response_bytes: int = 8 * 2**30,
         max_buffered_bytes: int = 64 * 2**20,
         ca_bundle: str | os.PathLike[str] | None = None,
         proxy: str | None = None,
         allow_http: bool = False,
         headers: Mapping[str, str] | None = None,
-        strict: bool = False,
+        strict_empty: bool = False,
     ) -> None:
         """Checks the settings; connects to nothing."""
         try:
@@ -55,14 +55,14 @@ class Connection(Validation):
                 timeout=seconds(timeout),
                 retries=retries,
                 concurrency=concurrency,
-                rate=rate,
+                requests_per_second=requests_per_second,
                 max_response_bytes=max_response_bytes,
                 max_buffered_bytes=max_buffered_bytes,
                 ca_bundle=ca_bundle,
                 proxy=proxy,
                 allow_http=allow_http,
                 headers=header_pairs(headers),
-                strict=strict,
+                strict_empty=strict_empty,
             )
             name = embedded_name(base_url)
             held = RawToken(token) if name is None else None

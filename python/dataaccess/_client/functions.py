@@ -74,7 +74,7 @@ def search_items(
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_as: str = "array",
+    attrs_format: str = "array",
     limit: int | None = None,
     client: Client | None = None,
 ) -> list[Row]:
@@ -85,7 +85,7 @@ def search_items(
         attrs: Names of the attributes to return.
         where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
         item_type_id: Id of the business object; customers and promotion codes need none.
-        attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+        attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
@@ -113,7 +113,7 @@ def search_items(
         attrs,
         where,
         item_type_id=item_type_id,
-        attrs_as=attrs_as,
+        attrs_format=attrs_format,
         limit=limit,
     )
 
@@ -128,14 +128,14 @@ def scan_codes(
     code_status: ValuesOrOperator | None = None,
     limit: int | None = None,
     schema: Schema | None = None,
-    chunk: int | None = None,
+    values_per_request: int | None = None,
     ordered: bool = True,
     client: Client | None = None,
 ) -> Scan:
     """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
 
     The arguments are checked now. The requests are sent when the scan is used: one, or one for each day of
-    `da.days(start, stop)` and for each chunk of a long list of values, up to `concurrency` of them at a time.
+    `da.days(start, stop)` and for each part of a long list of values, up to `concurrency` of them at a time.
 
     Args:
         attrs: Names of the attributes to return; None is all but `channel_id`.
@@ -149,7 +149,8 @@ def scan_codes(
         schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
             "bool", "timestamp" or "json". A "float64" column holds the nearest float of a fraction, and an integer
             only if it is exact.
-        chunk: Values of one list in one request, at most; default: 1,000. The API specification states no limit.
+        values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
+            states no limit.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
@@ -177,7 +178,7 @@ def scan_codes(
         code_status=code_status,
         limit=limit,
         schema=schema,
-        chunk=chunk,
+        values_per_request=values_per_request,
         ordered=ordered,
     )
 
@@ -189,10 +190,10 @@ def scan_items(
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_as: str = "array",
+    attrs_format: str = "array",
     limit: int | None = None,
     schema: Schema | None = None,
-    chunk: int | None = None,
+    values_per_request: int | None = None,
     ordered: bool = True,
     client: Client | None = None,
 ) -> Scan:
@@ -206,14 +207,14 @@ def scan_items(
         where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
             without `|`, `.on(da.days(start, stop))` is one request per day.
         item_type_id: Id of the business object; customers and promotion codes need none.
-        attrs_as: "array" sends the names as an array, "text" as one comma-separated string: the API
+        attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
         schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
             "timestamp" or "json". Types are inferred from all rows if they are collected, and from the first
             batch if they are streamed, where a later value of another type is an error.
-        chunk: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by `|` may
-            overlap, so they stay in one request.
+        values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
+            `|` may overlap, so they stay in one request.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
@@ -237,10 +238,10 @@ def scan_items(
         attrs,
         where,
         item_type_id=item_type_id,
-        attrs_as=attrs_as,
+        attrs_format=attrs_format,
         limit=limit,
         schema=schema,
-        chunk=chunk,
+        values_per_request=values_per_request,
         ordered=ordered,
     )
 
@@ -365,7 +366,7 @@ def validate_items(
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_as: str = "array",
+    attrs_format: str = "array",
     limit: int | None = None,
     client: Client | None = None,
 ) -> dict[str, Any]:
@@ -376,7 +377,7 @@ def validate_items(
         attrs: As in `search_items`.
         where: As in `search_items`.
         item_type_id: As in `search_items`.
-        attrs_as: As in `search_items`.
+        attrs_format: As in `search_items`.
         limit: As in `search_items`.
         client: Its `timezone` is used; without a client times are read in UTC.
 
@@ -397,6 +398,6 @@ def validate_items(
         attrs,
         where,
         item_type_id=item_type_id,
-        attrs_as=attrs_as,
+        attrs_format=attrs_format,
         limit=limit,
     )

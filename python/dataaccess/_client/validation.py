@@ -62,7 +62,7 @@ class Validation:
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_as: str = "array",
+        attrs_format: str = "array",
         limit: int | None = None,
     ) -> dict[str, Any]:
         """Checks the arguments of `search_items` and returns the request body. Sends nothing.
@@ -72,7 +72,7 @@ class Validation:
             attrs: As in `search_items`.
             where: As in `search_items`.
             item_type_id: As in `search_items`.
-            attrs_as: As in `search_items`.
+            attrs_format: As in `search_items`.
             limit: As in `search_items`.
 
         Returns:
@@ -88,5 +88,5 @@ class Validation:
             >>> body["itemTypeId"]
             -1003
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_as, limit)
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
         return validate_items(arguments, self.timezone)

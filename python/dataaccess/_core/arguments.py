@@ -32,7 +32,7 @@ def item_arguments(
     attrs: Attributes,
     where: Where,
     item_type_id: int | None,
-    attrs_as: str,
+    attrs_format: str,
     limit: int | None,
 ) -> dict[str, Any]:
     """The arguments of an item search."""
@@ -41,6 +41,6 @@ def item_arguments(
         "attrs": attrs,
         "where": where,
         "item_type_id": item_type_id,
-        "attrs_as": attrs_as,
+        "attrs_format": attrs_format,
         "limit": limit,
     }

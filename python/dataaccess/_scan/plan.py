@@ -101,9 +101,9 @@ class Planned(BaseScan):
         planned = (self._raw.task(index) for index in range(self._raw.requests))
         return [kind(self._client, self._call, raw, self._schema, name) for raw, name in planned]
 
-    def _run_options(self, fail_fast: object, suspect_at: object) -> tuple[str, bool, int | None]:
+    def _run_options(self, fail_fast: object, known_row_cap: object) -> tuple[str, bool, int | None]:
         """The service, by name if it is the sandbox (whose port differs each time), and the options of a run."""
-        cap = None if suspect_at is None else count("suspect_at", suspect_at)
+        cap = None if known_row_cap is None else count("known_row_cap", known_row_cap)
         return self._client._embedded or self._client.base_url, boolean_argument("fail_fast", fail_fast), cap  # noqa: SLF001 - its client
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -139,9 +139,9 @@ class Single(BaseScan):
             "item_type_name": body["itemTypeName"],
             "item_type_id": body["itemTypeId"],
             "attrs": attrs.split(",") if isinstance(attrs, str) else attrs,
-            "attrs_as": "text" if isinstance(attrs, str) else "array",
+            "attrs_format": "string" if isinstance(attrs, str) else "array",
             "where": _with_datetimes(body["filters"]),
-            "chunk": MAX_INTEGER,
+            "values_per_request": MAX_INTEGER,
         }
         return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its client
 

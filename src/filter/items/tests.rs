@@ -338,12 +338,13 @@ fn names_and_ids_belong_together() {
 #[test]
 fn attributes_are_sent_as_an_array_or_a_text() {
     let sent =
-        |form: Value| body(ItemsArguments { attrs_as: input(form), ..customers(some_customers()) })["attrs"].take();
+        |form: Value| body(ItemsArguments { attrs_format: input(form), ..customers(some_customers()) })["attrs"].take();
     assert_eq!(sent(json!(null)), json!(["customer_id", "name"]));
     assert_eq!(sent(json!("array")), json!(["customer_id", "name"]));
-    assert_eq!(sent(json!("text")), json!("customer_id,name"));
-    let told = problem(checked(ItemsArguments { attrs_as: InputValue::text("csv"), ..customers(some_customers()) }));
-    assert_eq!(told.message, "\"csv\" is not a form of attrs: it is \"array\" or \"text\"");
+    assert_eq!(sent(json!("string")), json!("customer_id,name"));
+    let told =
+        problem(checked(ItemsArguments { attrs_format: InputValue::text("csv"), ..customers(some_customers()) }));
+    assert_eq!(told.message, "\"csv\" is not a form of attrs: it is \"array\" or \"string\"");
 }
 
 #[test]
@@ -361,11 +362,11 @@ fn an_operator_of_dates_takes_milliseconds_whatever_the_data_type() {
 #[test]
 fn attributes_of_promotion_codes_are_sent_as_an_array_alone() {
     let time = || expression(col("allocated_time", after("2024-01-01")));
-    let asked = |form: &str| checked(ItemsArguments { attrs_as: InputValue::text(form), ..codes(time()) });
+    let asked = |form: &str| checked(ItemsArguments { attrs_format: InputValue::text(form), ..codes(time()) });
     assert!(asked("array").is_ok());
-    let told = problem(asked("text"));
-    assert_eq!((told.argument.as_str(), told.path.as_str()), ("attrs_as", "attrs"));
-    assert_eq!(told.message, "a search of promotion codes takes attrs as an array: leave attrs_as out");
+    let told = problem(asked("string"));
+    assert_eq!((told.argument.as_str(), told.path.as_str()), ("attrs_format", "attrs"));
+    assert_eq!(told.message, "a search of promotion codes takes attrs as an array: leave attrs_format out");
 }
 
 #[test]
@@ -508,14 +509,14 @@ fn every_problem_of_every_argument_is_told_at_once() {
         attrs: input(json!(["a", 3])),
         where_clause: expression(all([matches("x", json!([])), col("t", after(5))])),
         limit: InputValue::Bool(true),
-        attrs_as: InputValue::text("csv"),
+        attrs_format: InputValue::text("csv"),
     }));
     assert_eq!(
         places(&told),
         [
             ("item_type_id", "itemTypeId"),
             ("attrs[1]", "attrs[1]"),
-            ("attrs_as", "attrs"),
+            ("attrs_format", "attrs"),
             ("where", "filters.OR[0].AND[0].value"),
             ("where", "filters.OR[0].AND[1].value"),
             ("limit", ""),

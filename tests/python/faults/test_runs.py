@@ -64,7 +64,7 @@ def test_s6_a_token_that_ends_under_way_is_renewed(connect: Any, service: da.San
         if progress.done in {2, 5}:
             tokens.expire()
 
-    client = connect(service.base_url, token=tokens, concurrency=2, rate=RATE)
+    client = connect(service.base_url, token=tokens, concurrency=2, requests_per_second=RATE)
     report = by_day(client).run(tmp_path, on_progress=on_progress)
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(tokens.given) == 3
@@ -82,7 +82,7 @@ def test_s6_without_another_token_the_run_ends_and_goes_on_with_one(
         if progress.done == 3:
             service.revoke(token)
 
-    client = connect(service.base_url, token=token, concurrency=2, rate=RATE)
+    client = connect(service.base_url, token=token, concurrency=2, requests_per_second=RATE)
     with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run it again to go on") as caught:
         by_day(client).run(tmp_path, on_progress=on_progress)
     assert caught.value.code == 301

@@ -271,7 +271,7 @@ def test_every_empty_answer_is_no_rows_and_told_and_strict_takes_one(connect: An
     members, told_as = EMPTY[case]
     with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
-        strict = connect(server.base_url, strict=True)
+        strict = connect(server.base_url, strict_empty=True)
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert list(scan.batches()) == []

@@ -158,6 +158,6 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
 
 @pytest.mark.slow
 def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
-    client = connect(f"{front.secured}/limited", retries=0, rate=1.8, **options)
+    client = connect(f"{front.secured}/limited", retries=0, requests_per_second=1.8, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3
     assert front.answered(3) == {"200": 3}

@@ -68,7 +68,7 @@ def test_what_is_explained_is_what_is_sent(connect: Any) -> None:
             ["id"],
             allocated_time=da.days("2024-01-01", "2024-01-04"),
             allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
-            chunk=2,
+            values_per_request=2,
         )
         explained = [request["body"] for request in scan.explain()]
         assert service.requests == []
@@ -143,7 +143,9 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
     ids = [f"id-{number}" for number in range(2_500)]
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
-    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids, chunk=2_500)
+    scan = client.scan_codes(
+        ["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids, values_per_request=2_500
+    )
     assert values(scan, "allocated_audience") == [ids]
 
 
@@ -155,7 +157,7 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
 def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
     ids = kind(["a", "b", "c"])
     ids = ids.keys() if isinstance(ids, dict) else ids
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, chunk=2)
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, values_per_request=2)
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
 
 
@@ -165,7 +167,7 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
         allocated_time=da.days("2024-01-01", "2024-01-03"),
         allocated_audience=["a", "b", "c"],
         code_status=["sent", "used"],
-        chunk=1,
+        values_per_request=1,
     )
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     days = [1_704_067_200_000, 1_704_153_600_000]
@@ -174,14 +176,16 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
 
 
 def test_a_value_that_stands_twice_is_asked_for_once(client: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), chunk=2)
+    scan = client.scan_codes(
+        ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), values_per_request=2
+    )
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
     x = da.col("x")
-    assert values(items(client, x.matches([1, 1.0, 2, 2.5, 2]), chunk=1), "x") == [[1], [2], [2.5]]
-    assert values(items(client, x.matches([1.0, 1]), chunk=1), "x") == [[1.0]]
-    assert values(items(client, x.matches(["1", "01", "1"]), chunk=1), "x") == [["1"], ["01"]]
+    assert values(items(client, x.matches([1, 1.0, 2, 2.5, 2]), values_per_request=1), "x") == [[1], [2], [2.5]]
+    assert values(items(client, x.matches([1.0, 1]), values_per_request=1), "x") == [[1.0]]
+    assert values(items(client, x.matches(["1", "01", "1"]), values_per_request=1), "x") == [["1"], ["01"]]
     exact = [2**53, 2**53 + 1, 2.0**53]
-    assert values(items(client, x.matches(exact), chunk=1), "x") == [[2**53], [2**53 + 1]]
+    assert values(items(client, x.matches(exact), values_per_request=1), "x") == [[2**53], [2**53 + 1]]
 
 
 def same(one: float, other: float) -> bool:
@@ -202,7 +206,7 @@ NUMBERS = st.one_of(
 @example([0, -0.0])
 def test_numbers_are_told_apart_exactly(numbers: list[float]) -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
-    scan = items(client, da.col("x").matches(numbers), chunk=1)
+    scan = items(client, da.col("x").matches(numbers), values_per_request=1)
     asked = [value for (value,) in values(scan, "x")]
     distinct: list[float] = []
     for number in numbers:
@@ -214,34 +218,36 @@ def test_numbers_are_told_apart_exactly(numbers: list[float]) -> None:
 def test_an_operator_of_ones_own_is_cut_only_where_it_is_matches(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
-        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=condition, chunk=1)
+        scan = client.scan_codes(
+            ["id"], allocated_time=da.on("2024-01-15"), code_status=condition, values_per_request=1
+        )
         assert values(scan, "code_status") == parts
-        scan = items(client, da.col("x").op(operator, [3, 4], data_type="number"), chunk=1)
+        scan = items(client, da.col("x").op(operator, [3, 4], data_type="number"), values_per_request=1)
         assert values(scan, "x") == parts
 
 
 def test_each_list_of_a_where_is_cut(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) & da.col("y").matches([1, 2]) & da.col("z").equals("q")
-    scan = items(client, where, chunk=2)
+    scan = items(client, where, values_per_request=2)
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
 
 
 def test_a_where_as_the_document_writes_it_is_cut_too(client: Any) -> None:
     condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
-    scan = items(client, {"OR": [{"AND": [condition]}]}, chunk=2)
+    scan = items(client, {"OR": [{"AND": [condition]}]}, values_per_request=2)
     assert values(scan, "x") == [["a", "b"], ["c"]]
 
 
 def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) | da.col("y").matches(["a", "b", "c"])
-    (request,) = items(client, where, chunk=1).explain()
+    (request,) = items(client, where, values_per_request=1).explain()
     assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
 
 
 def test_days_of_a_where(client: Any) -> None:
     days = da.days("2024-01-01", "2024-01-04")
-    scan = items(client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]), chunk=1)
+    scan = items(client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]), values_per_request=1)
     assert days_of(scan, "opened") == [f"2024-01-0{day} 00:00" for day in (1, 1, 2, 2, 3, 3)]
     assert values(scan, "x") == [["a"], ["b"]] * 3
     codes = client.scan_items("promotion_code", ["id"], da.col("allocated_time").on(days))
@@ -317,8 +323,10 @@ def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
 
 @pytest.mark.parametrize("chunk", [0, -1, True, 1.5, "7", 2**63, [3]])
 def test_a_chunk_that_makes_no_sense_is_refused(client: Any, chunk: Any) -> None:
-    assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), chunk=chunk) == [("chunk", "")]
-    assert told(items, client, da.col("x").equals("a"), chunk=chunk) == [("chunk", "")]
+    assert told(client.scan_codes, allocated_time=da.on("2024-01-15"), values_per_request=chunk) == [
+        ("values_per_request", "")
+    ]
+    assert told(items, client, da.col("x").equals("a"), values_per_request=chunk) == [("values_per_request", "")]
 
 
 @pytest.mark.parametrize("ordered", [0, 1, None, "yes"])
@@ -327,7 +335,7 @@ def test_an_order_that_makes_no_sense_is_refused(client: Any, ordered: Any) -> N
 
 
 def test_whole_numbers_of_numpy_are_chunks(client: Any) -> None:
-    scan = items(client, da.col("x").matches(["a", "b", "c"]), chunk=np.int64(2))
+    scan = items(client, da.col("x").matches(["a", "b", "c"]), values_per_request=np.int64(2))
     assert len(scan.explain()) == 2
 
 
@@ -337,21 +345,23 @@ def test_all_problems_are_told_at_once(client: Any) -> None:
         ["id", "nmae"],
         allocated_time=da.days("2024-01-02", "2024-01-01"),
         code_status=9,
-        chunk=0,
+        values_per_request=0,
         limit=0,
         schema={"id": "strng"},
     )
-    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", "chunk", 'schema["id"]']
+    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", "values_per_request", 'schema["id"]']
     assert [argument for argument, _ in places] == arguments
 
 
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
-    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], chunk=1)
+    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], values_per_request=1)
     assert count(most) == "99,645"
-    with pytest.raises(da.ValidationError, match="365 x 274 requests, and one takes 100000 at most: raise chunk"):
-        client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, chunk=1)
+    with pytest.raises(
+        da.ValidationError, match="365 x 274 requests, and one takes 100000 at most: raise values_per_request"
+    ):
+        client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, values_per_request=1)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"
 
@@ -451,7 +461,7 @@ def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
     length=st.integers(1, LENGTH),
     audience=st.none() | st.lists(st.sampled_from([*AUDIENCE, "nobody"]), min_size=1, max_size=20),
     statuses=st.none() | st.lists(st.sampled_from(STATUSES), min_size=1, max_size=4),
-    chunk=st.integers(1, 15),
+    values_per_request=st.integers(1, 15),
     ordered=st.booleans(),
 )
 def test_a_scan_gives_each_row_of_its_days_once(
@@ -470,7 +480,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
     stop = days[-1] + dt.timedelta(days=1)
     asked: dict[str, Any] = {"allocated_audience": audience, "code_status": statuses}
     scan = stocked.client.scan_codes(
-        attrs, allocated_time=da.days(days[0], stop), **asked, chunk=chunk, ordered=ordered
+        attrs, allocated_time=da.days(days[0], stop), **asked, values_per_request=chunk, ordered=ordered
     )
     requests = list(product(days, parts(audience, chunk), parts(statuses, chunk)))
     expected = [row for day, members, kinds in requests for row in stocked.answer(day, members, kinds)]

@@ -68,17 +68,17 @@ def test_progress_is_told_before_the_first_task_and_after_each(
 def test_a_run_is_told_to_be_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     with pytest.warns(da.IncompleteWarning) as caught:
-        report = scan.run(tmp_path, suspect_at=41)
+        report = scan.run(tmp_path, known_row_cap=41)
     assert len(caught) == 1
     assert report.complete == "capped"
-    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of suspect_at"]
+    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of known_row_cap"]
     assert report.reasons[0] in str(caught[0].message)
     assert repr(report).endswith("; complete: capped)")
     # What is suspected belongs to the report and not to the folder.
     assert scan.run(tmp_path).complete == "unknown"
     with pytest.warns(da.IncompleteWarning):
-        scan.run(tmp_path, suspect_at=41)
-    assert scan.run(tmp_path, suspect_at=42).complete == "unknown"
+        scan.run(tmp_path, known_row_cap=41)
+    assert scan.run(tmp_path, known_row_cap=42).complete == "unknown"
 
 
 @pytest.mark.parametrize(

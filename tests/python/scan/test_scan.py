@@ -33,8 +33,8 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
 
 def test_items_are_explained_as_well(client: Any) -> None:
     where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
-    scan = client.scan_items("customer", ["customer_id"], where, attrs_as="text")
-    assert scan.explain()[0]["body"] == client.validate_items("customer", ["customer_id"], where, attrs_as="text")
+    scan = client.scan_items("customer", ["customer_id"], where, attrs_format="string")
+    assert scan.explain()[0]["body"] == client.validate_items("customer", ["customer_id"], where, attrs_format="string")
 
 
 def test_a_bad_argument_is_told_when_the_scan_is_made(client: Any) -> None:

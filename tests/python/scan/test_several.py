@@ -186,7 +186,7 @@ def test_what_nobody_takes_stops_the_requests(connect: Any) -> None:
 @every_form
 def test_the_rate_is_that_of_all_requests(connect: Any, form: str) -> None:
     with parted(good) as parts:
-        scan = scan_of_parts(connect(parts.base_url, rate=20), 6)
+        scan = scan_of_parts(connect(parts.base_url, requests_per_second=20), 6)
         begun = time.monotonic()
         assert FORMS[form](scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 5 / 20
@@ -611,7 +611,7 @@ def of(*answers: list[Any]) -> Any:
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     names = da.col("n").matches([str(part) for part in range(parts)])
-    return client.scan_items("store", ["a"], names, item_type_id=7, chunk=1, **options)
+    return client.scan_items("store", ["a"], names, item_type_id=7, values_per_request=1, **options)
 
 
 def column(table: pa.Table) -> tuple[str, list[Any]]:

@@ -182,7 +182,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         audience_type=["customer", "visitor"],
         allocated_audience=MEMBERS,
         code_status=["sent", 4],
-        chunk=2,
+        values_per_request=2,
     ),
     "codes by operators": lambda client: client.scan_codes(
         ["channel_id"], allocated_time=da.op("since", "2024-01-15T10:00", unit="HOUR"), code_status=da.op("not", [3, 4])
@@ -194,7 +194,11 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     ),
     "items": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
     "items in chunks": lambda client: client.scan_items(
-        "store", ["a"], X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS), item_type_id=7, chunk=3
+        "store",
+        ["a"],
+        X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS),
+        item_type_id=7,
+        values_per_request=3,
     ),
     "items in groups": lambda client: client.scan_items(
         "store",
@@ -203,9 +207,11 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         item_type_id=7,
     ),
     "items as text": lambda client: client.scan_items(
-        "store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7, attrs_as="text"
+        "store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7, attrs_format="string"
     ),
-    "one item as text": lambda client: client.scan_items("store", "a", X.equals("1"), item_type_id=7, attrs_as="text"),
+    "one item as text": lambda client: client.scan_items(
+        "store", "a", X.equals("1"), item_type_id=7, attrs_format="string"
+    ),
     "items as the document writes them": lambda client: client.scan_items("store", ["a"], RAW, item_type_id=7),
     "items by operators": lambda client: client.scan_items(
         "store",
@@ -214,7 +220,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         item_type_id=7,
     ),
     "more values than a request has": lambda client: client.scan_items(
-        "store", ["a"], X.matches([str(number) for number in range(3_000)]), item_type_id=7, chunk=3_000
+        "store", ["a"], X.matches([str(number) for number in range(3_000)]), item_type_id=7, values_per_request=3_000
     ),
     "typed": lambda client: client.scan_codes(["id", "pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }

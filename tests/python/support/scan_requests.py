@@ -98,7 +98,7 @@ def good(asked: Asked) -> bytes:
 def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
     """A scan of so many requests, whose types are known unless `schema` is another."""
     parts = da.col("n").matches([str(part) for part in range(count)])
-    options = {"schema": TYPES, "chunk": 1, **options}
+    options = {"schema": TYPES, "values_per_request": 1, **options}
     return client.scan_items("store", ["n", "text"], parts, item_type_id=7, **options)
 
 

@@ -138,7 +138,7 @@ class AsyncScan(Planned, AsyncReading):
         folder: PathArgument,
         *,
         fail_fast: bool = False,
-        suspect_at: int | None = None,
+        known_row_cap: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> ScanReport:
         """Writes each task into a Parquet file of its own. A second run resumes: it runs only the open tasks.
@@ -151,7 +151,7 @@ class AsyncScan(Planned, AsyncReading):
         Args:
             folder: The folder of the files; made if it does not exist. One run at a time may use it.
             fail_fast: Whether the first task that fails permanently ends the run.
-            suspect_at: A number of rows at which the service is known to cap responses.
+            known_row_cap: A number of rows at which the service is known to cap responses.
             on_progress: Called with a `ScanProgress` before the first task and after each one, in the thread of the
                 event loop.
 
@@ -178,4 +178,4 @@ class AsyncScan(Planned, AsyncReading):
             (31, 'unknown')
         """
         callback = None if on_progress is None else lambda update: on_progress(progress_of(update))
-        return report_of(*await self._raw.run_async(folder, *self._run_options(fail_fast, suspect_at), callback))
+        return report_of(*await self._raw.run_async(folder, *self._run_options(fail_fast, known_row_cap), callback))
