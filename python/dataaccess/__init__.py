@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dataaccess._scan.table import Batch as Batch
     from dataaccess._scan.table import Table
     from dataaccess.errors import *  # noqa: F403 - its __all__
-    from dataaccess.filters import after, before, col, days, on, op
+    from dataaccess.filters import after, before, between, col, days, on, op, since
     from dataaccess.reports import ClientStats as ClientStats
     from dataaccess.reports import ScanProgress as ScanProgress
     from dataaccess.reports import ScanReport
@@ -62,6 +62,7 @@ __all__ = [
     "__version__",
     "after",
     "before",
+    "between",
     "col",
     "days",
     "download_segment",
@@ -71,6 +72,7 @@ __all__ = [
     "scan_items",
     "search_codes",
     "search_items",
+    "since",
     "token_file",
     "validate_codes",
     "validate_items",
@@ -99,7 +101,7 @@ _MODULES = {
     "_scan.synchronous.batches": ["Batches"],
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Batch", "Table"],
-    "filters": ["after", "before", "col", "days", "on", "op"],
+    "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
     "reports": ["ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],

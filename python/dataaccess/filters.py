@@ -13,7 +13,20 @@ from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
 from dataaccess._public import public
 
-__all__ = ["Column", "Comparison", "Days", "Expression", "after", "before", "col", "days", "on", "op"]
+__all__ = [
+    "Column",
+    "Comparison",
+    "Days",
+    "Expression",
+    "after",
+    "before",
+    "between",
+    "col",
+    "days",
+    "on",
+    "op",
+    "since",
+]
 
 _MOST_VALUES = 1_000_000
 _MOST_CONDITIONS = 10_000
@@ -36,7 +49,7 @@ Value: TypeAlias = str | int | float | date | _Scalar
 Values: TypeAlias = Value | Iterable[object]
 """One value or several: a list, a set, a Series, an array, any iterable."""
 
-_Method: TypeAlias = Literal["matches", "equals", "after", "before", "on", "op"]
+_Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
 
 
 class _NotCompared:
@@ -87,7 +100,7 @@ class _NotOrdered(_NotCompared):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(_NotCompared):
-    """An operator and its values: made by `after`, `before`, `on` and `op`."""
+    """An operator and its values: made by `after`, `before`, `since`, `on` and `op`."""
 
     _method: _Method
     _value: object
@@ -110,8 +123,8 @@ class Comparison(_NotCompared):
 
     def _instead_of(self, operator: str) -> str:
         return (
-            f"{operator} cannot join comparisons: a search takes one of after(t), before(t) and on(day); "
-            "for a range of days use client.scan_codes(allocated_time=days(start, stop))"
+            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day) and "
+            "on(day); for a range of days use between(start, stop)"
         )
 
     def __and__(self, other: object) -> NoReturn:
@@ -239,6 +252,34 @@ class Column(_NotOrdered):
         """
         return self._condition(before(time, unit=unit))
 
+    def since(self, day: Time) -> Expression:
+        """Selects times from the start of `day` on; the day itself is included.
+
+        The service has no operator that includes the day, so `after_date` is sent with the last instant of the day
+        before, in the time zone of the client.
+
+        Args:
+            day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+
+        Examples:
+            >>> col("allocated_time").since("2024-01-31")
+            col('allocated_time').since('2024-01-31')
+        """
+        return self._condition(since(day))
+
+    def between(self, start: Time, stop: Time) -> Expression:
+        """Selects times from the start of the day `start` to the end of the day before `stop`, like `range`.
+
+        Args:
+            start: The first day: a date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+            stop: The day after the last one.
+
+        Examples:
+            >>> col("opened").between("2024-01-01", "2024-04-01")
+            col('opened').since('2024-01-01') & col('opened').before('2024-04-01')
+        """
+        return self.since(start) & self.before(stop)
+
     def on(self, day: Time | Days, unit: str = "DAY") -> Expression:
         """Selects times of the day of `day` (operator `equals`).
 
@@ -289,7 +330,7 @@ class Column(_NotOrdered):
             "<": ".before(time), or .op(operator, value) for a number",
             "<=": ".before(time), or .op(operator, value) for a number",
             ">": ".after(time), or .op(operator, value) for a number",
-            ">=": ".after(time), or .op(operator, value) for a number",
+            ">=": ".since(day), or .op(operator, value) for a number",
             "!=": ".op(operator, value), as the API specification names no operator for it",
             "~": ".op(operator, value), as the service has no NOT",
             "in": ".matches([...])",
@@ -342,6 +383,23 @@ def before(time: Time, *, unit: str = "DAY") -> Comparison:
 
 
 @public
+def since(day: Time) -> Comparison:
+    """Selects times from the start of `day` on; the day itself is included.
+
+    The service has no operator that includes the day, so `after_date` is sent with the last instant of the day before,
+    in the time zone of the client.
+
+    Args:
+        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+
+    Examples:
+        >>> since("2024-01-31")
+        since('2024-01-31')
+    """
+    return Comparison("since", day)
+
+
+@public
 def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
     """Selects times of the day of `day` (operator `equals`).
 
@@ -386,6 +444,29 @@ def days(start: Time, stop: Time) -> Days:
         days('2024-01-01', '2024-04-01')
     """
     return Days(start, stop)
+
+
+@public
+def between(start: Time, stop: Time) -> Days:
+    """Selects times from the start of the day `start` to the end of the day before `stop`, like `range`.
+
+    A search of promotion codes takes one time condition, so this is sent as one request per day, as `days` is. For
+    other objects `col(name).between(start, stop)` is one request.
+
+    Args:
+        start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
+        stop: The day after the last one.
+
+    Examples:
+        >>> between("2024-01-01", "2024-04-01")
+        days('2024-01-01', '2024-04-01')
+    """
+    return days(start, stop)
+
+
+def is_range(condition: object) -> bool:
+    """Whether a time condition is a range of days, and so several requests."""
+    return isinstance(condition._value if isinstance(condition, Comparison) else condition, Days)
 
 
 def snapshot(values: object, levels: int = _LEVELS) -> object:

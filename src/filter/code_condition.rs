@@ -124,7 +124,7 @@ fn time(comparison: &Comparison, place: &Place, times: &Times<'_>, problems: &mu
 fn list(column: Column, comparison: &Comparison, place: &Place, problems: &mut Problems) -> Option<Value> {
     let input = &comparison.value;
     match &comparison.method {
-        Method::After | Method::Before | Method::On => {
+        Method::After | Method::Before | Method::Since | Method::On => {
             let message = format!(
                 "{}(…) compares times, and {} is none: give one value or several",
                 comparison.method,

@@ -49,7 +49,7 @@ fn typed_value(
     };
     let place = place.field("value");
     let input = &comparison.value;
-    let is_time = matches!(comparison.method, Method::After | Method::Before | Method::On);
+    let is_time = matches!(comparison.method, Method::After | Method::Before | Method::Since | Method::On);
     match named {
         None if is_time || matches!(input, InputValue::Moment(_)) => {
             time(comparison, &place, times, problems).map(|value| (DATETIME.to_owned(), value))

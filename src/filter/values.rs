@@ -91,11 +91,13 @@ pub(super) fn moment(value: &InputValue, zone: &Zone) -> Result<Moment, String> 
     }
 }
 
-/// The time of a comparison; `on(day)` means the first instant of its day, and `on(days(…))` those of all of them.
+/// The time of a comparison: `on(day)` sends the first instant of the day, `on(days(…))` those of all days. The service
+/// has no operator that includes a day, so `since(day)` sends the last instant of the day before, which is excluded.
 pub(super) fn compared_time(comparison: &Comparison, times: &Times<'_>) -> Result<Value, String> {
     match (&comparison.method, &comparison.value) {
         (Method::On, InputValue::Days(days)) => times.starts_of_days(days, comparison),
         (Method::On, day) => times.zone.start_of_day(moment(day, times.zone)?).map(wire),
+        (Method::Since, day) => times.zone.start_of_day(moment(day, times.zone)?).map(|start| wire(start.preceding())),
         (_, time) => moment(time, times.zone).map(wire),
     }
 }
@@ -110,7 +112,7 @@ pub(super) fn operator(method: &Method, place: &Place, problems: &mut Problems) 
     let operator = match method {
         Method::Matches => MATCHES,
         Method::Equals | Method::On => EQUALS,
-        Method::After => AFTER_DATE,
+        Method::After | Method::Since => AFTER_DATE,
         Method::Before => BEFORE_DATE,
         Method::Operator(input) => return problems.keep(&place.field("operator"), input, name(input, "an operator")),
     };

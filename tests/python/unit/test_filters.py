@@ -79,7 +79,7 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any) -> None:
         (lambda: X < 3, "write col('x').before(time)"),
         (lambda: X <= 3, "write col('x').before(time)"),
         (lambda: X > 3, "write col('x').after(time)"),
-        (lambda: X >= 3, "write col('x').after(time)"),
+        (lambda: X >= 3, "write col('x').since(day)"),
         (
             lambda: 3 < X,  # noqa: SIM300 - read from the left too
             "write col('x').after(time)",
