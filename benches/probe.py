@@ -90,8 +90,8 @@ def scan_parquet(base_url: str, requests: str) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         scan = scan_of(base_url, requests)
         scan.to_parquet(Path(folder) / "codes.parquet")
-        assert scan.stats is not None
-        return {"rows": scan.stats.rows}
+        assert scan.last_stats is not None
+        return {"rows": scan.last_stats.rows}
 
 
 def highest_memory() -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from dataaccess._public import public
 
@@ -76,7 +76,7 @@ class ScanProgress:
     """Progress of a run: the argument of `on_progress`, which is called before the first task and after each one.
 
     Attributes:
-        tasks: Tasks of the scan.
+        total: Tasks of the scan.
         done: Tasks that are done, in this run or an earlier one.
         failed: Tasks that failed permanently in this run.
         rows: Rows of the tasks that are done.
@@ -84,7 +84,7 @@ class ScanProgress:
         seconds: Since this run began.
     """
 
-    tasks: int
+    total: int
     done: int
     failed: int
     rows: int
@@ -131,9 +131,9 @@ class ScanReport:
         file_bytes: Size of their files.
         retries: Requests that were retried.
         seconds: How long this run took.
-        complete: "capped" if the numbers of rows look as if the service capped responses, else "unknown": the service
-            reports no total.
-        reasons: Why it is "capped".
+        maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
+            so False does not prove that all rows arrived.
+        reasons: Why they may be capped; empty otherwise.
         stray_days: The tasks that returned rows of another day than requested.
     """
 
@@ -144,11 +144,11 @@ class ScanReport:
     file_bytes: int
     retries: int
     seconds: float
-    complete: Literal["unknown", "capped"]
+    maybe_capped: bool
     reasons: list[str]
     stray_days: list[str]
 
     def __repr__(self) -> str:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         tasks = f"{len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}"
-        return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}; complete: {self.complete})"
+        return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}{'; maybe capped' if self.maybe_capped else ''})"

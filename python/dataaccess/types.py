@@ -23,7 +23,7 @@ ValuesOrOperator: TypeAlias = Values | Comparison
 """One value, several, or `da.op(…)`."""
 
 TimeCondition: TypeAlias = Comparison | Days
-"""`da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(…)`; in a scan also `da.days(start, stop)`."""
+"""What `da.after`, `da.before`, `da.since`, `da.between`, `da.on`, `da.days` and `da.op` return."""
 
 Where: TypeAlias = Expression | Mapping[str, Any]
 """An expression of `da.col`, or the raw filters `{"OR": [{"AND": […]}]}`."""

@@ -105,18 +105,17 @@ class Connection(Validation):
         zone: str = self._settings["timezone"]
         return zone
 
+    @property
     def stats(self) -> ClientStats:
-        """Returns the figures of this client so far.
+        """Figures of this client so far, over all threads and the copies of `with_options` that share its connections.
 
-        Returns:
-            Figures over all threads, and over the copies of `with_options` that share its connections. A forked child
-            counts anew.
+        A forked child counts anew.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
-            >>> stats = client.stats()
+            >>> stats = client.stats
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """

@@ -32,7 +32,9 @@ def search_codes(
 
     Args:
         attrs: Names of the attributes to return; None is all but `channel_id`.
-        allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)` or `da.op(operator, t)`.
+        allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
+            `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day, with the rows in
+            the order of the days.
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
             without it the service returns no rows.
         allocated_audience: One id of a customer or visitor, or several.
@@ -139,8 +141,8 @@ def scan_codes(
 
     Args:
         attrs: Names of the attributes to return; None is all but `channel_id`.
-        allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(operator, t)`, or
-            `da.days(start, stop)` for one request per day.
+        allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
+            `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day.
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
             without it the service returns no rows.
         allocated_audience: One id of a customer or visitor, or several.

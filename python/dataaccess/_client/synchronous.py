@@ -11,6 +11,7 @@ from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.checks import seconds
 from dataaccess._public import public
 from dataaccess._scan.synchronous.scan import Scan
+from dataaccess.filters import is_range
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -79,7 +80,9 @@ class Client(Connection):
 
         Args:
             attrs: Names of the attributes to return; None is all but `channel_id`.
-            allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)` or `da.op(operator, t)`.
+            allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
+                `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day, with the rows in
+                the order of the days.
             audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
                 without it the service returns no rows.
             allocated_audience: One id of a customer or visitor, or several.
@@ -104,6 +107,8 @@ class Client(Connection):
             {'code_status': 4}
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        if is_range(allocated_time):
+            return Scan(self, "scan_codes", arguments, None, ordered=True).to_dicts()
         return checked_rows(self._raw.search_codes(arguments))
 
     def search_items(
@@ -168,8 +173,8 @@ class Client(Connection):
 
         Args:
             attrs: Names of the attributes to return; None is all but `channel_id`.
-            allocated_time: `da.after(t)`, `da.before(t)`, `da.on(day)`, `da.op(operator, t)`, or
-                `da.days(start, stop)` for one request per day.
+            allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
+                `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day.
             audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
                 without it the service returns no rows.
             allocated_audience: One id of a customer or visitor, or several.

@@ -25,7 +25,8 @@ def warn_of(outcome: dict[str, Any]) -> None:
 
 def progress_of(update: dict[str, Any]) -> ScanProgress:
     """The progress of a run."""
-    return ScanProgress(**update)
+    known = {name: value for name, value in update.items() if name != "tasks"}
+    return ScanProgress(total=update["tasks"], **known)
 
 
 def report_of(outcome: dict[str, Any], failed: list[tuple[str, errors.DataAccessError]]) -> ScanReport:
@@ -34,9 +35,15 @@ def report_of(outcome: dict[str, Any], failed: list[tuple[str, errors.DataAccess
     Raises:
         ScanIncompleteError: Tasks failed permanently.
     """
-    known = {field.name: outcome[field.name] for field in fields(ScanReport)}
     tasks = [TaskReport(**task) for task in outcome["tasks"]]
-    report = ScanReport(**{**known, "folder": Path(outcome["folder"]), "tasks": tasks})
+    changed = {
+        "folder": Path(outcome["folder"]),
+        "tasks": tasks,
+        "maybe_capped": outcome["complete"] == "capped",
+    }
+    report = ScanReport(
+        **{field.name: changed.get(field.name, outcome.get(field.name)) for field in fields(ScanReport)}
+    )
     if failed:
         (_, first), *_ = failed
         raise errors.ScanIncompleteError(

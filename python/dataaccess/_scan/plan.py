@@ -50,7 +50,7 @@ class BaseScan:
         return self._raw.column_names
 
     @property
-    def stats(self) -> ScanStats | None:
+    def last_stats(self) -> ScanStats | None:
         """Figures of the last use that read all responses to their end; None before."""
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)

@@ -88,8 +88,8 @@ def names(kind: type) -> set[str]:
 
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
-    assert names(da.Scan) == names(da.AsyncScan) == {*USES, "batches", "tasks", "explain", "column_names", "stats"}
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, "batches", "explain", "column_names", "stats"}
+    assert names(da.Scan) == names(da.AsyncScan) == {*USES, "batches", "tasks", "explain", "column_names", "last_stats"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, "batches", "explain", "column_names", "last_stats"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
     forms = {"to_arrow", "to_dicts", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}

@@ -275,9 +275,9 @@ def test_every_empty_answer_is_no_rows_and_told_and_strict_takes_one(connect: An
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert list(scan.batches()) == []
-        assert (scan.stats.rows, scan.stats.empty_shape) == (0, told_as)
+        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, told_as)
         assert scan.collect().num_rows == 0
-        assert scan.stats.empty_shape == told_as
+        assert scan.last_stats.empty_shape == told_as
         for ask in (search, stream, collect):
             if case == "H29-list":
                 assert len(ask(strict)) == 0

@@ -151,7 +151,7 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
 ) -> None:
     client = connect(f"{front.secured}/limited", retries=9, **options)
     assert [search(client) for _ in range(4)] == [rows] * 4
-    answered = front.answered(client.stats().requests)
+    answered = front.answered(client.stats.requests)
     assert answered["200"] == 4
     assert answered["429"] > 0
 

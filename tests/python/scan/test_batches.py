@@ -82,7 +82,7 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
             with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows") as caught:
                 next(iter(batches))
             assert caught.value.rows_yielded == 100
-        assert not scan.stats
+        assert not scan.last_stats
 
 
 @pytest.mark.both_clients
@@ -208,7 +208,7 @@ def test_until_the_first_batch_a_request_is_sent_again(connect: Any) -> None:
     with serving(in_turn(http(b"", "500 Oops"), http(b"", "503 Busy", headers=("Retry-After: 0",)), good)) as server:
         scan = scan_of(connect(server.base_url))
         assert numbers(scan.batches()) == [1]
-        assert (scan.stats.attempts, scan.stats.retries) == (3, 2)
+        assert (scan.last_stats.attempts, scan.last_stats.retries) == (3, 2)
 
 
 def test_an_answer_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:

@@ -270,7 +270,7 @@ def test_nothing_found_has_columns_all_the_same(connect: Any, service: da.Sandbo
     assert str(scan.to_pandas()["pool_id"].dtype) == "Int64"
     assert scan.to_polars().shape == (0, len(NAMES))
     assert list(scan.batches()) == []
-    assert scan.stats.empty_shape == "data.data []"
+    assert scan.last_stats.empty_shape == "data.data []"
 
 
 def test_a_limit_holds_in_every_form(connect: Any, sandbox: da.Sandbox) -> None:
@@ -280,7 +280,7 @@ def test_a_limit_holds_in_every_form(connect: Any, sandbox: da.Sandbox) -> None:
     assert scan.to_dicts() == rows[:1_500]
     assert scan.collect().to_dicts() == rows[:1_500]
     assert [row for batch in scan.batches(max_rows=1_000) for row in batch.to_dicts()] == rows[:1_500]
-    assert scan.stats.rows == 1_500
+    assert scan.last_stats.rows == 1_500
     assert scan.head(2_000).num_rows == 1_500
 
 
@@ -338,7 +338,7 @@ def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> No
         scan = scan_of(connect(server.base_url))
         for use in (lambda: scan.collect().to_dicts(), scan.to_dicts):
             assert [row["n"] for row in use()] == list(range(70_000))
-            assert scan.stats.attempts == 2
+            assert scan.last_stats.attempts == 2
 
 
 def test_a_scan_is_loaded_into_another_service(sandbox: da.Sandbox) -> None:

@@ -104,10 +104,10 @@ def test_stats_are_those_of_the_last_use(connect: Any) -> None:
     records = [{"n": 1, "text": "a", "more": 1}, {"n": 2, "other": [], "more": None}]
     with serving(always(answer(records))) as server:
         scan = scan_of(connect(server.base_url))
-        assert not scan.stats
+        assert not scan.last_stats
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
             use()
-            stats = scan.stats
+            stats = scan.last_stats
             assert (stats.rows, stats.attempts, stats.retries, stats.empty_shape) == (2, 1, 0, None)
             assert stats.bytes == len(answer(records).partition(b"\r\n\r\n")[2])
             assert stats.extra_keys == {"more": 2, "other": 1}
@@ -127,7 +127,7 @@ def test_the_shape_of_an_empty_answer_is_told(connect: Any, data: Any) -> None:
     with serving(always(http({"code": 200, "message": "ok", "data": data}))) as server:
         scan = scan_of(connect(server.base_url))
         assert scan.collect().num_rows == 0
-        assert scan.stats.empty_shape.startswith("data")
+        assert scan.last_stats.empty_shape.startswith("data")
         with pytest.raises(da.EnvelopeError):
             list(scan_of(connect(server.base_url, strict=True)).batches())
 
@@ -145,7 +145,7 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
                 use()
             assert [warning.filename for warning in caught] == [__file__] or hasattr(scan, "client")
             assert len(caught) == 1
-        assert scan.stats.absent == ["text"]
+        assert scan.last_stats.absent == ["text"]
         with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
             search_of(connect(server.base_url))
 
@@ -242,7 +242,7 @@ def test_a_missing_package_is_named_with_its_extra(client: Any, monkeypatch: pyt
     for use, extra in [(scan.to_pandas, "pandas"), (scan.to_polars, "polars"), (scan.to_arrow, "arrow")]:
         with pytest.raises(ImportError, match=rf'pip install "dataaccess\[{extra}\]"'):
             use()
-    assert scan.stats is None, "a request was sent for a form that cannot be made"
+    assert scan.last_stats is None, "a request was sent for a form that cannot be made"
     assert scan.collect().num_rows == len(scan.to_dicts())
 
 
@@ -250,7 +250,7 @@ def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises(ValueError, match="dtype_backend="):
         scan.to_pandas(dtype_backend="numpy")
-    assert scan.stats is None
+    assert scan.last_stats is None
 
 
 def test_a_table_in_a_notebook_shows_a_few_rows_and_no_markup_of_theirs() -> None:

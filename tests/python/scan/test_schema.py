@@ -231,8 +231,8 @@ def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has()
         for number, rows in enumerate(answers, start=1):
             assert relation.fetchall() == rows
             assert len(server.requests) == number
-            assert scan.stats is not None
-            assert scan.stats.rows == len(rows)
+            assert scan.last_stats is not None
+            assert scan.last_stats.rows == len(rows)
 
 
 def test_an_empty_answer_has_a_schema_as_well() -> None:

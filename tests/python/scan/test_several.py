@@ -128,8 +128,8 @@ def test_other_libraries_cause_each_request_once(reader: str, schema: Any) -> No
         assert sorted(parts.asked) == list(range(8))
         assert CAPSULES[reader](scan) == rows_of_all(8)
         assert sorted(parts.asked) == sorted([*range(8), *range(8)])
-        assert scan.stats is not None
-        assert (scan.stats.rows, scan.stats.requests) == (16, 8)
+        assert scan.last_stats is not None
+        assert (scan.last_stats.rows, scan.last_stats.requests) == (16, 8)
 
 
 @every_form
@@ -205,7 +205,7 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form:
             scan = scan_of_parts(client, 5, limit=limit)
             assert FORMS[form](scan) == rows_of_all(5)[:limit], limit
             assert parts.asked == list(range(requests)), limit
-            assert (scan.stats.rows, scan.stats.requests) == (min(limit, 10), requests), limit
+            assert (scan.last_stats.rows, scan.last_stats.requests) == (min(limit, 10), requests), limit
 
 
 def test_a_limit_passes_over_answers_without_rows(connect: Any) -> None:
@@ -253,7 +253,7 @@ def test_a_failure_names_its_request(connect: Any, form: str) -> None:
         assert isinstance(error, da.RequestRejectedError)
         assert error.status == 400
     assert (error.operation, error.attempts) == ("scan_items", 1)
-    assert scan.stats is None or not scan.stats
+    assert scan.last_stats is None or not scan.last_stats
 
 
 def test_a_single_request_has_no_number(connect: Any) -> None:
@@ -305,7 +305,7 @@ def test_what_mends_itself_is_no_failure(connect: Any, form: str) -> None:
     with parted(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         assert FORMS[form](scan) == rows_of_all(4)
-        assert (scan.stats.requests, scan.stats.attempts, scan.stats.retries) == (4, 10, 6)
+        assert (scan.last_stats.requests, scan.last_stats.attempts, scan.last_stats.retries) == (4, 10, 6)
         assert sorted(parts.asked) == [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]
 
 
@@ -319,8 +319,8 @@ def test_an_answer_that_broke_off_is_asked_for_again_and_its_rows_come_once(conn
     with parted(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         assert FORMS[form](scan) == rows_of_all(3)
-        assert scan.stats.retries == 4
-        assert scan.stats.rows == 6
+        assert scan.last_stats.retries == 4
+        assert scan.last_stats.rows == 6
 
 
 def long_and_torn(asked: Asked) -> bytes:
@@ -442,7 +442,7 @@ def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 6)
         assert rows_of_batches(scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 1
-        assert scan.stats.retries == 1
+        assert scan.last_stats.retries == 1
 
 
 def test_a_service_that_asks_to_stay_away_for_too_long_is_told(connect: Any) -> None:
@@ -687,8 +687,8 @@ def test_no_rows_at_all(connect: Any, schema: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url), 4, schema=schema)
         for form in FORMS.values():
             assert form(scan) == []
-            assert (scan.stats.rows, scan.stats.requests, scan.stats.absent) == (0, 4, [])
-            assert scan.stats.empty_shape == "data.data []"
+            assert (scan.last_stats.rows, scan.last_stats.requests, scan.last_stats.absent) == (0, 4, [])
+            assert scan.last_stats.empty_shape == "data.data []"
         kinds = [pa.string(), pa.string()] if schema is None else [pa.int64(), pa.string()]
         assert scan.to_arrow().schema.types == kinds
         assert scan.to_polars().columns == ["n", "text"]
@@ -706,7 +706,7 @@ def test_figures_are_those_of_all_answers(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url), 3)
         for use in FORMS.values():
             use(scan)
-            stats = scan.stats
+            stats = scan.last_stats
             assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
             assert stats.bytes == sum(len(answer(rows).partition(b"\r\n\r\n")[2]) for rows in records)
             assert stats.extra_keys == {"more": 2, "other": 2}
@@ -722,7 +722,7 @@ def test_what_no_answer_has_is_warned_of_once(connect: Any, form: str) -> None:
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
             FORMS[form](scan)
         assert len(caught) == 1
-        assert scan.stats.absent == ["text"]
+        assert scan.last_stats.absent == ["text"]
 
 
 @every_form

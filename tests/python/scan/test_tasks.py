@@ -66,14 +66,14 @@ def test_rows_of_all_tasks_are_those_of_the_scan(client: Any, form: str) -> None
     scan = by_day(client)
     tasks = scan.tasks()
     assert [row for task in tasks for row in FORMS[form](task)] == FORMS[form](scan)
-    assert sum(task.stats.rows for task in tasks) == scan.stats.rows
+    assert sum(task.last_stats.rows for task in tasks) == scan.last_stats.rows
 
 
 def test_a_scan_of_one_request_has_one_task(client: Any) -> None:
     (task,) = client.scan_codes(["id"], allocated_time=DAY).tasks()
     assert task.to_dicts() == client.search_codes(["id"], allocated_time=DAY)
     assert task.head(3).num_rows == 3
-    assert task.stats.rows == 3
+    assert task.last_stats.rows == 3
 
 
 def test_a_limited_scan_has_no_tasks(client: Any) -> None:
@@ -331,7 +331,7 @@ def test_a_task_that_travelled_is_tried_as_often() -> None:
         (task,) = scan_of_parts(da.Client(parts.base_url), 1).tasks()
         copy = travelled(task)
         assert copy.to_dicts() == rows_of(0)
-        assert copy.stats.retries == 5
+        assert copy.last_stats.retries == 5
 
 
 # Engines.

@@ -174,8 +174,8 @@ class AsyncScan(Planned, AsyncReading):
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
             >>> report = asyncio.run(scan.run("checkpoints/2024-01"))
-            >>> len(report.tasks), report.complete
-            (31, 'unknown')
+            >>> len(report.tasks), report.maybe_capped
+            (31, False)
         """
         callback = None if on_progress is None else lambda update: on_progress(progress_of(update))
         return report_of(*await self._raw.run_async(folder, *self._run_options(fail_fast, known_row_cap), callback))

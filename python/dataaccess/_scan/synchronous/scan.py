@@ -45,7 +45,7 @@ class Scan(Planned, Reading):
     changes between two requests may occur in both, or in none.
 
     pyarrow, polars, pandas and DuckDB read it directly, batch by batch: `pa.table(scan)`, `pl.DataFrame(scan)`,
-    `duckdb.sql("from scan")`. They raise no warnings; `stats` has the figures.
+    `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the figures.
 
     Example:
         >>> import dataaccess as da
@@ -170,8 +170,8 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
             >>> report = scan.run("checkpoints/2024-01")
-            >>> len(report.tasks), report.complete
-            (31, 'unknown')
+            >>> len(report.tasks), report.maybe_capped
+            (31, False)
         """
         callback = None if on_progress is None else lambda update: on_progress(progress_of(update))
         return report_of(*self._raw.run(folder, *self._run_options(fail_fast, known_row_cap), callback))
