@@ -50,11 +50,14 @@ if TYPE_CHECKING:
     from dataaccess.reports import TaskReport as TaskReport
     from dataaccess.sandbox import Sandbox
     from dataaccess.tokens import token_file
+    from dataaccess.types import AudienceType, CodeStatus
 
 __all__ = [
     "AsyncClient",
     "AsyncScan",
+    "AudienceType",
     "Client",
+    "CodeStatus",
     "Sandbox",
     "Scan",
     "ScanReport",
@@ -105,6 +108,7 @@ _MODULES = {
     "reports": ["ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
+    "types": ["AudienceType", "CodeStatus"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

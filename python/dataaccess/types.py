@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from enum import IntEnum
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
+from dataaccess._public import public
 from dataaccess.filters import Comparison, Days, Expression, Values
 from dataaccess.reports import ScanProgress
+
+
+@public
+class CodeStatus(IntEnum):
+    """Status of a promotion code: what `code_status=` takes and the attribute `code_status` holds."""
+
+    AVAILABLE = 1
+    SENT = 3
+    USED = 4
+
+
+@public
+class AudienceType(IntEnum):
+    """Kind of the holder of a promotion code: what `audience_type=` takes and the attribute `audience_type` holds."""
+
+    CUSTOMER = -1003
+    VISITOR = -1007
+
+
+class Request(TypedDict):
+    """A request of a scan."""
+
+    method: str
+    url: str
+    body: dict[str, Any]
+
 
 Row: TypeAlias = dict[str, Any]
 """One record: attribute to value."""

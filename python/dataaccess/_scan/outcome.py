@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,12 @@ def report_of(outcome: dict[str, Any], failed: list[tuple[str, errors.DataAccess
         ScanIncompleteError: Tasks failed permanently.
     """
     tasks = [TaskReport(**task) for task in outcome["tasks"]]
-    changed = {
-        "folder": Path(outcome["folder"]),
-        "tasks": tasks,
-        "maybe_capped": outcome["complete"] == "capped",
-    }
+    figures = ("rows", "bytes", "file_bytes", "retries", "seconds", "reasons", "stray_days")
     report = ScanReport(
-        **{field.name: changed.get(field.name, outcome.get(field.name)) for field in fields(ScanReport)}
+        folder=Path(outcome["folder"]),
+        tasks=tasks,
+        maybe_capped=outcome["complete"] == "capped",
+        **{name: outcome[name] for name in figures},
     )
     if failed:
         (_, first), *_ = failed

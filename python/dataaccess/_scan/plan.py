@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, count
+from dataaccess._scan.explain import plan_text
+from dataaccess._scan.grid import shorten
 from dataaccess._scan.outcome import stats_of, warn_of
-from dataaccess._scan.table import Table, shorten
+from dataaccess._scan.schema import type_names
+from dataaccess._scan.table import Table
 from dataaccess.filters import snapshot
 
 if TYPE_CHECKING:
     from dataaccess._native import RawClient, RawScan, RawStream, RawTable
     from dataaccess.reports import ScanStats
-    from dataaccess.types import Schema
+    from dataaccess.types import Request, Schema
 
 MAX_ROWS = 65_536
 MAX_BYTES = 8 * 2**20
@@ -42,7 +46,8 @@ class BaseScan:
     _raw: RawScan
     _client: Connection
     _call: str
-    _schema: Schema | None
+    _schema: dict[str, Any] | None
+    _limit: int | None = None
 
     @property
     def column_names(self) -> list[str]:
@@ -55,7 +60,7 @@ class BaseScan:
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)
 
-    def explain(self) -> list[dict[str, Any]]:
+    def requests(self) -> list[Request]:
         """Returns the exact requests, in the order of their rows. Sends nothing.
 
         Returns:
@@ -65,12 +70,30 @@ class BaseScan:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
-            >>> requests = scan.explain()
+            >>> requests = scan.requests()
             >>> len(requests), requests[0]["body"]["attrs"]
             (91, ['id'])
         """
         url = self._client.base_url + _SEARCH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
+
+    def explain(self) -> None:
+        """Prints the plan: the number of requests, the conditions that the service applies, the columns. Sends nothing.
+
+        `requests` returns the exact requests.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> days = da.days("2024-01-01", "2024-04-01")
+            >>> client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain()
+            promotion_code (-100) in 91 requests
+            service filters: code_status matches USED (4)
+                             allocated_time equals DAY of 2024-01-01T00:00:00Z … 2024-03-31T00:00:00Z, one per request
+            columns:         id string, pool_id int64
+        """
+        bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
+        print(plan_text(self._raw.requests, *bodies, self.column_names, self._schema or {}, self._limit))  # noqa: T201
 
     def _open(self, max_rows: int, max_bytes: int) -> RawStream:
         return self._raw.open(count("max_rows", max_rows), count("max_bytes", max_bytes))
@@ -92,10 +115,12 @@ class Planned(BaseScan):
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
         self._arguments = {name: snapshot(value) for name, value in arguments.items()}
-        self._schema = copy(schema)
+        self._schema = type_names(schema)
+        self._limit = arguments["limit"]
         self._ordered = boolean_argument("ordered", ordered)
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
-        self._raw = make(self._arguments, self._schema, self._ordered)
+        with problem_values({**self._arguments, "schema": schema}):
+            self._raw = make(self._arguments, self._schema, self._ordered)
 
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))
@@ -127,12 +152,14 @@ class Single(BaseScan):
 
     id: str
 
-    def __init__(self, client: Connection, call: str, raw: RawScan, schema: Schema | None, name: str) -> None:
+    def __init__(self, client: Connection, call: str, raw: RawScan, schema: dict[str, Any] | None, name: str) -> None:
         """Use `tasks` of a scan."""
         self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
 
     @classmethod
-    def _from_body(cls, client: Connection, call: str, body: dict[str, Any], schema: Schema | None, name: str) -> Self:
+    def _from_body(
+        cls, client: Connection, call: str, body: dict[str, Any], schema: dict[str, Any] | None, name: str
+    ) -> Self:
         """Makes the task of a request body, when a pickle is loaded."""
         attrs = body["attrs"]
         arguments = {

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
 from dataaccess._public import public
 from dataaccess._scan import frames
+from dataaccess._scan.grid import counted, grid, shorten
 from dataaccess._scan.outcome import stats_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -21,7 +25,6 @@ if TYPE_CHECKING:
     from dataaccess.types import Row
 
 _SHOWN = 10
-_NAMED = 12
 
 
 class _Rows:
@@ -53,19 +56,26 @@ class _Rows:
         """Types of the columns by name, as `schema=` of a scan takes them."""
         return dict(self._raw.types)
 
-    def to_dicts(self) -> list[Row]:
-        """Returns the rows as dicts, with the values of the columns as plain Python.
+    def to_pylist(self) -> list[Row]:
+        """Returns the rows as dicts, with the values of the columns as Python objects.
+
+        Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
+        columns: a timestamp is a `datetime`, an integer in a "float64" column is a float.
 
         Returns:
-            A list of dicts. A timestamp is a string `YYYY-MM-DD HH:MM:SS`, JSON is decoded.
+            A list of dicts. JSON is decoded.
 
         Example:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
-            >>> scan.head(1).to_dicts()
-            [{'date_created': '2023-12-...'}]
+            >>> scan.head(1).to_pylist()
+            [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
         rows: list[Row] = self._raw.to_dicts(None)
+        for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
+            for row in rows:
+                if row[name] is not None:
+                    row[name] = datetime.fromisoformat(row[name])
         return rows
 
     def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
@@ -115,7 +125,7 @@ class _Rows:
 
     def __repr__(self) -> str:
         rows, columns = self.shape
-        counts = f"{_count(rows, 'row')}, {_count(columns, 'column')}"
+        counts = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
         return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
 
 
@@ -202,23 +212,21 @@ class Table(_Rows):
         """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""
         return self._raw.stream_capsule()
 
+    def __iter__(self) -> Iterator[Row]:
+        """The rows, as in `to_pylist`."""
+        return iter(self.to_pylist())
+
+    def __str__(self) -> str:
+        """The first rows as a grid with the types of the columns: what `print(table)` shows."""
+        return grid(self.schema, self._raw.to_dicts(_SHOWN), self.num_rows)
+
     def _repr_html_(self) -> str:
         """The first rows as an HTML table, for notebooks."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
+        head = "".join(f"<th>{escape(name)}<br><small>{kind}</small></th>" for name, kind in self.schema.items())
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
-        caption = f"<caption>{_count(self.num_rows, 'row')}</caption>"
+        caption = f"<caption>{counted(self.num_rows, 'row')}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _cells(row: Row) -> str:
     return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values())
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def shorten(names: list[str]) -> str:
-    """The first names and the number of the others."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -13,6 +13,8 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -173,6 +175,31 @@ class AsyncReading(AsyncArrowSource):
         optional("polars", "polars")
         table = checked_table(await self._raw.collect_async(None, views=True))
         return await convert_async(table.to_polars)
+
+    async def iter_rows(self) -> AsyncIterator[Row]:
+        """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
+
+        Yields:
+            Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.
+
+        Raises:
+            StreamInterruptedError: The response was cut off; the rows so far are not all rows.
+            DataAccessError: Any other failure of `batches`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> async def main() -> int:
+            ...     return len([row["pool_id"] async for row in scan.iter_rows()])
+            >>> asyncio.run(main())
+            73
+        """
+        async with self.batches() as batches:
+            async for batch in batches:
+                for row in batch.to_pylist():
+                    yield row
 
     async def to_dicts(self) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.

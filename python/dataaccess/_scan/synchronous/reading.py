@@ -14,6 +14,8 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -168,6 +170,30 @@ class Reading(ArrowSource):
         optional("polars", "polars")
         table = checked_table(self._raw.collect(None, views=True))
         return convert(table.to_polars)
+
+    def iter_rows(self) -> Iterator[Row]:
+        """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
+
+        Yields:
+            Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.
+
+        Raises:
+            StreamInterruptedError: The response was cut off; the rows so far are not all rows.
+            DataAccessError: Any other failure of `batches`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> def main() -> int:
+            ...     return len([row["pool_id"] for row in scan.iter_rows()])
+            >>> main()
+            73
+        """
+        with self.batches() as batches:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    yield row
 
     def to_dicts(self) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.
