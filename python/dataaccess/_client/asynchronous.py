@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import Connection
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
-from dataaccess._core.arguments import code_arguments, item_arguments
+from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.checks import seconds
 from dataaccess._public import public
 from dataaccess._scan.asynchronous.scan import AsyncScan
@@ -51,6 +51,7 @@ class AsyncClient(Connection):
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
+        item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
 
     Raises:
@@ -110,7 +111,8 @@ class AsyncClient(Connection):
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
         if is_range(allocated_time):
             return await AsyncScan(self, "scan_codes", arguments, None, ordered=True).to_dicts()
-        return checked_rows(await self._raw.search_codes_async(arguments))
+        with problem_values(arguments):
+            return checked_rows(await self._raw.search_codes_async(arguments))
 
     async def search_items(
         self,
@@ -128,7 +130,8 @@ class AsyncClient(Connection):
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
-            item_type_id: Id of the business object; customers and promotion codes need none.
+            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
+                client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
@@ -152,8 +155,9 @@ class AsyncClient(Connection):
             >>> [row["customer_id"] for row in rows]
             ['demo-customer-0001', 'demo-customer-0002']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
-        return checked_rows(await self._raw.search_items_async(arguments))
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        with problem_values(arguments):
+            return checked_rows(await self._raw.search_items_async(arguments))
 
     def scan_codes(
         self,
@@ -183,8 +187,8 @@ class AsyncClient(Connection):
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
-                "bool", "timestamp" or "json". A "float64" column holds the nearest float of a fraction, and an integer
-                only if it is exact.
+                "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
+                nearest float of a fraction, and an integer only if it is exact.
             values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
                 states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
@@ -231,13 +235,15 @@ class AsyncClient(Connection):
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
                 without `|`, `.on(da.days(start, stop))` is one request per day.
-            item_type_id: Id of the business object; customers and promotion codes need none.
+            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
+                client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-                "timestamp" or "json". Types are inferred from all rows if they are collected, and from the first
-                batch if they are streamed, where a later value of another type is an error.
+                "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
+                they are collected, and from the first batch if they are streamed, where a later value of another type
+                is an error.
             values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
                 `|` may overlap, so they stay in one request.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
@@ -258,7 +264,7 @@ class AsyncClient(Connection):
             >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
         return AsyncScan(self, "scan_items", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
     async def download_segment(self, export_id: int) -> dict[str, Any]:
@@ -285,7 +291,8 @@ class AsyncClient(Connection):
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        return checked_status(await self._raw.download_segment_async(export_id))
+        with problem_values({"export_id": export_id}):
+            return checked_status(await self._raw.download_segment_async(export_id))
 
     async def wait_for_segment(
         self,
@@ -323,7 +330,8 @@ class AsyncClient(Connection):
         """
         limit, pause = seconds(timeout), None if poll is None else seconds(poll)
         callback = update_callback(on_update)
-        outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
+        with problem_values({"export_id": export_id}):
+            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome)
 
     async def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._client.settings import Settings, header_pairs
+from dataaccess._client.settings import Settings, checked_item_types, header_pairs
 from dataaccess._client.validation import Validation
 from dataaccess._core.checks import seconds
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
@@ -45,6 +45,7 @@ class Connection(Validation):
         proxy: str | None = None,
         allow_http: bool = False,
         headers: Mapping[str, str] | None = None,
+        item_types: Mapping[str, int] | None = None,
         strict_empty: bool = False,
     ) -> None:
         """Checks the settings; connects to nothing."""
@@ -62,6 +63,7 @@ class Connection(Validation):
                 proxy=proxy,
                 allow_http=allow_http,
                 headers=header_pairs(headers),
+                item_types=checked_item_types(item_types),
                 strict_empty=strict_empty,
             )
             name = embedded_name(base_url)
@@ -104,6 +106,11 @@ class Connection(Validation):
         """IANA name of the time zone in which times without a zone are read."""
         zone: str = self._settings["timezone"]
         return zone
+
+    @property
+    def item_types(self) -> dict[str, int]:
+        """Names and ids of business objects, in addition to customers and promotion codes."""
+        return dict(self._settings["item_types"])
 
     @property
     def stats(self) -> ClientStats:
@@ -152,6 +159,7 @@ class Connection(Validation):
         settings["timeout"] = seconds(settings["timeout"])
         if has_headers:
             settings["headers"] = header_pairs(settings["headers"])
+        settings["item_types"] = checked_item_types(settings["item_types"])
         copy = object.__new__(type(self))
         copy._service = self._service
         embedded = embedded_name(settings["base_url"]) if moved else self._embedded

@@ -86,7 +86,8 @@ def search_items(
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
         attrs: Names of the attributes to return.
         where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
-        item_type_id: Id of the business object; customers and promotion codes need none.
+        item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
+            client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
@@ -149,8 +150,8 @@ def scan_codes(
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
         schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
-            "bool", "timestamp" or "json". A "float64" column holds the nearest float of a fraction, and an integer
-            only if it is exact.
+            "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
+            nearest float of a fraction, and an integer only if it is exact.
         values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
             states no limit.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
@@ -208,13 +209,15 @@ def scan_items(
         attrs: Names of the attributes to return.
         where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
             without `|`, `.on(da.days(start, stop))` is one request per day.
-        item_type_id: Id of the business object; customers and promotion codes need none.
+        item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
+            client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
         schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-            "timestamp" or "json". Types are inferred from all rows if they are collected, and from the first
-            batch if they are streamed, where a later value of another type is an error.
+            "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
+            they are collected, and from the first batch if they are streamed, where a later value of another type
+            is an error.
         values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
             `|` may overlap, so they stay in one request.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.

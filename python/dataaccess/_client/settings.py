@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dataaccess._core.checks import MAX_INTEGER, integer, string
 from dataaccess.errors import ConfigError
 
 # Parts of header names that indicate a secret.
@@ -28,6 +29,26 @@ class Settings(dict[str, Any]):
             return "a password in proxy="
         names = [name for name, _ in self["headers"] or () if any(part in name.lower() for part in _SECRET_NAMES)]
         return f"the header {names[0]}" if names else None
+
+
+# The service fixes these ids.
+_FIXED_IDS = {"customer": -1003, "promotion_code": -100}
+
+
+def checked_item_types(given: object) -> dict[str, int]:
+    """Names and ids of business objects."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"item_types= must be a dict of names and ids, not of type {type(given).__name__}")
+    types = {
+        string("item_types", name): integer(f"item_types[{name!r}]", number, -MAX_INTEGER - 1)
+        for name, number in given.items()
+    }
+    for name, number in _FIXED_IDS.items():
+        if types.get(name, number) != number:
+            raise ConfigError(f"item_types[{name!r}]= must be {number}, as the service fixes it, not {types[name]}")
+    return types
 
 
 def header_pairs(headers: object) -> list[tuple[str, str]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.arguments import code_arguments, item_arguments
+from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._native import validate_codes, validate_items
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ class Validation:
     def timezone(self) -> str:
         """IANA name of the time zone in which times without a zone are read."""
         return "UTC"
+
+    @property
+    def item_types(self) -> dict[str, int]:
+        """Names and ids of business objects, in addition to customers and promotion codes."""
+        return {}
 
     def validate_codes(
         self,
@@ -53,7 +58,8 @@ class Validation:
             1705276800000
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        return validate_codes(arguments, self.timezone)
+        with problem_values(arguments):
+            return validate_codes(arguments, self.timezone)
 
     def validate_items(
         self,
@@ -88,5 +94,6 @@ class Validation:
             >>> body["itemTypeId"]
             -1003
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit)
-        return validate_items(arguments, self.timezone)
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        with problem_values(arguments):
+            return validate_items(arguments, self.timezone)

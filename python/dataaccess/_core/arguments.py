@@ -1,10 +1,18 @@
-"""The arguments of a search by name, as the core takes them: it reports all problems together."""
+"""The arguments of a search by name, as the core takes them, and the values of the problems that it reports."""
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dataaccess.errors import Problem, ValidationError
+from dataaccess.filters import Comparison, Expression
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from dataaccess.types import Attributes, TimeCondition, ValuesOrOperator, Where
 
 
@@ -34,8 +42,11 @@ def item_arguments(
     item_type_id: int | None,
     attrs_format: str,
     limit: int | None,
+    item_types: Mapping[str, int],
 ) -> dict[str, Any]:
-    """The arguments of an item search."""
+    """The arguments of an item search; a name of `item_types` has the id given there."""
+    if item_type_id is None and isinstance(item_type_name, str):
+        item_type_id = item_types.get(item_type_name)
     return {
         "item_type_name": item_type_name,
         "attrs": attrs,
@@ -44,3 +55,35 @@ def item_arguments(
         "attrs_format": attrs_format,
         "limit": limit,
     }
+
+
+@contextmanager
+def problem_values(arguments: Mapping[str, object]) -> Iterator[None]:
+    """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their text only."""
+    try:
+        yield
+    except ValidationError as error:
+        error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
+        raise
+
+
+def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
+    """The problem with the value at its place, such as `code_status[1]` or `where["OR"][0]`, if it can be found."""
+    name, *steps = re.findall(r'^\w+|\[\d+\]|\["[^"]*"\]', problem.argument)
+    try:
+        value: Any = arguments[name]
+        for step in steps:
+            if isinstance(value, Comparison):
+                value = value._value  # noqa: SLF001 - what the caller passed to it
+            key = step[1:-1]
+            value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))
+    except (KeyError, IndexError, TypeError):
+        return problem
+    if isinstance(value, Comparison):
+        value = value._value  # noqa: SLF001 - likewise
+    return problem if isinstance(value, Expression) else replace(problem, value=value)
+
+
+def _element(values: Any, index: int) -> object:
+    # A Series finds its elements by label; an iterator was read, and has none left.
+    return values[index] if isinstance(values, list | tuple) else list(values)[index]

@@ -56,16 +56,16 @@ def count(name: str, value: object, least: int = 1) -> int:
     """A number of rows or bytes of a request."""
     number = _integer(value, least, MAX_INTEGER)
     if number is None:
-        problem = Problem(name, "", f"must be an integer of at least {least}", shortened(value))
-        raise ValidationError(f"{name}: {problem.message}, not {problem.value}", problems=[problem])
+        problem = Problem(name, "", f"must be an integer of at least {least}, not {shortened(value)}", value)
+        raise ValidationError(str(problem), problems=[problem])
     return number
 
 
 def boolean_argument(name: str, value: object) -> bool:
     """A boolean argument of a request."""
     if not isinstance(value, bool):
-        problem = Problem(name, "", "must be True or False", shortened(value))
-        raise ValidationError(f"{name}: {problem.message}, not {problem.value}", problems=[problem])
+        problem = Problem(name, "", f"must be True or False, not {shortened(value)}", value)
+        raise ValidationError(str(problem), problems=[problem])
     return value
 
 

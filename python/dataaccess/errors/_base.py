@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from datetime import date, datetime
+from reprlib import repr as shortened
 from typing import Any, ClassVar
+
+_PLAIN = {bool, int, float, str, date, datetime}
+# Problems that a traceback shows.
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +21,22 @@ class Problem:
         argument: The argument as the caller wrote it, such as `code_status[1]`.
         path: Its path in the request body, such as `filters.OR[0].AND[2].value[1]`; empty if it has none.
         message: What is wrong and what to write instead.
-        value: The value, shortened.
+        value: The value that the caller passed; in an expression of `da.col` its text. A pickle holds the text of a
+            value that is not a number, string, bool, date or None.
     """
 
     argument: str
     path: str
     message: str
-    value: str
+    value: object
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.message}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the text of a value of any other type, which might not pickle."""
+        is_plain = self.value is None or type(self.value) in _PLAIN
+        return type(self), (self.argument, self.path, self.message, self.value if is_plain else shortened(self.value))
 
 
 class DataAccessError(Exception):
@@ -100,6 +115,9 @@ class ConfigError(DataAccessError, ValueError):
 class ValidationError(DataAccessError, ValueError):
     """A request breaks a rule of the API specification. Nothing was sent.
 
+    The text of one problem is its message. If there are several, the text counts them, and the traceback lists them as
+    notes of the exception.
+
     Attributes:
         problems: All problems of the request, each with its argument and path.
 
@@ -113,6 +131,16 @@ class ValidationError(DataAccessError, ValueError):
     """
 
     problems: list[Problem]
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        """Takes the text and, by name, the fields of the class."""
+        super().__init__(message, **fields)
+        self.problems = self.problems or []
+        if len(self.problems) > 1:
+            for problem in self.problems[:_SHOWN]:
+                self.add_note(str(problem))
+        if len(self.problems) > _SHOWN:
+            self.add_note(f"and {len(self.problems) - _SHOWN} more, see .problems")
 
 
 class SandboxError(DataAccessError):

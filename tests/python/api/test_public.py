@@ -46,10 +46,11 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
 
 
 READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+SHOWN = ["explain", "requests", "column_names", "last_stats"]
 USES = [*READINGS, "to_parquet", "to_csv", "to_jsonl", "run"]
 
 
-@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain"])
+@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain", "requests"])
 def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
     check_twins(da.Scan, da.AsyncScan, name)
 
@@ -88,11 +89,11 @@ def names(kind: type) -> set[str]:
 
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
-    assert names(da.Scan) == names(da.AsyncScan) == {*USES, "batches", "tasks", "explain", "column_names", "last_stats"}
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, "batches", "explain", "column_names", "last_stats"}
+    assert names(da.Scan) == names(da.AsyncScan) == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, "batches", "iter_rows"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
-    forms = {"to_arrow", "to_dicts", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
+    forms = {"to_arrow", "to_pylist", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
     assert names(da.Batch) == forms
     assert names(da.Table) == forms | {"stats"}
 

@@ -356,7 +356,7 @@ def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_pa
         search(connect(server.base_url, token=token))
     assert not is_told(OWN, caught.value)
     if encoding in {"utf-16", "utf-32", "latin-1"}:
-        with pytest.raises(da.ConfigError, match=r"token file .*token is not UTF-8 text; save it as UTF-8") as caught:
+        with pytest.raises(da.ConfigError, match=r"token file .*token is not valid UTF-8; save it as UTF-8") as caught:
             token()
         assert not is_told(OWN, caught.value)
     assert server.requests == []

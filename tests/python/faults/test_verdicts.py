@@ -244,7 +244,7 @@ def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
             assert caught.value.attempts == 1
         given: list[Any] = []
         with sandbox.fault("late_code", code=code), pytest.raises(da.StreamInterruptedError) as interrupted:
-            given.extend(row for batch in client.scan_codes(**where).batches(max_rows=100) for row in batch.to_dicts())
+            given.extend(row for batch in client.scan_codes(**where).batches(max_rows=100) for row in batch.to_pylist())
         assert type(interrupted.value.__cause__) is LATE[code]
         # All but the last batch, which waits for the verdict.
         assert interrupted.value.rows_yielded == len(given) == (len(rows) - 1) // 100 * 100

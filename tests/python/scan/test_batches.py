@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 
 def numbers(batches: Any) -> list[int]:
-    return [row["n"] for batch in batches for row in batch.to_dicts()]
+    return [row["n"] for batch in batches for row in batch.to_pylist()]
 
 
 def gone(server: RawServer, seconds: float = 5) -> bool:

@@ -23,7 +23,7 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 def conditions(scan: Any) -> list[list[dict[str, Any]]]:
     """Those of each request, all of which have one group."""
-    groups = [request["body"]["filters"]["OR"] for request in scan.explain()]
+    groups = [request["body"]["filters"]["OR"] for request in scan.requests()]
     assert all(len(group) == 1 for group in groups)
     return [group["AND"] for (group,) in groups]
 
@@ -44,7 +44,7 @@ def items(client: Any, where: Any, **options: Any) -> Any:
 
 def test_a_range_of_days_is_a_request_a_day(client: Any, sandbox: da.Sandbox) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"), code_status="used")
-    requests = scan.explain()
+    requests = scan.requests()
     assert len(requests) == 31 + 29 + 31
     assert days_of(scan)[:2] == ["2024-01-01 00:00", "2024-01-02 00:00"]
     assert days_of(scan)[-1] == "2024-03-31 00:00", "stop is excluded"
@@ -70,7 +70,7 @@ def test_what_is_explained_is_what_is_sent(connect: Any) -> None:
             allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
             values_per_request=2,
         )
-        explained = [request["body"] for request in scan.explain()]
+        explained = [request["body"] for request in scan.requests()]
         assert service.requests == []
         scan.to_dicts()
         assert [request.body for request in service.requests] == explained
@@ -241,7 +241,7 @@ def test_a_where_as_the_document_writes_it_is_cut_too(client: Any) -> None:
 
 def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) | da.col("y").matches(["a", "b", "c"])
-    (request,) = items(client, where, values_per_request=1).explain()
+    (request,) = items(client, where, values_per_request=1).requests()
     assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
 
 
@@ -251,8 +251,8 @@ def test_days_of_a_where(client: Any) -> None:
     assert days_of(scan, "opened") == [f"2024-01-0{day} 00:00" for day in (1, 1, 2, 2, 3, 3)]
     assert values(scan, "x") == [["a"], ["b"]] * 3
     codes = client.scan_items("promotion_code", ["id"], da.col("allocated_time").on(days))
-    assert codes.explain() == client.scan_codes(["id"], allocated_time=days).explain()
-    assert codes.explain() == client.scan_codes(["id"], allocated_time=da.on(days)).explain()
+    assert codes.requests() == client.scan_codes(["id"], allocated_time=days).requests()
+    assert codes.requests() == client.scan_codes(["id"], allocated_time=da.on(days)).requests()
 
 
 def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
@@ -336,7 +336,7 @@ def test_an_order_that_makes_no_sense_is_refused(client: Any, ordered: Any) -> N
 
 def test_whole_numbers_of_numpy_are_chunks(client: Any) -> None:
     scan = items(client, da.col("x").matches(["a", "b", "c"]), values_per_request=np.int64(2))
-    assert len(scan.explain()) == 2
+    assert len(scan.requests()) == 2
 
 
 def test_all_problems_are_told_at_once(client: Any) -> None:
@@ -484,8 +484,12 @@ def test_a_scan_gives_each_row_of_its_days_once(
     )
     requests = list(product(days, parts(audience, chunk), parts(statuses, chunk)))
     expected = [row for day, members, kinds in requests for row in stocked.answer(day, members, kinds)]
-    assert len(scan.explain()) == len(requests)
-    forms = [scan.to_dicts(), scan.collect().to_dicts(), [row for batch in scan.batches() for row in batch.to_dicts()]]
+    assert len(scan.requests()) == len(requests)
+    forms = [
+        scan.to_dicts(),
+        scan.collect().to_pylist(),
+        [row for batch in scan.batches() for row in batch.to_pylist()],
+    ]
     searched = [row for day in days for row in stocked.client.search_codes(attrs, allocated_time=da.on(day), **asked)]
     assert by_id(searched) == by_id(expected)
     for rows in forms:

@@ -140,7 +140,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
     schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
     with serving(always(answer([first] * (rows - 1) + [later]))) as server:
         table = scan_of(client_of(server), list(first), schema=schema).collect()
-    before = table.to_dicts()
+    before = table.to_pylist()
     written = {"i": -5, "f": 2.5, "b": False, "t": pd.Timestamp("2020-02-29").as_unit("us"), "s": "new", "m": 7.5}
     frame = table.to_pandas(backend)
     for place, (name, value) in enumerate(written.items()):
@@ -153,7 +153,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
     frame["b"] = ~frame["b"]
     frame["t"] += pd.Timedelta(days=1)
     assert frame["i"].iloc[0] == -4
-    assert table.to_dicts() == before, "the table of Arrow was written"
+    assert table.to_pylist() == before, "the table of Arrow was written"
 
 
 @pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
@@ -190,8 +190,8 @@ def test_a_table_is_read_again_and_again(scan: Any, service: da.Sandbox) -> None
 
 def test_rows_of_columns_are_plain_values(scan: Any) -> None:
     plain = [{**row, "channel_id": None if row["channel_id"] is None else str(row["channel_id"])} for row in CODES]
-    assert scan.collect().to_dicts() == plain
-    assert [row for batch in scan.batches() for row in batch.to_dicts()] == plain
+    assert scan.collect().to_pylist() == plain
+    assert [row for batch in scan.batches() for row in batch.to_pylist()] == plain
 
 
 def test_a_batch_has_every_form_too(scan: Any) -> None:
@@ -278,8 +278,8 @@ def test_a_limit_holds_in_every_form(connect: Any, sandbox: da.Sandbox) -> None:
     rows = client.search_codes(["id"], allocated_time=da.after("2024-01-01"))
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), limit=1_500)
     assert scan.to_dicts() == rows[:1_500]
-    assert scan.collect().to_dicts() == rows[:1_500]
-    assert [row for batch in scan.batches(max_rows=1_000) for row in batch.to_dicts()] == rows[:1_500]
+    assert scan.collect().to_pylist() == rows[:1_500]
+    assert [row for batch in scan.batches(max_rows=1_000) for row in batch.to_pylist()] == rows[:1_500]
     assert scan.last_stats.rows == 1_500
     assert scan.head(2_000).num_rows == 1_500
 
@@ -288,9 +288,9 @@ def test_all_forms_of_many_rows_are_the_same(client: Any) -> None:
     rows = client.search_codes(allocated_time=da.after("2024-01-01"))
     scan = client.scan_codes(allocated_time=da.after("2024-01-01"))
     assert scan.to_dicts() == rows
-    assert scan.collect().to_dicts() == rows
+    assert scan.collect().to_pylist() == rows
     assert scan.to_arrow().to_pylist() == scan.to_polars().to_dicts()
-    assert [row for batch in scan.batches(max_rows=700) for row in batch.to_dicts()] == rows
+    assert [row for batch in scan.batches(max_rows=700) for row in batch.to_pylist()] == rows
 
 
 class TestOtherLibraries:
@@ -336,7 +336,7 @@ def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> No
 
     with serving(second_time) as server:
         scan = scan_of(connect(server.base_url))
-        for use in (lambda: scan.collect().to_dicts(), scan.to_dicts):
+        for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
             assert [row["n"] for row in use()] == list(range(70_000))
             assert scan.last_stats.attempts == 2
 

@@ -23,7 +23,7 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
     with da.Sandbox.demo() as service:
         client = connect(service)
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used", limit=3)
-        (request,) = scan.explain()
+        (request,) = scan.requests()
         body = client.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
         assert request == {"method": "POST", "url": service.base_url + SEARCH, "body": body}
         assert service.requests == []
@@ -34,7 +34,9 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
 def test_items_are_explained_as_well(client: Any) -> None:
     where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
     scan = client.scan_items("customer", ["customer_id"], where, attrs_format="string")
-    assert scan.explain()[0]["body"] == client.validate_items("customer", ["customer_id"], where, attrs_format="string")
+    assert scan.requests()[0]["body"] == client.validate_items(
+        "customer", ["customer_id"], where, attrs_format="string"
+    )
 
 
 def test_a_bad_argument_is_told_when_the_scan_is_made(client: Any) -> None:
@@ -60,7 +62,7 @@ def test_each_use_asks_again_and_arguments_are_those_of_the_start(connect: Any) 
         first = scan.to_dicts()
         assert {row["code_status"] for row in first} == {4}
         assert scan.to_dicts() == first
-        assert scan.collect().to_dicts() == first
+        assert scan.collect().to_pylist() == first
         assert len(service.requests) == 3
 
 
@@ -83,11 +85,11 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
         packed = pickle.dumps(scan)
         assert token.encode() not in packed
         copy = pickle.loads(packed)
-        assert copy.explain() == scan.explain()
+        assert copy.requests() == scan.requests()
         assert copy.to_arrow().equals(scan.to_arrow())
         where = da.col("customer_id").equals("demo-customer-0001")
         other = da.AsyncClient(service.base_url).scan_items("customer", ["customer_id"], where)
-        assert pickle.loads(pickle.dumps(other)).explain() == other.explain()
+        assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
         with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
             pickle.dumps(service.client().scan_codes(allocated_time=da.on("2024-01-15")))
 
@@ -288,7 +290,7 @@ def test_converting_imports_no_more_than_it_needs() -> None:
     code = (
         "import sys, warnings; warnings.simplefilter('ignore'); import dataaccess as da\n"
         "scan = da.Client('sandbox:demo').scan_codes(['id'], allocated_time=da.on('2024-01-15'))\n"
-        "assert scan.collect().to_dicts() == scan.to_dicts()\n"
+        "assert scan.collect().to_pylist() == scan.to_dicts()\n"
         "assert next(scan.batches()).num_rows\n"
         "heavy = {'pandas', 'numpy', 'polars', 'pyarrow', 'asyncio'} & set(sys.modules); assert not heavy, heavy"
     )

@@ -73,7 +73,7 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
     ]
     with serving(always(answer(rows))) as server:
         table = scan_of(connect(server.base_url), ["a", "b"], schema={"a": "json", "b": "timestamp"}).collect()
-    assert table.to_dicts() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
+    assert table.to_pylist() == [rows[0], {**rows[1], "b": "2024-01-15 10:00:00.250"}]
 
 
 @pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
@@ -177,7 +177,7 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
                 (kind,) = re.findall(r'^pass schema=\{"a": "(json|float64)"\}$', error.hint or "")
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
             # Equal, and of the same kind: a text stays apart from a number.
-            found = [row["a"] for batch in batches for row in batch.to_dicts()]
+            found = [row["a"] for batch in batches for row in batch.to_pylist()]
             assert found == [row["a"] for row in rows], later
             assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows], later
 

@@ -97,7 +97,7 @@ def test_without_order_nothing_waits_for_the_first_answer(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 4, ordered=False)
         rows = []
         for batch in scan.batches():
-            rows.extend(batch.to_dicts())
+            rows.extend(batch.to_pylist())
             if len(rows) == 6:
                 taken.set()
     assert by_number(rows[:6]) == rows_of_all(4)[2:]
@@ -162,7 +162,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12, ordered=ordered)
         rows: list[dict[str, Any]] = []
         for taken, batch in enumerate(scan.batches(), start=1):
-            rows.extend(batch.to_dicts())
+            rows.extend(batch.to_pylist())
             time.sleep(0.05)
             assert len(parts.asked) <= taken + 3, "more answers wait than may be under way"
     assert by_number(rows) == rows_of_all(12)
@@ -342,7 +342,7 @@ def test_a_long_answer_of_which_nothing_was_taken_is_requested_again(connect: An
         batches = scan_of_parts(connect(parts.base_url), 3).batches(max_rows=2)
         # Its first attempt has ended before a row of it was taken.
         wait_until(lambda: parts.asked.count(1) == 2)
-        rows = [row for batch in batches for row in batch.to_dicts()]
+        rows = [row for batch in batches for row in batch.to_pylist()]
         assert rows == [row for part in range(3) for row in rows_of(part, 7)]
 
 
@@ -364,7 +364,7 @@ def test_a_stream_that_broke_off_within_a_long_answer_is_told(connect: Any) -> N
 
         def take() -> None:
             for batch in batches:
-                rows.extend(batch.to_dicts())
+                rows.extend(batch.to_pylist())
                 if len(rows) > 7:
                     taken.set()
 
@@ -648,7 +648,7 @@ def test_in_batches_the_first_answer_with_rows_tells_the_types(connect: Any) -> 
         scan = scan_of_values(connect(parts.base_url), 5)
         assert types_of(scan) == ["double"] * 3
         assert parts.asked[:3] == [0, 1, 2] or parts.asked[:2] == [0, 1]
-        assert [row["a"] for batch in scan.batches() for row in batch.to_dicts()] == [1.5, 2.0, None, 3.0]
+        assert [row["a"] for batch in scan.batches() for row in batch.to_pylist()] == [1.5, 2.0, None, 3.0]
 
 
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
@@ -658,7 +658,7 @@ def test_a_later_answer_of_other_types_is_told_with_what_mends_it(connect: Any, 
         client = connect(parts.base_url)
         taken: list[Any] = []
         with pytest.raises(da.StreamInterruptedError, match="request 4 of 4") as caught:
-            taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_dicts())
+            taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_pylist())
         assert taken == [1, 2, 3]
         cause: Any = caught.value.__cause__
         assert isinstance(cause, da.RecordError)
@@ -666,7 +666,7 @@ def test_a_later_answer_of_other_types_is_told_with_what_mends_it(connect: Any, 
         kind = "float64" if isinstance(later, float) else "json"
         assert caught.value.hint == f'pass schema={{"a": "{kind}"}}'
         mended = scan_of_values(client, 4, schema={"a": kind})
-        found = [row["a"] for batch in mended.batches() for row in batch.to_dicts()]
+        found = [row["a"] for batch in mended.batches() for row in batch.to_pylist()]
         assert found == [1, 2, 3, 4, later]
 
 
@@ -775,7 +775,7 @@ def test_threads_share_the_batches_of_several_answers() -> None:
 
         def take(mine: list[dict[str, Any]]) -> None:
             for batch in batches:
-                mine.extend(batch.to_dicts())
+                mine.extend(batch.to_pylist())
 
         threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
         for thread in threads:

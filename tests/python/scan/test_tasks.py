@@ -54,7 +54,7 @@ def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
     with da.Sandbox.demo() as service:
         scan = by_day(connect(service))
         tasks = scan.tasks()
-        assert [task.explain() for task in tasks] == [[request] for request in scan.explain()]
+        assert [task.requests() for task in tasks] == [[request] for request in scan.requests()]
         assert all(task.column_names == scan.column_names for task in tasks)
         assert service.requests == [], "nothing is sent to make a task"
         assert [row for task in tasks for row in task.to_dicts()] == scan.to_dicts()
@@ -233,10 +233,10 @@ def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
         client = connect(None, token=None, timezone=zone)
         for task in WAYS[way](client).tasks():
             copy = travelled(task)
-            assert copy.explain() == task.explain()
+            assert copy.requests() == task.requests()
             assert (copy.id, copy.column_names) == (task.id, task.column_names)
             assert repr(bare(copy)) == repr(bare(task))
-            assert travelled(copy).explain() == task.explain()
+            assert travelled(copy).requests() == task.requests()
 
 
 @pytest.mark.parametrize("way", ["codes", "codes of days", "typed", "codes as items"])
@@ -292,7 +292,7 @@ def test_a_task_is_read_as_a_scan_is() -> None:
         assert counted.fetchall() == [(rows.num_rows,)]
         assert pa.RecordBatchReader.from_stream(task).read_all().equals(rows)
         assert len(service.requests) == 4
-        assert {request.body == task.explain()[0]["body"] for request in service.requests} == {True}
+        assert {request.body == task.requests()[0]["body"] for request in service.requests} == {True}
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:

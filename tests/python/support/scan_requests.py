@@ -104,13 +104,13 @@ def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
     """The rows of a scan, taken batch by batch."""
-    return [row for batch in scan.batches(**options) for row in batch.to_dicts()]
+    return [row for batch in scan.batches(**options) for row in batch.to_pylist()]
 
 
 # What can be made of a scan by either client.
 FORMS: dict[str, Callable[[Any], list[Row]]] = {
     "dicts": lambda scan: scan.to_dicts(),
-    "collect": lambda scan: scan.collect().to_dicts(),
+    "collect": lambda scan: scan.collect().to_pylist(),
     "arrow": lambda scan: scan.to_arrow().to_pylist(),
     "pandas": lambda scan: scan.to_pandas().to_dict("records"),
     "polars": lambda scan: scan.to_polars().to_dicts(),
