@@ -37,6 +37,7 @@ WORDS = [
     # Examples.
     (r" *>>> import asyncio\n", ""),
     # Code, and names in the text.
+    (r"AsyncGenerator\[(\w+), None\]", r"Generator[\1, None, None]"),
     (r"\basync (?=def|with|for)", ""),
     (r"\bawait ", ""),
     (r"_async\b", ""),

@@ -31,7 +31,8 @@ class AsyncClient(Connection):
             `sandbox:demo` is the sandbox with demo data: no account, no network.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
+            minutes early. The callable may be an `async def`, which runs in an event loop of its own.
+            `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
         timezone: IANA name of the time zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
@@ -370,6 +371,21 @@ class AsyncClient(Connection):
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> asyncio.run(client.close())
+        """
+        self._raw.close()
+
+    async def aclose(self) -> None:
+        """Closes it, as `close`: the name that `contextlib.aclosing` calls.
+
+        Example:
+            >>> import asyncio
+            >>> import contextlib
+            >>> import dataaccess as da
+            >>> async def main() -> int:
+            ...     async with contextlib.aclosing(da.AsyncClient("sandbox:demo")) as client:
+            ...         return len(await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
+            >>> asyncio.run(main())
+            2
         """
         self._raw.close()
 

@@ -32,7 +32,8 @@ class Client(Connection):
             `sandbox:demo` is the sandbox with demo data: no account, no network.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
+            minutes early. The callable may be an `def`, which runs in an event loop of its own.
+            `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
         timezone: IANA name of the time zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several

@@ -185,7 +185,7 @@ def test_it_tells_people_what_it_serves_and_no_token() -> None:
         _, told = served.stop()
     assert [path for path in paths if f"POST {url}{path} " not in told] == []
     assert f"GET  {url}/openapi.json " in told
-    assert "made-up data" in told
+    assert "synthetic data" in told
     assert "scopes item." in told
     assert served.exports["DATAACCESS_TOKEN"] not in told
 

@@ -152,7 +152,7 @@ def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_pat
     with answering(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
-            da.ScanIncompleteError, match=r"^2 of 50 tasks failed for good, and 48 are kept in"
+            da.ScanIncompleteError, match=r"^2 of 50 tasks failed permanently, and 48 are kept in"
         ) as caught:
             scan.run(tmp_path, on_progress=told.append)
         error = pickle.loads(pickle.dumps(caught.value))

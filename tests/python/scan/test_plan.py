@@ -276,6 +276,8 @@ def told(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
     with pytest.raises(da.ValidationError) as caught:
         call(*arguments, **options)
     message = str(caught.value)
+    if len(caught.value.problems) > 1:
+        message = "\n".join(caught.value.__notes__)
     assert all(problem.message in message for problem in caught.value.problems)
     return [(problem.argument, problem.path) for problem in caught.value.problems]
 
@@ -366,13 +368,12 @@ def test_a_plan_has_its_limit(client: Any) -> None:
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"
 
 
-def test_a_search_refuses_days_and_shows_the_line_to_write(client: Any) -> None:
+def test_one_body_is_refused_for_days_and_the_line_to_write_is_shown(client: Any) -> None:
     line = r'write client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
-    for call in (client.search_codes, client.validate_codes):
-        with pytest.raises(da.ValidationError, match=line) as caught:
-            call(["id"], allocated_time=DAYS)
-        (problem,) = caught.value.problems
-        assert (problem.argument, problem.path) == ("allocated_time", VALUE)
+    with pytest.raises(da.ValidationError, match=line) as caught:
+        client.validate_codes(["id"], allocated_time=DAYS)
+    (problem,) = caught.value.problems
+    assert (problem.argument, problem.path) == ("allocated_time", VALUE)
 
 
 def test_a_search_of_items_shows_the_line_of_items(client: Any) -> None:

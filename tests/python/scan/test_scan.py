@@ -131,7 +131,7 @@ def test_the_shape_of_an_empty_answer_is_told(connect: Any, data: Any) -> None:
         assert scan.collect().num_rows == 0
         assert scan.last_stats.empty_shape.startswith("data")
         with pytest.raises(da.EnvelopeError):
-            list(scan_of(connect(server.base_url, strict=True)).batches())
+            list(scan_of(connect(server.base_url, strict_empty=True)).batches())
 
 
 def uses_of(scan: Any) -> Any:

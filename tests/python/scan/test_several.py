@@ -225,7 +225,7 @@ def test_a_limit_passes_over_answers_without_rows(connect: Any) -> None:
 def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: list[int]) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
-        assert scan.head(most).to_dicts() == rows_of_all(5)[:most]
+        assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
         assert parts.asked == asked
 
 
@@ -538,7 +538,7 @@ def test_a_cancelled_wait_has_taken_nothing_of_several_answers() -> None:
             while True:
                 try:
                     async with asyncio.timeout(0.004):
-                        rows.extend((await anext(batches)).to_dicts())
+                        rows.extend((await anext(batches)).to_pylist())
                 except TimeoutError:
                     cancelled += 1
                 except StopAsyncIteration:
@@ -790,7 +790,7 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
         with scan.batches() as one, scan.batches() as other:
-            pairs = [(a.to_dicts(), b.to_dicts()) for a, b in zip(one, other, strict=True)]
+            pairs = [(a.to_pylist(), b.to_pylist()) for a, b in zip(one, other, strict=True)]
         assert [a for a, _ in pairs] == [b for _, b in pairs] == [rows_of(part) for part in range(5)]
         assert len(parts.asked) == 10
 

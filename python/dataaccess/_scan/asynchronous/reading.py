@@ -13,7 +13,7 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     import pandas as pd
     import polars as pl
@@ -176,7 +176,7 @@ class AsyncReading(AsyncArrowSource):
         table = checked_table(await self._raw.collect_async(None, views=True))
         return await convert_async(table.to_polars)
 
-    async def iter_rows(self) -> AsyncIterator[Row]:
+    async def iter_rows(self) -> AsyncGenerator[Row, None]:
         """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
 
         Yields:

@@ -14,7 +14,7 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     import pandas as pd
     import polars as pl
@@ -171,7 +171,7 @@ class Reading(ArrowSource):
         table = checked_table(self._raw.collect(None, views=True))
         return convert(table.to_polars)
 
-    def iter_rows(self) -> Iterator[Row]:
+    def iter_rows(self) -> Generator[Row, None, None]:
         """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
 
         Yields:
