@@ -114,9 +114,11 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
-types: .venv/.lint .venv/.built ## mypy, and the stub of the extension module against the binary
-	$(call say,'Checking the types: mypy and stubtest')
+types: .venv/.lint .venv/.built ## mypy, pyright, and the stub of the extension module against the binary
+	$(call say,'Checking the types: mypy, basedpyright and stubtest')
 	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
 
 .PHONY: fmt

@@ -73,11 +73,13 @@ from dataaccess._client.validation import Validation
 from dataaccess._public import public
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from dataaccess._client.synchronous import Client
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import {types}
+    from dataaccess.types import (
+{types}    )
 '''
 
 
@@ -108,9 +110,10 @@ def functions(clients: dict[str, str]) -> str:
         made += [function(methods[name], *kind) for name in names]
     body = "\n\n".join(made)
     types = ast.parse((PACKAGE / "types.py").read_text(encoding="utf-8")).body
-    used = [node.target.id for node in types if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]
-    used = sorted(name for name in used if re.search(rf"\b{name}\b", re.sub(r'"""(?s:.*?)"""', "", body)))
-    return FUNCTIONS.format(types=", ".join(used)) + "\n\n" + body
+    named = [node.target.id for node in types if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]
+    named += [node.name for node in types if isinstance(node, ast.ClassDef)]
+    used = sorted(name for name in named if re.search(rf"\b{name}\b", re.sub(r'"""(?s:.*?)"""', "", body)))
+    return FUNCTIONS.format(types="".join(f"        {name},\n" for name in used)) + "\n\n" + body
 
 
 def function(method: ast.FunctionDef, instead: str, client: str, error: str) -> str:

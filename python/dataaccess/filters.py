@@ -74,7 +74,8 @@ class _NotOrdered(_NotCompared):
     __slots__ = ()
 
     # Equality is refused, so a set or dict tells two of these apart by identity.
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError(self._instead_of("=="))

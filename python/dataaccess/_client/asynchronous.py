@@ -13,10 +13,25 @@ from dataaccess._scan.asynchronous.scan import AsyncScan
 from dataaccess.filters import is_range
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
     from types import TracebackType
 
-    from dataaccess.types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.types import (
+        Attributes,
+        AttrsFormat,
+        AudienceTypes,
+        CodeAttribute,
+        CodeStatuses,
+        ItemTypeName,
+        OnUpdate,
+        Row,
+        Schema,
+        SegmentStatus,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
 
 
 @public
@@ -70,12 +85,12 @@ class AsyncClient(Connection):
 
     async def search_codes(
         self,
-        attrs: Attributes | None = None,
+        attrs: Iterable[CodeAttribute] | Attributes | None = None,
         *,
         allocated_time: TimeCondition,
-        audience_type: ValuesOrOperator | None = None,
+        audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
-        code_status: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
         limit: int | None = None,
     ) -> list[Row]:
         """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
@@ -117,12 +132,12 @@ class AsyncClient(Connection):
 
     async def search_items(
         self,
-        item_type_name: str,
+        item_type_name: ItemTypeName,
         attrs: Attributes,
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_format: str = "array",
+        attrs_format: AttrsFormat = "array",
         limit: int | None = None,
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
@@ -162,12 +177,12 @@ class AsyncClient(Connection):
 
     def scan_codes(
         self,
-        attrs: Attributes | None = None,
+        attrs: Iterable[CodeAttribute] | Attributes | None = None,
         *,
         allocated_time: TimeCondition,
-        audience_type: ValuesOrOperator | None = None,
+        audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
-        code_status: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
         limit: int | None = None,
         schema: Schema | None = None,
         values_per_request: int | None = None,
@@ -216,12 +231,12 @@ class AsyncClient(Connection):
 
     def scan_items(
         self,
-        item_type_name: str,
+        item_type_name: ItemTypeName,
         attrs: Attributes,
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_format: str = "array",
+        attrs_format: AttrsFormat = "array",
         limit: int | None = None,
         schema: Schema | None = None,
         values_per_request: int | None = None,
@@ -268,7 +283,7 @@ class AsyncClient(Connection):
         arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
         return AsyncScan(self, "scan_items", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
-    async def download_segment(self, export_id: int) -> dict[str, Any]:
+    async def download_segment(self, export_id: int) -> SegmentStatus:
         """Downloads the status entries of a segment export.
 
         Args:
@@ -302,7 +317,7 @@ class AsyncClient(Connection):
         timeout: float | timedelta,
         poll: float | timedelta | None = None,
         on_update: OnUpdate | None = None,
-    ) -> dict[str, Any]:
+    ) -> SegmentStatus:
         """Waits until a segment export has entries and each of them has an `endTime`.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._client.settings import Settings, checked_item_types, header_pairs
 from dataaccess._client.validation import Validation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import timedelta
 
-    from dataaccess.types import TokenArgument
+    from dataaccess.types import ClientSettings, Token
 
 
 class Connection(Validation):
@@ -33,7 +33,7 @@ class Connection(Validation):
         self,
         base_url: str | None = None,
         *,
-        token: TokenArgument = None,
+        token: Token | None = None,
         timezone: str = "UTC",
         timeout: float | timedelta = 300,
         retries: int | None = None,
@@ -128,7 +128,7 @@ class Connection(Validation):
         """
         return ClientStats(**self._raw.stats())
 
-    def with_options(self, **options: Any) -> Self:
+    def with_options(self, **options: Unpack[ClientSettings]) -> Self:
         """Returns a copy with other settings. It shares the connections if the settings allow it.
 
         Args:

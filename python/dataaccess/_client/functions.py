@@ -10,21 +10,36 @@ from dataaccess._client.validation import Validation
 from dataaccess._public import public
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from dataaccess._client.synchronous import Client
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import Attributes, OnUpdate, Row, Schema, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.types import (
+        Attributes,
+        AttrsFormat,
+        AudienceTypes,
+        CodeAttribute,
+        CodeStatuses,
+        ItemTypeName,
+        OnUpdate,
+        Row,
+        Schema,
+        SegmentStatus,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
 
 
 @public
 def search_codes(
-    attrs: Attributes | None = None,
+    attrs: Iterable[CodeAttribute] | Attributes | None = None,
     *,
     allocated_time: TimeCondition,
-    audience_type: ValuesOrOperator | None = None,
+    audience_type: AudienceTypes | None = None,
     allocated_audience: ValuesOrOperator | None = None,
-    code_status: ValuesOrOperator | None = None,
+    code_status: CodeStatuses | None = None,
     limit: int | None = None,
     client: Client | None = None,
 ) -> list[Row]:
@@ -71,12 +86,12 @@ def search_codes(
 
 @public
 def search_items(
-    item_type_name: str,
+    item_type_name: ItemTypeName,
     attrs: Attributes,
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_format: str = "array",
+    attrs_format: AttrsFormat = "array",
     limit: int | None = None,
     client: Client | None = None,
 ) -> list[Row]:
@@ -123,12 +138,12 @@ def search_items(
 
 @public
 def scan_codes(
-    attrs: Attributes | None = None,
+    attrs: Iterable[CodeAttribute] | Attributes | None = None,
     *,
     allocated_time: TimeCondition,
-    audience_type: ValuesOrOperator | None = None,
+    audience_type: AudienceTypes | None = None,
     allocated_audience: ValuesOrOperator | None = None,
-    code_status: ValuesOrOperator | None = None,
+    code_status: CodeStatuses | None = None,
     limit: int | None = None,
     schema: Schema | None = None,
     values_per_request: int | None = None,
@@ -188,12 +203,12 @@ def scan_codes(
 
 @public
 def scan_items(
-    item_type_name: str,
+    item_type_name: ItemTypeName,
     attrs: Attributes,
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_format: str = "array",
+    attrs_format: AttrsFormat = "array",
     limit: int | None = None,
     schema: Schema | None = None,
     values_per_request: int | None = None,
@@ -256,7 +271,7 @@ def download_segment(
     export_id: int,
     *,
     client: Client | None = None,
-) -> dict[str, Any]:
+) -> SegmentStatus:
     """Downloads the status entries of a segment export.
 
     Args:
@@ -291,7 +306,7 @@ def wait_for_segment(
     poll: float | timedelta | None = None,
     on_update: OnUpdate | None = None,
     client: Client | None = None,
-) -> dict[str, Any]:
+) -> SegmentStatus:
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     Args:
@@ -322,12 +337,12 @@ def wait_for_segment(
 
 @public
 def validate_codes(
-    attrs: Attributes | None = None,
+    attrs: Iterable[CodeAttribute] | Attributes | None = None,
     *,
     allocated_time: TimeCondition,
-    audience_type: ValuesOrOperator | None = None,
+    audience_type: AudienceTypes | None = None,
     allocated_audience: ValuesOrOperator | None = None,
-    code_status: ValuesOrOperator | None = None,
+    code_status: CodeStatuses | None = None,
     limit: int | None = None,
     client: Client | None = None,
 ) -> dict[str, Any]:
@@ -366,12 +381,12 @@ def validate_codes(
 
 @public
 def validate_items(
-    item_type_name: str,
+    item_type_name: ItemTypeName,
     attrs: Attributes,
     where: Where,
     *,
     item_type_id: int | None = None,
-    attrs_format: str = "array",
+    attrs_format: AttrsFormat = "array",
     limit: int | None = None,
     client: Client | None = None,
 ) -> dict[str, Any]:

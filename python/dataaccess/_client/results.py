@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_of
 from dataaccess.errors import IncompleteWarning, WaitTimeoutError
 
 if TYPE_CHECKING:
-    from dataaccess.types import OnUpdate, Row
+    from collections.abc import Callable
+
+    from dataaccess.types import OnUpdate, Row, SegmentStatus
 
 
 def checked_rows(result: tuple[list[Row], dict[str, Any]]) -> list[Row]:
@@ -19,7 +21,7 @@ def checked_rows(result: tuple[list[Row], dict[str, Any]]) -> list[Row]:
     return rows
 
 
-def checked_status(response: dict[str, Any]) -> dict[str, Any]:
+def checked_status(response: dict[str, Any]) -> SegmentStatus:
     """The status of an export. Warns if it reports another number of entries than it has."""
     data = response["data"]
     meta = data.get("meta")
@@ -29,15 +31,15 @@ def checked_status(response: dict[str, Any]) -> dict[str, Any]:
     status.update((name, value) for name, value in response.items() if name != "data")
     if total is not None and total != len(data["entries"]):
         warn_caller(f"the response reports {total} entries and has {len(data['entries'])}", IncompleteWarning)
-    return status
+    return cast("SegmentStatus", status)
 
 
-def update_callback(on_update: OnUpdate | None) -> OnUpdate | None:
+def update_callback(on_update: OnUpdate | None) -> Callable[[dict[str, Any]], object] | None:
     """A callback that gets each response in the form of the last one."""
     return None if on_update is None else lambda response: on_update(checked_status(response))
 
 
-def ended(export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None]) -> dict[str, Any]:
+def ended(export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None]) -> SegmentStatus:
     """The status of an export that has ended, or a `WaitTimeoutError`."""
     finished, last = outcome
     status = None if last is None else checked_status(last)

@@ -8,7 +8,19 @@ from dataaccess._core.arguments import code_arguments, item_arguments, problem_v
 from dataaccess._native import validate_codes, validate_items
 
 if TYPE_CHECKING:
-    from dataaccess.types import Attributes, TimeCondition, ValuesOrOperator, Where
+    from collections.abc import Iterable
+
+    from dataaccess.types import (
+        Attributes,
+        AttrsFormat,
+        AudienceTypes,
+        CodeAttribute,
+        CodeStatuses,
+        ItemTypeName,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
 
 
 class Validation:
@@ -26,12 +38,12 @@ class Validation:
 
     def validate_codes(
         self,
-        attrs: Attributes | None = None,
+        attrs: Iterable[CodeAttribute] | Attributes | None = None,
         *,
         allocated_time: TimeCondition,
-        audience_type: ValuesOrOperator | None = None,
+        audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
-        code_status: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
         limit: int | None = None,
     ) -> dict[str, Any]:
         """Checks the arguments of `search_codes` and returns the request body. Sends nothing.
@@ -63,12 +75,12 @@ class Validation:
 
     def validate_items(
         self,
-        item_type_name: str,
+        item_type_name: ItemTypeName,
         attrs: Attributes,
         where: Where,
         *,
         item_type_id: int | None = None,
-        attrs_format: str = "array",
+        attrs_format: AttrsFormat = "array",
         limit: int | None = None,
     ) -> dict[str, Any]:
         """Checks the arguments of `search_items` and returns the request body. Sends nothing.

@@ -11,13 +11,13 @@ from dataaccess.errors import Problem, ValidationError
 from dataaccess.filters import Comparison, Expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from dataaccess.types import Attributes, TimeCondition, ValuesOrOperator, Where
+    from dataaccess.types import TimeCondition, ValuesOrOperator, Where
 
 
 def code_arguments(
-    attrs: Attributes | None,
+    attrs: Iterable[str] | None,
     allocated_time: TimeCondition,
     audience_type: ValuesOrOperator | None,
     allocated_audience: ValuesOrOperator | None,
@@ -37,7 +37,7 @@ def code_arguments(
 
 def item_arguments(
     item_type_name: str,
-    attrs: Attributes,
+    attrs: Iterable[str],
     where: Where,
     item_type_id: int | None,
     attrs_format: str,

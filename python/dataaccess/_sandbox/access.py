@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._core.checks import duration, string, strings
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dataaccess._client.asynchronous import AsyncClient
     from dataaccess._client.synchronous import Client
     from dataaccess._native import RawSandbox
+    from dataaccess.types import ClientOptions
 
 _C = TypeVar("_C", "Client", "AsyncClient")
 
@@ -77,7 +78,7 @@ class Access:
         """
         self._raw.revoke(string("token", token))
 
-    def client(self, *, scopes: Iterable[str] | None = None, **options: Any) -> Client:
+    def client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> Client:
         """Makes a client of this sandbox with a token of its own.
 
         Args:
@@ -100,7 +101,7 @@ class Access:
 
         return self._kept_by(Client(self._raw.base_url, token=self.issue_token(scopes), **options))
 
-    def async_client(self, *, scopes: Iterable[str] | None = None, **options: Any) -> AsyncClient:
+    def async_client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> AsyncClient:
         """Makes an asynchronous client of this sandbox with a token of its own.
 
         Args:

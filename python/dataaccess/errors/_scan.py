@@ -8,6 +8,7 @@ from dataaccess.errors._base import DataAccessError
 
 if TYPE_CHECKING:
     from dataaccess.reports import ScanReport
+    from dataaccess.types import SegmentStatus
 
 
 class StreamInterruptedError(DataAccessError):
@@ -27,7 +28,7 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
         last: The last response, if there was one.
     """
 
-    last: dict[str, Any] | None
+    last: SegmentStatus | None
 
 
 class ScanError(DataAccessError):

@@ -102,9 +102,9 @@ def test_options_may_move_to_another_address() -> None:
 def test_options_refuse_what_they_do_not_know() -> None:
     client = da.Client("https://cdp.example.com", token="tok")
     with pytest.raises(TypeError, match="tmeout"):
-        client.with_options(tmeout=3)
+        client.with_options(tmeout=3)  # type: ignore[call-arg] # on purpose
     with pytest.raises(TypeError, match="token"):
-        client.with_options(token="other")
+        client.with_options(token="other")  # type: ignore[call-arg] # on purpose
     with pytest.raises(da.ConfigError):
         client.with_options(retries=-2)
 
