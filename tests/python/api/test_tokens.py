@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pickle
 import threading
 import time
 import traceback
@@ -278,6 +280,33 @@ def test_a_callable_that_gives_no_token_is_told(connect: Any, given: Any, told: 
         assert server.requests == []
     if told == "KeyError":
         assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.both_clients
+def test_a_coroutine_function_is_a_token_callable(connect: Any, sandbox: da.Sandbox) -> None:
+    loops = []
+
+    async def token() -> tuple[str, datetime]:
+        await asyncio.sleep(0)
+        loops.append(asyncio.get_running_loop())
+        return sandbox.issue_token(), datetime.now(UTC) + timedelta(hours=1)
+
+    client = connect(sandbox.base_url, token=token)
+    assert search(client) == search(client)
+    assert len(loops) == 1
+    assert loops[0].is_closed()
+
+
+async def failing_token() -> str:
+    raise KeyError("no vault")
+
+
+def test_a_coroutine_that_fails_is_the_cause(connect: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="KeyError") as caught:
+        search(connect(server.base_url, token=failing_token, retries=0))
+    assert isinstance(caught.value.__cause__, KeyError)
+    client = da.Client(server.base_url, token=failing_token)
+    assert pickle.loads(pickle.dumps(client))._token.callable is failing_token
 
 
 def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -> None:
