@@ -11,7 +11,7 @@ from dataaccess._core.arguments import code_arguments, item_arguments, problem_v
 from dataaccess._core.checks import seconds
 from dataaccess._public import public
 from dataaccess._scan.synchronous.scan import Scan
-from dataaccess.filters import is_range
+from dataaccess.filters._comparison import is_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from dataaccess._scan.grid import shorten
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
 from dataaccess._scan.table import Table
-from dataaccess.filters import snapshot
+from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
     from dataaccess._native import RawClient, RawScan, RawStream, RawTable

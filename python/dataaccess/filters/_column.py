@@ -1,156 +1,20 @@
-"""Conditions of a search.
-
-Values are kept as given. A request checks them and reports all problems together, so nothing here checks a value.
-"""
+"""Attributes, and conditions joined by `&` and `|`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
-from itertools import islice
-from typing import Any, Literal, NoReturn, Protocol, TypeAlias
+from typing import Literal, NoReturn
 
 from dataaccess._public import public
+from dataaccess.filters._comparison import Comparison, Days, after, before, on, since
+from dataaccess.filters._refusals import NotOrdered
+from dataaccess.filters._values import Time, Value, Values, snapshot
 
-__all__ = [
-    "Column",
-    "Comparison",
-    "Days",
-    "Expression",
-    "after",
-    "before",
-    "between",
-    "col",
-    "days",
-    "on",
-    "op",
-    "since",
-]
-
-_MOST_VALUES = 1_000_000
 _MOST_CONDITIONS = 10_000
-# Nested lists and dicts: raw filters have six levels.
-_LEVELS = 8
-
-
-class _Scalar(Protocol):
-    """A numpy scalar, such as `datetime64`."""
-
-    def item(self) -> Any: ...
-
-
-Time: TypeAlias = date | str | int | _Scalar
-"""A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds."""
-
-Value: TypeAlias = str | int | float | date | _Scalar
-"""One value to compare with."""
-
-Values: TypeAlias = Value | Iterable[object]
-"""One value or several: a list, a set, a Series, an array, any iterable."""
-
-_Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
-
-
-class _NotCompared:
-    """Refuses the operators that Python evaluates at once, and says what to write instead."""
-
-    __slots__ = ()
-
-    def _instead_of(self, operator: str) -> str:
-        """Says what to write instead of an operator."""
-        raise NotImplementedError
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError(self._instead_of("and, or, not, if"))
-
-    def __invert__(self) -> NoReturn:
-        raise TypeError(self._instead_of("~"))
-
-
-class _NotOrdered(_NotCompared):
-    """Also refuses comparison operators: `==` would otherwise be false without a word."""
-
-    __slots__ = ()
-
-    # Equality is refused, so a set or dict tells two of these apart by identity.
-    def __hash__(self) -> int:
-        return object.__hash__(self)
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("=="))
-
-    def __ne__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("!="))
-
-    def __lt__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("<"))
-
-    def __le__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("<="))
-
-    def __gt__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of(">"))
-
-    def __ge__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of(">="))
-
-    def __contains__(self, value: object) -> NoReturn:
-        raise TypeError(self._instead_of("in"))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Comparison(_NotCompared):
-    """An operator and its values: made by `after`, `before`, `since`, `on` and `op`."""
-
-    _method: _Method
-    _value: object
-    _operator: str | None = None
-    _unit: str | None = None
-    _data_type: str | None = None
-
-    def __repr__(self) -> str:
-        arguments = [repr(self._value)]
-        if self._method == "op":
-            arguments.insert(0, repr(self._operator))
-        if self._data_type is not None:
-            arguments.append(f"data_type={self._data_type!r}")
-        if self._unit not in (None, "DAY"):
-            arguments.append(f"unit={self._unit!r}")
-        return f"{self._method}({', '.join(arguments)})"
-
-    def _given(self) -> tuple[object, ...]:
-        return (self._method, self._value, self._operator, self._unit, self._data_type)
-
-    def _instead_of(self, operator: str) -> str:
-        return (
-            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day) and "
-            "on(day); for a range of days use between(start, stop)"
-        )
-
-    def __and__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("&"))
-
-    def __or__(self, other: object) -> NoReturn:
-        raise TypeError(self._instead_of("|"))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Days:
-    """A range of days, `stop` excluded: made by `days`."""
-
-    _start: Time
-    _stop: Time
-
-    def __repr__(self) -> str:
-        return f"days({self._start!r}, {self._stop!r})"
-
-    def _given(self) -> tuple[object, ...]:
-        return (self._start, self._stop)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Expression(_NotOrdered):
+class Expression(NotOrdered):
     """Conditions joined by `&` and `|`, to any depth: the argument `where=`.
 
     Examples:
@@ -201,7 +65,7 @@ class Expression(_NotOrdered):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Column(_NotOrdered):
+class Column(NotOrdered):
     """An attribute to filter by: made by `col`."""
 
     _name: str
@@ -351,139 +215,6 @@ def col(name: str) -> Column:
         col('customer_id').matches('17') & col('created').after('2024-01-31')
     """
     return Column(name)
-
-
-@public
-def after(time: Time, *, unit: str = "DAY") -> Comparison:
-    """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
-
-    Args:
-        time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-        unit: The `time_unit`; the API specification shows DAY only.
-
-    Examples:
-        >>> after("2024-01-31")
-        after('2024-01-31')
-    """
-    return Comparison("after", time, None, unit)
-
-
-@public
-def before(time: Time, *, unit: str = "DAY") -> Comparison:
-    """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
-
-    Args:
-        time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-        unit: The `time_unit`; the API specification shows DAY only.
-
-    Examples:
-        >>> before("2024-01-31", unit="HOUR")
-        before('2024-01-31', unit='HOUR')
-    """
-    return Comparison("before", time, None, unit)
-
-
-@public
-def since(day: Time) -> Comparison:
-    """Selects times from the start of `day` on; the day itself is included.
-
-    The service has no operator that includes the day, so `after_date` is sent with the last instant of the day before,
-    in the time zone of the client.
-
-    Args:
-        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-
-    Examples:
-        >>> since("2024-01-31")
-        since('2024-01-31')
-    """
-    return Comparison("since", day)
-
-
-@public
-def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
-    """Selects times of the day of `day` (operator `equals`).
-
-    Args:
-        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds; in a scan also
-            `days(start, stop)`, one request per day.
-        unit: The `time_unit`; the API specification shows DAY only.
-
-    Examples:
-        >>> on("2024-01-31")
-        on('2024-01-31')
-    """
-    return Comparison("on", day, None, unit)
-
-
-@public
-def op(operator: str, values: Values, *, unit: str | None = None) -> Comparison:
-    """Compares by any operator of the service; it is sent as given.
-
-    Args:
-        operator: The operator.
-        values: One value or several, as the service takes them.
-        unit: The `time_unit` of a time.
-
-    Examples:
-        >>> op("not_matches", [3, 4])
-        op('not_matches', [3, 4])
-    """
-    return Comparison("op", snapshot(values), operator, unit)
-
-
-@public
-def days(start: Time, stop: Time) -> Days:
-    """Selects each day from `start` to the day before `stop`, like `range`: a scan sends one request per day.
-
-    Args:
-        start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
-        stop: The day after the last one.
-
-    Examples:
-        >>> days("2024-01-01", "2024-04-01")
-        days('2024-01-01', '2024-04-01')
-    """
-    return Days(start, stop)
-
-
-@public
-def between(start: Time, stop: Time) -> Days:
-    """Selects times from the start of the day `start` to the end of the day before `stop`, like `range`.
-
-    A search of promotion codes takes one time condition, so this is sent as one request per day, as `days` is. For
-    other objects `col(name).between(start, stop)` is one request.
-
-    Args:
-        start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
-        stop: The day after the last one.
-
-    Examples:
-        >>> between("2024-01-01", "2024-04-01")
-        days('2024-01-01', '2024-04-01')
-    """
-    return days(start, stop)
-
-
-def is_range(condition: object) -> bool:
-    """Whether a time condition is a range of days, and so several requests."""
-    return isinstance(condition._value if isinstance(condition, Comparison) else condition, Days)
-
-
-def snapshot(values: object, levels: int = _LEVELS) -> object:
-    """A copy of the values: an iterator can be read only once, and a list or dict could change."""
-    if isinstance(values, list) and levels:
-        return [snapshot(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
-    if isinstance(values, dict) and levels:
-        return {name: snapshot(value, levels - 1) for name, value in values.items()}
-    if isinstance(values, set):
-        return values.copy()
-    if isinstance(values, Iterator):
-        read = list(islice(values, _MOST_VALUES + 1))
-        if len(read) > _MOST_VALUES:
-            raise ValueError(f"more than {_MOST_VALUES:,} values: send them in several requests")
-        return read
-    return values
 
 
 def _enclosed(part: object) -> str:
