@@ -59,7 +59,7 @@ def item_arguments(
 
 @contextmanager
 def problem_values(arguments: Mapping[str, object]) -> Iterator[None]:
-    """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their text only."""
+    """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their repr only."""
     try:
         yield
     except ValidationError as error:

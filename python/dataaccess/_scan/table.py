@@ -82,7 +82,8 @@ class _Rows:
         """Returns a pandas DataFrame (extra `pandas`).
 
         Args:
-            dtype_backend: As for `Scan.to_pandas`.
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
+                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
 
         Returns:
             A DataFrame with the types of `Scan.to_pandas`.

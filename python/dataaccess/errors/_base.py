@@ -21,7 +21,7 @@ class Problem:
         argument: The argument as the caller wrote it, such as `code_status[1]`.
         path: Its path in the request body, such as `filters.OR[0].AND[2].value[1]`; empty if it has none.
         message: What is wrong and what to write instead.
-        value: The value that the caller passed; in an expression of `da.col` its text. A pickle holds the text of a
+        value: The value that the caller passed; in an expression of `da.col` its repr. A pickle holds the repr of a
             value that is not a number, string, bool, date or None.
     """
 
@@ -34,13 +34,13 @@ class Problem:
         return f"{self.argument}: {self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the text of a value of any other type, which might not pickle."""
+        """Pickles the repr of a value of any other type, which might not pickle."""
         is_plain = self.value is None or type(self.value) in _PLAIN
         return type(self), (self.argument, self.path, self.message, self.value if is_plain else shortened(self.value))
 
 
 class DataAccessError(Exception):
-    """The base class of all exceptions of this package. Its text is one line: what happened, where, what to do.
+    """The base class of all exceptions of this package. Its message is one line: what happened, where, what to do.
 
     Attributes:
         operation: Public name of the call, such as `search_codes`.
@@ -90,8 +90,8 @@ class DataAccessError(Exception):
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
 
     def __init__(self, message: str = "", **fields: Any) -> None:
-        """Takes the text and, by name, the fields of the class; a field that is not given is empty."""
-        # One positional argument only: a second would turn the text of an OSError into "[Errno …]".
+        """Takes the message and, by name, the fields of the class; a field that is not given is empty."""
+        # One positional argument only: a second would turn the message of an OSError into "[Errno …]".
         super().__init__(message)
         empty: dict[str, Any] = {
             "attempts": 0,
@@ -115,7 +115,7 @@ class ConfigError(DataAccessError, ValueError):
 class ValidationError(DataAccessError, ValueError):
     """A request breaks a rule of the API specification. Nothing was sent.
 
-    The text of one problem is its message. If there are several, the text counts them, and the traceback lists them as
+    The message is that of the problem. If there are several, the message counts them, and the traceback lists them as
     notes of the exception.
 
     Attributes:
@@ -133,7 +133,7 @@ class ValidationError(DataAccessError, ValueError):
     problems: list[Problem]
 
     def __init__(self, message: str = "", **fields: Any) -> None:
-        """Takes the text and, by name, the fields of the class."""
+        """Takes the message and, by name, the fields of the class."""
         super().__init__(message, **fields)
         self.problems = self.problems or []
         if len(self.problems) > 1:

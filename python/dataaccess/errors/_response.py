@@ -98,7 +98,7 @@ class RecordError(ResponseError):
         row: Index of the record, from 0.
         column: The attribute; empty if the record is not an object.
         offset: Where, in bytes of the body.
-        value: The value, at most 200 bytes. It is customer data, so it is in no text, log or pickle.
+        value: The value, at most 200 bytes. It is customer data, so it is in no message, log or pickle.
     """
 
     row: int | None

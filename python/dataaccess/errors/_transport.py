@@ -31,7 +31,7 @@ class TlsError(ConnectError):
 
 
 class ProxyError(ConnectError):
-    """The proxy refused or failed. The text names where the proxy is set: `proxy=` or an environment variable.
+    """The proxy refused or failed. The message names where the proxy is set: `proxy=` or an environment variable.
 
     Attributes:
         status: 407 if the proxy asks for other credentials.
