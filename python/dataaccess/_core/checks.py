@@ -82,5 +82,5 @@ def duration(name: str, value: object) -> float:
     number = value.total_seconds() if isinstance(value, timedelta) else value
     length = float(number) if isinstance(number, Real) and not isinstance(number, bool) else -1.0
     if not 0 <= length < inf:
-        raise ConfigError(f"{name}= must be a timedelta or a number of seconds that is not negative, not {value!r}")
+        raise ConfigError(f"{name}= must be a number of seconds of at least 0, or a timedelta, not {value!r}")
     return length

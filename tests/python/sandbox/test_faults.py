@@ -169,7 +169,7 @@ def test_an_answer_without_a_body_has_none(own: da.Sandbox, status: int) -> None
         answer = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (answer.status, answer.body) == (status, b"")
     assert "content-length" not in answer.headers
-    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, whose answers have none"):
+    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, which has no body"):
         own.fault("status", status=status, body="text")
 
 
@@ -233,11 +233,11 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
         ({"kind": "reset", "times": 0}, "times= must be an integer from 1"),
         ({"kind": "reset", "after": "1"}, "after= must be an integer"),
         ({"kind": "reset", "path": "both"}, "path= must be 'search', 'download' or a path"),
-        ({"kind": "reset", "path": 1}, "path= must be a text"),
+        ({"kind": "reset", "path": 1}, "path= must be a string"),
         ({"kind": "status", "status": 100}, "status= must be an integer from 200 to 599"),
-        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be whole seconds"),
-        ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a text"),
-        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds from 0 on"),
+        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be in whole seconds"),
+        ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a string"),
+        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": float("inf")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": float("nan")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": "1"}, "seconds= must be a number of seconds"),
