@@ -60,6 +60,7 @@ def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
             assert told(caught.value) == told(full(kind))
 
 
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
     client = da.Client("sandbox:demo")
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"), schema={"id": str})
