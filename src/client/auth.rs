@@ -11,7 +11,7 @@ use futures_util::future::Shared;
 use tokio::time::{Instant, timeout};
 
 use super::Token;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 use crate::secret::Secret;
 
 /// An expiring token is renewed so long before its end, or in the second half of a shorter life.
@@ -185,7 +185,7 @@ async fn ask(source: &dyn TokenSource, state: &Mutex<State>, limit: Duration) ->
 fn late(limit: Duration) -> Error {
     let seconds = limit.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("the token callable gave no token within {seconds} s"))
-        .with("phase", "token")
+        .with(|details| details.phase = Some(Phase::Token))
         .retryable()
 }
 

@@ -11,7 +11,7 @@ use super::delivery::Delivery;
 use super::rng::{random, uniform};
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::{Context, Error, Kind, Result};
+use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, RetryState};
 use crate::secret::Secret;
@@ -112,10 +112,10 @@ impl Client {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
             Err(error) => {
                 to.delivery.resume();
-                let is_late = error.kind() == Kind::RequestTimeout && error.field("phase") != Some(&"token".into());
+                let is_late = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && is_late;
                 let error = if is_unsent { out_of_time(call).with_hint(UNSENT) } else { error };
-                Err(error.in_context(log.into_context(call.operation)))
+                Err(error.with_context(log.into_context(call.operation)))
             }
         }
     }
@@ -129,17 +129,17 @@ impl Client {
             let token = in_time(call, self.token(call, to, log)).await?;
             log.attempts += 1;
             let request_id = log.request_id();
-            let mut watched = Attempt::begin(call.operation, &request_id, log.attempts);
+            let mut attempt = Attempt::begin(call.operation, &request_id, log.attempts);
             let outcome = tokio::select! {
                 biased;
-                outcome = self.attempt(call, to, &token, &request_id, &mut watched) => outcome,
+                outcome = self.attempt(call, to, &token, &request_id, &mut attempt) => outcome,
                 failure = deadline(call, to), if call.scope == TimeoutScope::EachToFirstRecord => Err(failure),
             };
             if to.delivery.is_evicted() {
                 // Not a failure: the request is sent again when there is room.
                 return outcome;
             }
-            watched.end(&outcome);
+            attempt.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => {
                     self.shared_limits.succeeded(&state);
@@ -156,7 +156,7 @@ impl Client {
                 renewed = true;
                 to.delivery.void();
                 self.shared_limits.retried();
-                observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
+                observe::retrying(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
             } else {
                 let left = match call.scope {
                     TimeoutScope::EachToFirstRecord => Duration::MAX,
@@ -167,7 +167,7 @@ impl Client {
                 let reason = failure.clone();
                 let delay = self.shared_limits.again(&mut state, failure, left)?;
                 to.delivery.void();
-                observe::again(call.operation, &request_id, log.attempts, &reason, delay);
+                observe::retrying(call.operation, &request_id, log.attempts, &reason, delay);
                 tokio::time::sleep(delay).await;
             }
             to.delivery.restart().await;
@@ -195,7 +195,7 @@ impl Client {
             let left = call.timeout.saturating_sub(began.elapsed());
             let delay = call.policy.delay(counted, &failure, true, uniform());
             let Some(delay) = delay.filter(|delay| *delay < left) else { return Err(failure) };
-            observe::again(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
+            observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }
     }
@@ -207,23 +207,23 @@ impl Client {
         to: To<'_, G>,
         token: &Secret,
         request_id: &str,
-        watched: &mut Attempt<'_>,
+        attempt: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.begin();
         let sent = Instant::now();
         let mut response = self.transport.post(request).await?;
-        watched.answered(response.status);
+        attempt.responded(response.status);
         to.delivery.mark_headers();
         self.shared_limits.heard(&call.policy, sent, &response);
         if response.status != 200 {
             let body = response.error_body().await;
-            watched.received(response.received());
+            attempt.received(response.received());
             return Err(classify::of_status(&response, &body));
         }
         let mut sink = (to.make)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery).await;
-        watched.received(response.received());
+        attempt.received(response.received());
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
         classify::of_envelope(&envelope, call.shape, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
@@ -277,18 +277,18 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 }
 
 fn out_of_time(call: &Call<'_>) -> Error {
-    timed_out(call, "deadline", "complete answer")
+    timed_out(call, Phase::Deadline, "complete answer")
 }
 
 /// The service was still thinking, or nobody is there.
 fn no_headers(call: &Call<'_>) -> Error {
-    timed_out(call, "headers", "response headers")
+    timed_out(call, Phase::Headers, "response headers")
 }
 
-fn timed_out(call: &Call<'_>, phase: &'static str, missing: &str) -> Error {
+fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {
     let seconds = call.timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
-        .with("phase", phase)
+        .with(|details| details.phase = Some(phase))
         .with_hint("raise timeout=, or ask for less")
         .retryable()
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Details, Error, Kind, Result, excerpt};
 use crate::transport::Response;
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -29,22 +29,18 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict_em
         Some(found) => wrong_field(field::CODE, &format!("is not a whole number but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission(200, Some(code), Some(&message)));
+        return Err(permission(200, Some(code), Some(message)));
     }
     if code != CODE_SUCCESS {
         return Err(Error::new(Kind::Api, format!("the service answered with code {code}: {message}"))
-            .with("status", 200_u16)
-            .with("code", code)
-            .with("api_message", message));
+            .with(|details| of_api(details, 200, Some(code), Some(message))));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
     if status == Some(false) {
         return Err(Error::new(Kind::Api, format!("the service answered with data.status false: {message}"))
-            .with("status", 200_u16)
-            .with("code", code)
-            .with("api_message", message));
+            .with(|details| of_api(details, 200, Some(code), Some(message))));
     }
     match shape {
         ExpectedContent::Records => records(envelope, strict_empty),
@@ -86,7 +82,7 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
     let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
     if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
-        return permission(status, code, message.as_deref());
+        return permission(status, code, message);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let said = message.as_deref().unwrap_or(&text);
@@ -100,33 +96,30 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
                 format!("the service redirects (HTTP {status}) to {host}, which is not followed")
             };
             Error::new(Kind::RedirectRefused, problem)
-                .with("location_host", host)
+                .with(|details| details.location_host = Some(host))
                 .with_hint("base_url= is probably not the service's own address")
         }
-        429 | 503 => {
-            let error =
-                Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}")).retryable();
-            match response.retry_after {
-                Some(wait) => error.with("retry_after", wait),
-                None => error,
-            }
-        }
+        429 | 503 => Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}"))
+            .with(|details| details.retry_after = response.retry_after)
+            .retryable(),
         408 | 500 | 502 | 504 => {
             Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
         }
         500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
-        204 => Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
-            .with("received", 0_u16)
-            .retryable_once(),
+        204 => {
+            return Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
+                .with(|details| details.received = Some(0))
+                .retryable_once();
+        }
         413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
             .with_hint("split the list of values over several requests"),
         400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),
         _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
     };
-    let error = if error.kind() == Kind::TruncatedResponse { error } else { error.with("status", status) };
-    let error = if let Some(code) = code { error.with("code", code) } else { error };
-    let error = if let Some(message) = message { error.with("api_message", message) } else { error };
-    if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
+    error.with(|details| {
+        of_api(details, status, code, message);
+        details.body_excerpt = Some(text).filter(|text| !text.is_empty());
+    })
 }
 
 /// A body that is no JSON is best told with what it says it is.
@@ -136,36 +129,32 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     }
     let content_type = excerpt(response.content_type.as_deref().unwrap_or("no content type"), 80);
     let hint = "a login page or gateway may stand between; check base_url=";
-    let shown = error.field("body_excerpt").cloned();
-    let told = Error::new(Kind::NotJson, format!("the answer is not JSON but {content_type}"))
-        .with("content_type", content_type)
-        .with_hint(hint);
-    match shown {
-        Some(excerpt) => told.with("body_excerpt", excerpt),
-        None => told,
-    }
+    let body_excerpt = error.details().body_excerpt.clone();
+    Error::new(Kind::NotJson, format!("the answer is not JSON but {content_type}"))
+        .with(|details| {
+            details.content_type = Some(content_type);
+            details.body_excerpt = body_excerpt;
+        })
+        .with_hint(hint)
 }
 
 /// Section 7. The cause is one of three, which the service does not tell apart.
-fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
+fn permission(status: u16, code: Option<i64>, message: Option<String>) -> Error {
     let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let said = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let mut error =
-        Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
-            .with("status", status)
-            .with_hint(
-                "the token is invalid, expired or redact the scope of this operation \
-             (a promotion code search needs the scope item)",
-            );
-    if let Some(code) = code {
-        error = error.with("code", code);
-    }
-    if let Some(message) = message {
-        error = error.with("api_message", message);
-    }
-    error
+    let said = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+    Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
+        .with(|details| of_api(details, status, code, message))
+        .with_hint(
+            "the token is invalid, expired or without the scope of this operation (a promotion code search needs the \
+             scope item)",
+        )
+}
+
+fn of_api(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {
+    (details.status, details.code, details.api_message) = (Some(status), code, message);
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {
-    Error::new(Kind::Envelope, format!("the answer is not the document's: {name} {what}")).with("field", name)
+    Error::new(Kind::Envelope, format!("the answer is not the document's: {name} {what}"))
+        .with(|details| details.field = Some(name.to_owned()))
 }

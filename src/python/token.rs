@@ -81,7 +81,10 @@ fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
         return grant(&text, Some(expiry(&end)?));
     }
     let class = answer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    Err(Error::new(Kind::Config, format!("the token callable returned a {class}, not a string or (string, expires_at)")))
+    Err(Error::new(
+        Kind::Config,
+        format!("the token callable returned a {class}, not a string or (string, expires_at)"),
+    ))
 }
 
 /// What a coroutine function returns in the end: its coroutine runs in an event loop of this thread, which is its own.

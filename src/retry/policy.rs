@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Field, Kind};
+use crate::error::{Error, Kind};
 
 /// Requests sent after the first, unless the caller says how many,
 const RETRIES: u32 = 3;
@@ -62,7 +62,7 @@ impl Policy {
     #[must_use]
     pub fn is_throttle(failure: &Error) -> bool {
         failure.kind() == Kind::Throttled
-            && (failure.field("status") == Some(&Field::Integer(429)) || failure.field("retry_after").is_some())
+            && (failure.details().status == Some(429) || failure.details().retry_after.is_some())
     }
 
     /// For how long all callers stay away after an answer of this status, which asks for so much; nothing when it
@@ -92,12 +92,9 @@ impl Policy {
         let base = if Self::is_throttle(failure) { self.throttled_base } else { self.base };
         let ceiling = base.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.cap);
         let own = ceiling.mul_f64(chance.clamp(0.0, 1.0));
-        match failure.field("retry_after") {
-            Some(Field::Number(seconds)) => {
-                let asked = Duration::try_from_secs_f64(*seconds).ok()?;
-                (asked <= self.max_retry_after).then(|| own.max(asked))
-            }
-            _ => Some(own),
+        match failure.details().retry_after {
+            Some(asked) => (asked <= self.max_retry_after).then(|| own.max(asked)),
+            None => Some(own),
         }
     }
 }
@@ -121,9 +118,9 @@ mod tests {
         assert_eq!(longest, [50, 100, 200, 12_800, 20_000, 20_000]);
         assert_eq!(policy.delay(3, &server, true, 0.0), Some(Duration::ZERO));
         assert_eq!(policy.delay(3, &server, true, 0.5), Some(Duration::from_millis(100)));
-        let throttled = failure(Kind::Throttled).with("status", 429_u16);
+        let throttled = failure(Kind::Throttled).with(|details| details.status = Some(429));
         assert_eq!(policy.delay(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
-        let unavailable = failure(Kind::Throttled).with("status", 503_u16);
+        let unavailable = failure(Kind::Throttled).with(|details| details.status = Some(503));
         assert_eq!(policy.delay(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
     }
 
@@ -162,12 +159,13 @@ mod tests {
     #[test]
     fn the_service_may_ask_for_longer_but_not_for_too_long() {
         let policy = Policy::new(Some(3));
-        let asks = |seconds: f64| {
-            let error = failure(Kind::Throttled).with("retry_after", Field::Number(seconds));
+        let asks = |seconds| {
+            let asked = Duration::from_secs(seconds);
+            let error = failure(Kind::Throttled).with(|details| details.retry_after = Some(asked));
             policy.delay(1, &error, true, 0.5)
         };
-        assert_eq!(asks(0.0), Some(Duration::from_millis(500)));
-        assert_eq!(asks(7.0), Some(Duration::from_secs(7)));
-        assert_eq!(asks(121.0), None);
+        assert_eq!(asks(0), Some(Duration::from_millis(500)));
+        assert_eq!(asks(7), Some(Duration::from_secs(7)));
+        assert_eq!(asks(121), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Policy, RetryBudget};
-use crate::error::{Error, Field, Kind, Result};
+use crate::error::{Error, Kind, Result};
 
 /// How a request is sent again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct RetryState {
     /// The kinds of the failures so far.
     accidents: Vec<Kind>,
     /// Where answers broke off, in bytes.
-    breaks: Vec<i64>,
+    breaks: Vec<u64>,
     /// Of the last request, if it was not the first.
     cost: Option<u32>,
 }
@@ -64,7 +64,7 @@ impl RetryState {
         }
         self.failures += 1;
         // Some failures may be accidents: each kind of them is worth one more request.
-        let is_second = failure.most_retries() == 1 && self.accidents.contains(&failure.kind());
+        let is_second = failure.max_retries() == 1 && self.accidents.contains(&failure.kind());
         self.accidents.push(failure.kind());
         let delay = self.policy.delay(self.failures, &failure, self.idempotent, chance).filter(|_| !is_second);
         let Some(delay) = delay.filter(|delay| *delay < left) else {
@@ -88,7 +88,7 @@ impl RetryState {
                 return Ok(RetryDecision::After(delay.max(self.policy.cap)));
             }
             return Err(failure
-                .with("quota_exhausted", true)
+                .with(|details| details.quota_exhausted = true)
                 .with_reason("not sent again, as too much failed of late to burden the service further"));
         }
         self.cost = Some(cost);
@@ -103,13 +103,9 @@ impl RetryState {
 }
 
 /// Within a body, after how many of its bytes.
-fn truncation_offset(failure: &Error) -> Option<i64> {
-    match (failure.kind(), failure.field("received")) {
-        (Kind::ConnectionLost | Kind::TruncatedResponse, Some(Field::Integer(received))) if *received > 0 => {
-            Some(*received)
-        }
-        _ => None,
-    }
+fn truncation_offset(failure: &Error) -> Option<u64> {
+    let is_cut_off = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
+    failure.details().received.filter(|received| is_cut_off && *received > 0)
 }
 
 #[cfg(test)]
@@ -122,12 +118,12 @@ mod tests {
         Error::new(kind, "made up").retryable()
     }
 
-    fn broken(received: i64) -> Error {
-        failure(Kind::TruncatedResponse).with("received", received)
+    fn broken(received: u64) -> Error {
+        failure(Kind::TruncatedResponse).with(|details| details.received = Some(received))
     }
 
     fn stale() -> Error {
-        failure(Kind::ConnectionLost).with("received", 0_i64).stale()
+        failure(Kind::ConnectionLost).with(|details| details.received = Some(0)).stale()
     }
 
     #[test]
@@ -165,10 +161,10 @@ mod tests {
         assert!(state.after(broken(70), LONG, 0.0, &mut budget).is_ok());
         let error = state.after(broken(4_097), LONG, 0.0, &mut budget).expect_err("the same again");
         assert!(error.hint().expect("a hint").contains("at byte 4097"));
-        assert_eq!(error.field("quota_exhausted"), None);
+        assert!(!error.details().quota_exhausted);
         let mut state = RetryState::new(Policy::new(Some(9)), true);
         for _ in 0..2 {
-            let lost = failure(Kind::ConnectionLost).with("received", 0_i64);
+            let lost = failure(Kind::ConnectionLost).with(|details| details.received = Some(0));
             assert!(state.after(lost, LONG, 0.0, &mut budget).is_ok(), "no byte is no place");
         }
     }
@@ -201,7 +197,7 @@ mod tests {
             .after(failure(Kind::Server).with_hint("look at it"), LONG, 0.0, &mut budget)
             .expect_err("nothing left");
         assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
-        assert_eq!(error.field("quota_exhausted"), Some(&Field::Flag(true)));
+        assert!(error.details().quota_exhausted);
         assert!(error.hint().expect("a hint").starts_with("look at it; not sent again"));
     }
 
@@ -236,11 +232,15 @@ mod tests {
     fn asking_to_slow_down_is_cheaper_than_failing() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(3)), true);
-        let throttled = failure(Kind::Throttled).with("status", 429_u16);
+        let throttled = failure(Kind::Throttled).with(|details| details.status = Some(429));
         assert!(state.after(throttled, LONG, 0.0, &mut budget).is_ok());
         assert_eq!((budget.left(), state.cost()), (495, Some(5)));
         // Without a word on when, a 503 is what an outage looks like.
-        assert!(state.after(failure(Kind::Throttled).with("status", 503_u16), LONG, 0.0, &mut budget).is_ok());
+        assert!(
+            state
+                .after(failure(Kind::Throttled).with(|details| details.status = Some(503)), LONG, 0.0, &mut budget)
+                .is_ok()
+        );
         assert_eq!((budget.left(), state.cost()), (481, Some(14)));
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::inflate::Inflate;
 use super::stall::Stall;
 use super::{Meter, Transport, failure};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 
 /// A body that is still to come.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Source {
         let began = Instant::now();
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
-            .map_err(|_| failure::timed_out("body", "no byte of the answer", self.idle))?
+            .map_err(|_| failure::timed_out(Phase::Body, "no byte of the answer", self.idle))?
             .map_err(|error| failure::receiving(error, self.received, what))?;
         let size = chunk.as_ref().map_or(0, Bytes::len);
         self.received += size as u64;
@@ -104,5 +104,5 @@ impl Source {
 fn stalled(received: u64) -> Error {
     let least = Stall::LEAST / 30;
     let message = format!("the answer comes at less than {least} bytes a second, {received} so far");
-    Error::new(Kind::RequestTimeout, message).with("phase", "stall").retryable()
+    Error::new(Kind::RequestTimeout, message).with(|details| details.phase = Some(Phase::Stall)).retryable()
 }

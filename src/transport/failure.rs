@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::route::Route;
 use super::tls;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Phase};
 
 /// A client that could not be set up.
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
@@ -15,9 +15,9 @@ pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
 }
 
 /// A time-out of ours.
-pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Error {
+pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
     Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
-        .with("phase", phase)
+        .with(|details| details.phase = Some(phase))
         .retryable()
 }
 
@@ -39,7 +39,7 @@ pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
 /// A request that was handed to a connection which ended before it began to send.
 pub(super) fn unsent() -> Error {
     Error::new(Kind::ConnectionLost, "the connection was lost before the request was sent")
-        .with("received", 0_u64)
+        .with(|details| details.received = Some(0))
         .retryable()
         .stale()
 }
@@ -48,14 +48,14 @@ pub(super) fn unsent() -> Error {
 pub(super) fn connecting(error: &reqwest::Error, whom: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
-        return timed_out("connect", &format!("no connection to {whom}"), limit);
+        return timed_out(Phase::Connect, &format!("no connection to {whom}"), limit);
     }
-    let told = if error.is_dns() {
-        Error::new(Kind::Connect, format!("the host of {whom} is not known: {cause}")).with("phase", "dns")
+    let (phase, message) = if error.is_dns() {
+        (Phase::Dns, format!("the host of {whom} is not known: {cause}"))
     } else {
-        Error::new(Kind::Connect, format!("no connection to {whom}: {cause}")).with("phase", "tcp")
+        (Phase::Tcp, format!("no connection to {whom}: {cause}"))
     };
-    told.retryable()
+    Error::new(Kind::Connect, message).with(|details| details.phase = Some(phase)).retryable()
 }
 
 /// A body that broke off; `what` says of what the bytes are.
@@ -74,7 +74,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
             0 => format!("the connection was lost before the answer: {cause}"),
             _ => format!("the connection was lost after {received} bytes of the {what}: {cause}"),
         };
-        Error::new(kind, message).with("received", received).retryable()
+        Error::new(kind, message).with(|details| details.received = Some(received)).retryable()
     };
     if find::<rustls::Error>(error).is_some() {
         return lost(Kind::ConnectionLost);
@@ -82,7 +82,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
     match find::<hyper::Error>(error) {
         Some(hyper) if hyper.is_parse() => {
             Error::new(Kind::MalformedHttp, format!("the answer is not HTTP as agreed: {cause}"))
-                .with("received", received)
+                .with(|details| details.received = Some(received))
         }
         Some(hyper) if hyper.is_incomplete_message() => lost(ended),
         _ => match find::<io::Error>(error).map(io::Error::kind) {
@@ -90,7 +90,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
             Some(io::ErrorKind::UnexpectedEof) => lost(ended),
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the answer's body is not HTTP as agreed: {cause}"))
-                    .with("received", received)
+                    .with(|details| details.received = Some(received))
                     .retryable_once()
             }
             _ => lost(Kind::ConnectionLost),

@@ -95,7 +95,7 @@ impl Inflate {
             0 => "the answer has no body".to_owned(),
             read => format!("the compressed answer ended after {read} bytes, before the end of its {}", self.name()),
         };
-        let error = Error::new(Kind::TruncatedResponse, message).with("received", self.read);
+        let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(self.read));
         Err(if self.read == 0 { error.retryable_once() } else { error.retryable() })
     }
 
@@ -104,7 +104,7 @@ impl Inflate {
         let (read, written) = (self.read, self.written);
         if read > TRIFLE && read / 2 > written {
             let message = format!("{read} bytes of {} hold no more than {written} bytes of the answer", self.name());
-            return Err(Error::new(Kind::MalformedHttp, message).with("received", read));
+            return Err(Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)));
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Inflate {
     fn malformed(&self, cause: &str) -> Error {
         let (name, read) = (self.name(), self.read);
         let message = format!("the compressed answer is not {name} as agreed after {read} bytes: {cause}");
-        Error::new(Kind::MalformedHttp, message).with("received", read).retryable_once()
+        Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)).retryable_once()
     }
 
     fn name(&self) -> &'static str {

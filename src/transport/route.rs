@@ -7,7 +7,7 @@ use reqwest::ClientBuilder;
 
 use super::{failure, tls};
 use crate::config::{Proxy, Settings, Trust};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 
 /// What the HTTP library calls a tunnel that a proxy does not open. Its type cannot be named, so that these texts, alone
 /// of all, decide something; a test sees them change.
@@ -79,12 +79,13 @@ impl Route {
     /// The proxy has answered, but not as it should.
     fn refused(&self, proxy: &Proxy, what: &str) -> Error {
         let service = &self.service;
-        let failed = |message: String| Error::new(Kind::Proxy, message).with("phase", "proxy");
+        let failed =
+            |message: String| Error::new(Kind::Proxy, message).with(|details| details.phase = Some(Phase::Proxy));
         if what == PASSWORD {
             return failed(format!(
                 "{proxy} refused the way to {service}: it wants another user and password (HTTP 407)"
             ))
-            .with("status", 407_u16)
+            .with(|details| details.status = Some(407))
             .with_hint("write user and password into the proxy's address, as http://user:password@proxy:3128");
         }
         failed(format!("{proxy} opened no way to {service}: {what}"))
@@ -95,7 +96,7 @@ impl Route {
 
 /// The same failure, of a proxy and not of the service.
 fn by_proxy(error: &Error) -> Error {
-    let told = Error::new(Kind::Proxy, error.message()).with("phase", "proxy");
+    let told = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
     let told = if error.is_retryable() { told.retryable() } else { told };
     match error.hint() {
         Some(hint) => told.with_hint(hint),

@@ -10,7 +10,7 @@ use rustls_native_certs::load_certs_from_paths;
 
 use super::failure;
 use crate::config::{CaSource, Settings, Trust};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Phase, Result, excerpt};
 
 /// Characters of the names in a certificate that a message shows.
 const SHOWN: usize = 100;
@@ -77,7 +77,7 @@ pub(super) fn late_refusal<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'
 pub(super) fn refused(refusal: &Refusal, whom: &str, trust: &Trust) -> Error {
     let (reason, told) = reason(refusal);
     let error = Error::new(Kind::Tls, format!("no trusted connection to {whom}: {told}"));
-    let error = error.with("phase", "tls").with("reason", reason);
+    let error = error.with(|details| (details.phase, details.reason) = (Some(Phase::Tls), Some(reason)));
     match reason {
         "expired" | "not yet valid" => {
             error.with_hint(format!("this machine's clock says {}", httpdate::fmt_http_date(SystemTime::now())))

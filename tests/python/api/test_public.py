@@ -23,7 +23,7 @@ CHECKS = ["validate_codes", "validate_items"]
 
 def arguments_of(call: Any) -> str:
     """The part of a docstring on arguments, results and errors."""
-    text = told_of(call)
+    text = message_of(call)
     return text[text.index("Args:") :]
 
 
@@ -63,12 +63,12 @@ def test_both_kinds_of_task_have_the_same_uses(name: str) -> None:
 def check_twins(kind: type, asynchronous: type, name: str) -> None:
     one, other = getattr(kind, name), getattr(asynchronous, name)
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
-    assert told_of(one) == told_of(other) != ""
+    assert message_of(one) == message_of(other) != ""
     assert inspect.iscoroutinefunction(other) == (name in USES)
     assert not inspect.iscoroutinefunction(one)
 
 
-def told_of(call: Any) -> str:
+def message_of(call: Any) -> str:
     """A docstring up to its example, in the words of the synchronous half."""
     text = " ".join((inspect.getdoc(call) or "").partition("Example:")[0].split())
     for asynchronous, synchronous in WORDS.items():
@@ -194,7 +194,7 @@ def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandb
         pickle.dumps(sandbox)
 
 
-def test_made_up_data_is_told_once_a_process() -> None:
+def test_made_up_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"
         "with warnings.catch_warnings(record=True) as caught:\n"

@@ -10,7 +10,7 @@ from sybil.example import Example
 
 pytest_plugins = ["pytester"]
 
-# What a block is, by the first of these texts that it has.
+# The kind of a block, by the first of these strings that it contains.
 KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests"}
 
 

@@ -59,7 +59,7 @@ def test_the_readme_is_short() -> None:
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
-def test_every_argument_of_a_client_is_told_with_its_default() -> None:
+def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
     sizes = {8 * 2**30: "8 GiB", 64 * 2**20: "64 MiB"}
     parameters = list(inspect.signature(da.Client).parameters.values())
     expected = [[f"`{one.name}`", sizes.get(one.default, shown(one.default))] for one in parameters]
@@ -71,7 +71,7 @@ def shown(default: Any) -> str:
     return f'`"{default}"`' if isinstance(default, str) else str(default)
 
 
-def test_every_variable_of_the_environment_is_told() -> None:
+def test_every_environment_variable_is_documented() -> None:
     rows = table(CONFIGURATION, "## Environment variables")
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == list(_native.ENVIRONMENT)
 
@@ -101,12 +101,12 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
     assert drawn == expected
 
 
-def test_every_warning_is_told() -> None:
-    told = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
+def test_every_warning_is_documented() -> None:
+    reported = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
     classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UserWarning)]
-    assert told == {each.__name__ for each in classes} - {"DataAccessWarning"}
+    assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
 def test_every_module_of_the_core_is_in_the_architecture() -> None:
-    told = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
-    assert sorted(told) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})
+    reported = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
+    assert sorted(reported) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})

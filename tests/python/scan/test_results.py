@@ -1,4 +1,4 @@
-"""Every form that the answer of a scan takes, compared with the rows that were loaded: types, values, nulls."""
+"""Every output format of a scan, compared with the loaded rows: types, values, nulls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.raw_server import Close, always, serving
 from support.streams import HEAD, answer, client_of, scan_of, whole
 
 import dataaccess as da
-from dataaccess._scan import frames
+from dataaccess import _frames
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [
@@ -159,7 +159,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
 @pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
 def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     monkeypatch.setattr(pd, "__version__", version)
-    text = frames._nullable(pd, pa, None)[pa.string()]
+    text = _frames._nullable(pd, pa, None)[pa.string()]
     assert isinstance(text, pd.StringDtype)
     assert (text.na_value is not pd.NA) == own
 
@@ -235,10 +235,10 @@ def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
     with serving(always(answer([row]))) as server:
         client = connect(server.base_url)
         first = scan_of(client, list(row), schema={"t": "timestamp"}).collect()
-        told = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
-        assert first.schema == told
+        reported = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
+        assert first.schema == reported
         again = scan_of(client, list(row), schema=first.schema).collect()
-    assert (again.schema, again.to_pylist()) == (told, first.to_pylist())
+    assert (again.schema, again.to_pylist()) == (reported, first.to_pylist())
 
 
 def test_many_columns_are_shown_in_short(connect: Any) -> None:
@@ -325,7 +325,7 @@ class TestOtherLibraries:
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
 
 
-def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) -> None:
     parts = whole(70_000)
 
     def second_time(connection: Any, number: int) -> None:
