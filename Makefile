@@ -108,14 +108,18 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(call say,'Checking the layers of the Python package: import-linter')
+	PYTHONPATH=python $(BIN)/lint-imports
 	$(call say,'Checking the workflows: their schema and their safety')
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
-types: .venv/.lint .venv/.built ## mypy, and stubtest of the extension module
-	$(call say,'Checking the types: mypy and stubtest')
+types: .venv/.lint .venv/.built ## mypy, pyright, and stubtest of the extension module
+	$(call say,'Checking the types: mypy, basedpyright and stubtest')
 	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
 
 .PHONY: fmt
@@ -124,6 +128,12 @@ fmt: .venv/.lint ## format Rust and Python
 	cargo fmt
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
+
+# A test compares the files with the output of the script.
+.PHONY: generate
+generate: ## the synchronous classes and the module functions, from the asynchronous classes
+	$(call say,'Generating the synchronous classes and the module functions')
+	$(PYTHON) scripts/generate_sync.py
 
 # Environments for packages that .venv does not need.
 target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv/.uv

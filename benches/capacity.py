@@ -56,7 +56,7 @@ def times(measures: list[Measure]) -> str:
 def starts() -> str:
     """How long it takes to begin all requests at a rate."""
     return table(
-        ["`rate=`, requests a second", "all requests begun after"],
+        ["`requests_per_second=`, requests a second", "all requests begun after"],
         [[f"{rate:g}", hours(DAYS / rate)] for rate in RATES],
     )
 

@@ -54,7 +54,9 @@ def scan_of(base_url: str, requests: str, *, ordered: bool = True) -> dataaccess
 
     ids = [str(number) for number in range(int(requests))]
     client = da.Client(base_url, token=TOKEN)
-    return client.scan_codes(allocated_time=da.after("2020-01-01"), allocated_audience=ids, chunk=1, ordered=ordered)
+    return client.scan_codes(
+        allocated_time=da.after("2020-01-01"), allocated_audience=ids, values_per_request=1, ordered=ordered
+    )
 
 
 def scan_stream(base_url: str, requests: str) -> dict[str, int]:
@@ -88,8 +90,8 @@ def scan_parquet(base_url: str, requests: str) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         scan = scan_of(base_url, requests)
         scan.to_parquet(Path(folder) / "codes.parquet")
-        assert scan.stats is not None
-        return {"rows": scan.stats.rows}
+        assert scan.last_stats is not None
+        return {"rows": scan.last_stats.rows}
 
 
 def highest_memory() -> float | None:

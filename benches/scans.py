@@ -58,7 +58,7 @@ def ours(service: Service, count: int) -> Callable[[], Rows]:
     """One scan: a request for each id."""
     client = da.Client(service.base_url, token="t", concurrency=AT_ONCE)  # noqa: S106 - any is good
     ids = [str(number) for number in range(count)]
-    scan = client.scan_codes(ATTRIBUTES, allocated_time=SINCE, allocated_audience=ids, chunk=1)
+    scan = client.scan_codes(ATTRIBUTES, allocated_time=SINCE, allocated_audience=ids, values_per_request=1)
     return scan.to_dicts
 
 

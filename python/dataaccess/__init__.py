@@ -1,139 +1,71 @@
-"""Items and segment exports of a customer data platform, with one call.
+"""Gets items and segment exports out of a customer data platform, with one call.
 
 import dataaccess as da
 
-client = da.Client("sandbox:demo")  # the embedded service: no account, no network
+client = da.Client("sandbox:demo")  # the sandbox: no account, no network
 rows = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["sent", "used"])
+
+Exceptions and warnings are in `dataaccess.errors`, types for annotations in `dataaccess.types`.
 """
 
-from dataaccess._calls import (
-    download_segment,
-    scan_codes,
-    scan_items,
-    search_codes,
-    search_items,
-    validate_codes,
-    validate_items,
-    wait_for_segment,
-)
-from dataaccess._native import VERSION as __version__  # noqa: N811 - Python's own name for it
-from dataaccess.aio import AsyncClient
-from dataaccess.client import Client
-from dataaccess.errors import (
-    AbsentAttributeWarning,
-    ApiError,
-    CheckpointCorruptError,
-    CheckpointError,
-    CheckpointLockedError,
-    CheckpointMismatchError,
-    ClientClosedError,
-    ConfigError,
-    ConnectError,
-    ConnectionLostError,
-    DataAccessError,
-    DataAccessWarning,
-    EnvelopeError,
-    FileError,
-    ForkedHandleError,
-    IncompleteWarning,
-    InternalError,
-    InvalidJsonError,
-    MalformedHttpError,
-    NotJsonError,
-    PermissionDeniedError,
-    Problem,
-    ProxyError,
-    RecordError,
-    RedirectRefusedError,
-    RequestRejectedError,
-    RequestTimeoutError,
-    ResponseError,
-    ResponseTooLargeError,
-    SandboxError,
-    SandboxWarning,
-    ScanError,
-    ScanIncompleteError,
-    ServerError,
-    StrayDayWarning,
-    StreamInterruptedError,
-    ThrottledError,
-    TlsError,
-    TransportError,
-    TruncatedResponseError,
-    ValidationError,
-    WaitTimeoutError,
-)
-from dataaccess.filters import after, before, col, days, on, op
-from dataaccess.sandbox import Sandbox
-from dataaccess.scan import (
-    AsyncScan,
-    AsyncTask,
-    Batch,
-    Scan,
-    ScanProgress,
-    ScanReport,
-    Table,
-    Task,
-)
-from dataaccess.tokens import token_file
+from importlib import import_module
+
+# Type checkers know the name; importing `typing` would take most of the time of this import.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from dataaccess import errors as errors
+    from dataaccess import filters as filters
+    from dataaccess import reports as reports
+    from dataaccess import sandbox as sandbox
+    from dataaccess import tokens as tokens
+    from dataaccess import types as types
+    from dataaccess._client.asynchronous import AsyncClient
+    from dataaccess._client.functions import (
+        download_segment,
+        scan_codes,
+        scan_items,
+        search_codes,
+        search_items,
+        validate_codes,
+        validate_items,
+        wait_for_segment,
+    )
+    from dataaccess._client.synchronous import Client
+    from dataaccess._native import VERSION as __version__  # noqa: N811 - Python's own name for it
+    from dataaccess._scan.asynchronous.batches import AsyncBatches as AsyncBatches
+    from dataaccess._scan.asynchronous.scan import AsyncScan
+    from dataaccess._scan.asynchronous.scan import AsyncTask as AsyncTask
+    from dataaccess._scan.synchronous.batches import Batches as Batches
+    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.synchronous.scan import Task as Task
+    from dataaccess._scan.table import Batch as Batch
+    from dataaccess._scan.table import Table
+    from dataaccess.errors import *  # noqa: F403 - its __all__
+    from dataaccess.filters import after, before, between, col, days, on, op, since
+    from dataaccess.reports import ClientStats as ClientStats
+    from dataaccess.reports import ScanProgress as ScanProgress
+    from dataaccess.reports import ScanReport
+    from dataaccess.reports import ScanStats as ScanStats
+    from dataaccess.reports import TaskReport as TaskReport
+    from dataaccess.sandbox import Sandbox
+    from dataaccess.tokens import token_file
+    from dataaccess.types import AudienceType, CodeStatus
 
 __all__ = [
-    "AbsentAttributeWarning",
-    "ApiError",
     "AsyncClient",
     "AsyncScan",
-    "AsyncTask",
-    "Batch",
-    "CheckpointCorruptError",
-    "CheckpointError",
-    "CheckpointLockedError",
-    "CheckpointMismatchError",
+    "AudienceType",
     "Client",
-    "ClientClosedError",
-    "ConfigError",
-    "ConnectError",
-    "ConnectionLostError",
-    "DataAccessError",
-    "DataAccessWarning",
-    "EnvelopeError",
-    "FileError",
-    "ForkedHandleError",
-    "IncompleteWarning",
-    "InternalError",
-    "InvalidJsonError",
-    "MalformedHttpError",
-    "NotJsonError",
-    "PermissionDeniedError",
-    "Problem",
-    "ProxyError",
-    "RecordError",
-    "RedirectRefusedError",
-    "RequestRejectedError",
-    "RequestTimeoutError",
-    "ResponseError",
-    "ResponseTooLargeError",
+    "CodeStatus",
     "Sandbox",
-    "SandboxError",
-    "SandboxWarning",
     "Scan",
-    "ScanError",
-    "ScanIncompleteError",
-    "ScanProgress",
     "ScanReport",
-    "ServerError",
-    "StrayDayWarning",
-    "StreamInterruptedError",
     "Table",
-    "Task",
-    "ThrottledError",
-    "TlsError",
-    "TransportError",
-    "TruncatedResponseError",
-    "ValidationError",
-    "WaitTimeoutError",
     "__version__",
     "after",
     "before",
+    "between",
     "col",
     "days",
     "download_segment",
@@ -143,8 +75,63 @@ __all__ = [
     "scan_items",
     "search_codes",
     "search_items",
+    "since",
     "token_file",
     "validate_codes",
     "validate_items",
     "wait_for_segment",
 ]
+
+# Public modules, which are loaded at their first use like the names below.
+_PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
+
+# Where each name is defined; any other is a name of `errors`. `import dataaccess` loads none of these modules.
+_MODULES = {
+    "_client.asynchronous": ["AsyncClient"],
+    "_client.functions": [
+        "download_segment",
+        "scan_codes",
+        "scan_items",
+        "search_codes",
+        "search_items",
+        "validate_codes",
+        "validate_items",
+        "wait_for_segment",
+    ],
+    "_client.synchronous": ["Client"],
+    "_scan.asynchronous.batches": ["AsyncBatches"],
+    "_scan.asynchronous.scan": ["AsyncScan", "AsyncTask"],
+    "_scan.synchronous.batches": ["Batches"],
+    "_scan.synchronous.scan": ["Scan", "Task"],
+    "_scan.table": ["Batch", "Table"],
+    "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
+    "reports": ["ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
+    "sandbox": ["Sandbox"],
+    "tokens": ["token_file"],
+    "types": ["AudienceType", "CodeStatus"],
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Loads a public name at its first use."""
+        if name in _PUBLIC:
+            return import_module(f"dataaccess.{name}")
+        if name == "__version__":
+            from dataaccess._native import VERSION as value  # noqa: N811 - a constant of the extension module
+        elif name in _HOMES:
+            value = getattr(import_module(f"dataaccess.{_HOMES[name]}"), name)
+        else:
+            errors = import_module("dataaccess.errors")
+            if name not in errors.__all__:
+                raise AttributeError(f"module 'dataaccess' has no attribute {name!r}")
+            value = getattr(errors, name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """The names that users type; exceptions are in `errors`, the types of arguments and results in `types`."""
+    return [*__all__, "errors", "types"]

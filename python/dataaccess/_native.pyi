@@ -96,7 +96,7 @@ class RawScan:
         folder: str | PathLike[str],
         service: str,
         fail_fast: bool,
-        suspect_at: int | None,
+        known_row_cap: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
     ) -> tuple[dict[str, Any], list[tuple[str, DataAccessError]]]: ...
     def run_async(
@@ -104,7 +104,7 @@ class RawScan:
         folder: str | PathLike[str],
         service: str,
         fail_fast: bool,
-        suspect_at: int | None,
+        known_row_cap: int | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
     ) -> Awaitable[tuple[dict[str, Any], list[tuple[str, DataAccessError]]]]: ...
     def schema_capsule(self) -> object: ...

@@ -1,14 +1,15 @@
-"""Ready-made token callables: what `token=` takes besides a text."""
+"""Ready-made token callables for `token=`."""
 
 from __future__ import annotations
 
 import stat
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataaccess._warn import warn_caller
+from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class TokenFile:
-    """Reads a token from a file, each time one is asked for. It pickles as the path."""
+    """Reads a token from a file, each time it is called. It pickles as the path."""
 
     path: Path
 
     def __call__(self) -> str:
-        """The file's text without white space around it."""
+        """The content of the file without surrounding white space."""
         try:
             mode = self.path.stat().st_mode
             content = self.path.read_bytes()
@@ -35,31 +36,32 @@ class TokenFile:
             text = content.decode()
         except UnicodeDecodeError:
             text = None
-        # That error holds the whole file, so it must be neither cause nor context of ours; nor may a local hold it.
+        # That error holds the whole file, so it must not be the cause or context of ours; nor may a local hold it.
         del content
         if text is None:
-            raise ConfigError(f"the token file {self.path} is not UTF-8 text; save it as UTF-8")
-        # On Windows modes say nothing of who may read a file.
+            raise ConfigError(f"the token file {self.path} is not valid UTF-8; save it as UTF-8")
+        # On Windows the mode does not say who may read a file.
         if mode & _OTHERS and sys.platform != "win32":
-            warn_caller(f"others may read the token file {self.path}; chmod 600 keeps it to you", DataAccessWarning)
+            message = f"other users may read the token file {self.path}; run chmod 600 on it"
+            warnings.warn(message, DataAccessWarning, stacklevel=2)
         return text.strip()
 
 
+@public
 def token_file(path: str | os.PathLike[str]) -> TokenFile:
-    """Takes the token from a file, as a secret mounted into a container.
+    """Reads the token from a file, such as a secret mounted into a container.
 
-    It is read when a token is first needed and again when the service refuses the old one, so a
-    file that is rotated is followed. A `DataAccessWarning` tells when others than its owner may
-    read it. The clients that use it pickle.
+    The file is read when a token is first needed, and again when the service refuses the old one, so a rotated file is
+    followed. A `DataAccessWarning` is raised if other users may read it. Clients that use it pickle.
 
     Args:
-        path: The file; white space around the token does not matter.
+        path: The file; white space around the token is ignored.
 
     Returns:
         A callable for `token=`.
 
     Raises:
-        ConfigError: When a request needs the token and the file cannot be read or is not UTF-8 text.
+        ConfigError: When a request needs the token and the file cannot be read or is not valid UTF-8.
 
     Example:
         >>> import dataaccess as da

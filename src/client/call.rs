@@ -22,8 +22,7 @@ const PULLED: Duration = Duration::from_secs(5);
 const HELD: &str = "another library reads the rows and may hold the interpreter, which the token callable needs; \
     use to_arrow() instead, or a token that lives longer";
 /// Of a call whose time was over before its first request.
-const UNSENT: &str =
-    "nothing was sent: the time passed waiting for the token, for rate=, or for a service that asked to stay away";
+const UNSENT: &str = "timed out before sending: waiting for a token, requests_per_second=, or Retry-After";
 
 /// One call of an operation.
 #[derive(Debug)]
@@ -226,7 +225,7 @@ impl Client {
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery).await;
         attempt.received(response.received());
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
-        classify::of_envelope(&envelope, call.shape, self.settings.strict)?;
+        classify::of_envelope(&envelope, call.shape, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
             to.delivery.send(batch).await?;
         }

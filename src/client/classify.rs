@@ -22,7 +22,7 @@ pub(super) enum ExpectedContent {
 }
 
 /// An answer with HTTP status 200 is a result when its envelope says so, wherever it says so.
-pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: bool) -> Result<()> {
+pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
     let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
@@ -43,19 +43,20 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: b
             .with(|details| of_api(details, 200, Some(code), Some(message))));
     }
     match shape {
-        ExpectedContent::Records => records(envelope, strict),
+        ExpectedContent::Records => records(envelope, strict_empty),
         ExpectedContent::Entries => entries(envelope),
         ExpectedContent::Any => Ok(()),
     }
 }
 
-fn records(envelope: &Envelope, strict: bool) -> Result<()> {
+fn records(envelope: &Envelope, strict_empty: bool) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with the records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
-        RecordShape::Empty(shape) if strict && shape != "data.data []" => {
+        RecordShape::Empty(shape) if strict_empty && shape != "data.data []" => {
             let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
-            let what = format!("is {found}, which strict=True refuses: it takes no records as data.data [] alone");
+            let what =
+                format!("is {found}, which strict_empty=True refuses: it takes no records as data.data [] alone");
             Err(wrong_field(place, &what))
         }
         _ => Ok(()),

@@ -1,5 +1,5 @@
 //! What all calls over the same connections share: the quota, the gate, and what is counted of them. And when a request
-//! may start: `rate=` and the gate are one queue.
+//! may start: `requests_per_second=` and the gate are one queue.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,8 @@ pub(super) struct SharedLimits {
     in_flight: AtomicU64,
 }
 
-/// `rate=` of one client: the least time between the starts of two of its requests, and when the last one was due.
+/// `requests_per_second=` of one client: the least time between the starts of two of its requests, and when the last
+/// one was due.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     interval: Option<Duration>,

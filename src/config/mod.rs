@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Requests of one scan at a time.
     pub concurrency: i64,
     /// Requests a second.
-    pub rate: Option<f64>,
+    pub requests_per_second: Option<f64>,
     /// Bytes of one answer.
     pub max_response_bytes: i64,
     /// Bytes that a scan may hold for its consumer.
@@ -65,7 +65,7 @@ pub struct Arguments {
     /// More headers for each request.
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
-    pub strict: bool,
+    pub strict_empty: bool,
     /// How many times faster than usual time-outs and back-off run: 1, except in tests.
     pub time_scale: u32,
 }
@@ -96,7 +96,7 @@ pub struct Settings {
     /// More headers for each request.
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` is an empty answer.
-    pub strict: bool,
+    pub strict_empty: bool,
     /// How long an answer may keep us waiting.
     pub timeouts: Timeouts,
     /// How many times faster than usual time-outs and back-off run: 1, except in tests.
@@ -131,7 +131,7 @@ impl Settings {
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let base_url = base_url::resolve(arguments.base_url, arguments.allow_http, &lookup)?;
         let timeout = seconds("timeout", arguments.timeout)?;
-        let interval = arguments.rate.map(interval).transpose()?;
+        let interval = arguments.requests_per_second.map(interval).transpose()?;
         Ok(Self {
             trust: Trust::resolve(arguments.ca_bundle, &lookup),
             proxy: Proxy::resolve(arguments.proxy.as_deref(), &base_url, &lookup)?,
@@ -145,7 +145,7 @@ impl Settings {
             max_buffered_bytes: usize::try_from(bytes("max_buffered_bytes", arguments.max_buffered_bytes)?)
                 .unwrap_or(usize::MAX),
             headers: headers(arguments.headers)?,
-            strict: arguments.strict,
+            strict_empty: arguments.strict_empty,
             timeouts: Timeouts::scaled(arguments.time_scale),
             time_scale: arguments.time_scale.max(1),
         })
@@ -173,10 +173,10 @@ fn seconds(name: &'static str, value: f64) -> Result<Duration> {
 }
 
 /// The time between two requests at so many a second.
-fn interval(rate: f64) -> Result<Duration> {
-    match Duration::try_from_secs_f64(rate.recip()) {
-        Ok(interval) if (1e-3..=1e6).contains(&rate) => Ok(interval),
-        _ => Err(refused("rate", rate, "from 0.001 to 1000000 requests a second")),
+fn interval(requests_per_second: f64) -> Result<Duration> {
+    match Duration::try_from_secs_f64(requests_per_second.recip()) {
+        Ok(interval) if (1e-3..=1e6).contains(&requests_per_second) => Ok(interval),
+        _ => Err(refused("requests_per_second", requests_per_second, "from 0.001 to 1000000 requests a second")),
     }
 }
 

@@ -9,14 +9,14 @@ fn arguments() -> Arguments {
         timeout: 300.0,
         retries: None,
         concurrency: 8,
-        rate: None,
+        requests_per_second: None,
         max_response_bytes: 8 << 30,
         max_buffered_bytes: 64 << 20,
         ca_bundle: None,
         proxy: None,
         allow_http: false,
         headers: Vec::new(),
-        strict: false,
+        strict_empty: false,
         time_scale: 1,
     }
 }
@@ -114,8 +114,8 @@ fn numbers_out_of_range_name_their_argument() {
         ("timeout=", |arguments| arguments.timeout = 1e12),
         ("retries=", |arguments| arguments.retries = Some(-1)),
         ("concurrency=", |arguments| arguments.concurrency = 0),
-        ("rate=", |arguments| arguments.rate = Some(-2.0)),
-        ("rate=", |arguments| arguments.rate = Some(1e-320)),
+        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(-2.0)),
+        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(1e-320)),
         ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
         ("max_buffered_bytes=", |arguments| arguments.max_buffered_bytes = 0),
         ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
@@ -126,7 +126,7 @@ fn numbers_out_of_range_name_their_argument() {
         assert!(!error.message().contains("hunter2"));
     }
     assert_eq!(
-        resolve(|arguments| arguments.rate = Some(4.0)).expect("good").interval,
+        resolve(|arguments| arguments.requests_per_second = Some(4.0)).expect("good").interval,
         Some(Duration::from_millis(250))
     );
 }

@@ -70,8 +70,8 @@ struct Inner {
 /// Result of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Problems that a message lists; `problems` holds all.
-const PROBLEMS_SHOWN: usize = 10;
+/// Arguments that the message of several problems names; `problems` holds all.
+const ARGUMENTS_SHOWN: usize = 3;
 
 impl Error {
     /// An error that says what happened and where.
@@ -92,10 +92,16 @@ impl Error {
     /// The error that reports all problems of a request.
     #[must_use]
     pub fn validation(problems: Vec<Problem>) -> Self {
-        let mut message = problems.iter().take(PROBLEMS_SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        if let Some(more) = problems.len().checked_sub(PROBLEMS_SHOWN).filter(|more| *more > 0) {
-            message = format!("{message}; and {more} more, see .problems");
-        }
+        let message = match problems.as_slice() {
+            [problem] => problem.to_string(),
+            problems => {
+                let mut arguments: Vec<&str> = problems.iter().map(|problem| problem.argument.as_str()).collect();
+                arguments.dedup();
+                let more = if arguments.len() > ARGUMENTS_SHOWN { ", …" } else { "" };
+                arguments.truncate(ARGUMENTS_SHOWN);
+                format!("{} problems: {}{more}", problems.len(), arguments.join(", "))
+            }
+        };
         let mut error = Self::new(Kind::Validation, message);
         error.0.problems = problems;
         error
@@ -270,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_validation_error_lists_ten_problems_and_counts_the_rest() {
+    fn a_validation_error_of_several_problems_counts_them_and_names_the_first_arguments() {
         let problem = |number: usize| Problem {
             argument: format!("code_status[{number}]"),
             path: String::new(),
@@ -278,7 +284,7 @@ mod tests {
             value: number.to_string(),
         };
         let error = Error::validation((0..12).map(problem).collect());
-        assert!(error.message().contains("code_status[9]: is not a status; and 2 more"));
+        assert_eq!(error.message(), "12 problems: code_status[0], code_status[1], code_status[2], …");
         assert_eq!(error.problems().len(), 12);
     }
 

@@ -39,7 +39,7 @@ pub(super) fn code_names(input: &InputValue, problems: &mut Problems) -> Option<
     names(input, Some(&codes::ATTRIBUTES), problems)
 }
 
-/// The names in the format of `attrs_as`: an array, or a string for objects other than promotion codes.
+/// The names in the format of `attrs_format`: an array, or a string for objects other than promotion codes.
 pub(super) fn as_sent(
     names: Vec<String>,
     format: &InputValue,
@@ -49,15 +49,15 @@ pub(super) fn as_sent(
     let message = match format {
         InputValue::Null => return Some(Attributes::Names(names)),
         InputValue::Text(format) if format == "array" => return Some(Attributes::Names(names)),
-        InputValue::Text(format) if format == "text" && !is_promotion_code => {
+        InputValue::Text(format) if format == "string" && !is_promotion_code => {
             return Some(Attributes::Text(names.join(",")));
         }
-        InputValue::Text(format) if format == "text" => {
-            "a search of promotion codes takes attrs as an array: leave attrs_as out".to_owned()
+        InputValue::Text(format) if format == "string" => {
+            "a search of promotion codes takes attrs as an array: leave attrs_format out".to_owned()
         }
-        format => format!("{} is not a format of attrs: write \"array\" or \"text\"", format.shown()),
+        format => format!("{} is not a format of attrs: write \"array\" or \"string\"", format.shown()),
     };
-    problems.add(&Location::argument("attrs_as", "attrs"), format, message);
+    problems.add(&Location::argument("attrs_format", "attrs"), format, message);
     None
 }
 

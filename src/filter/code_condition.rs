@@ -96,7 +96,7 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
         }
         (Method::Matches, input) => {
             let shown = input.shown();
-            Err(format!("ambiguous time: use after({shown}), before({shown}) or on({shown})"))
+            Err(format!("ambiguous time: use after({shown}), before({shown}), since({shown}) or on({shown})"))
         }
         _ => times.read(comparison),
     };
@@ -105,7 +105,7 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
 
 fn list(column: Column, comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
-    if matches!(method, Method::After | Method::Before | Method::On) {
+    if matches!(method, Method::After | Method::Before | Method::Since | Method::On) {
         let name = column.name();
         let message = format!("{method}(…) compares times, and {name} is not a time: give one value or several");
         problems.add(location, input, message);

@@ -37,14 +37,14 @@ pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
     Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of promotion codes that sends at most `chunk` values of a list in one request.
+/// Checks a scan of promotion codes that sends at most `values_per_request` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
-        Plan::check(search, chunk, problems)
+        Plan::check(search, values_per_request, problems)
     })
 }
 

@@ -90,6 +90,8 @@ pub enum Method {
     After,
     /// `before(time)`.
     Before,
+    /// `since(day)`.
+    Since,
     /// `on(day)`.
     On,
     /// `op(name, …)`: an operator sent as given.
@@ -220,6 +222,7 @@ impl fmt::Display for Method {
             Self::Equals => "equals",
             Self::After => "after",
             Self::Before => "before",
+            Self::Since => "since",
             Self::On => "on",
             Self::Operator(_) => "op",
         })

@@ -29,7 +29,7 @@ pub struct ItemsArguments {
     /// The most records to return.
     pub limit: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
-    pub attrs_as: InputValue,
+    pub attrs_format: InputValue,
 }
 
 /// Checks an item search.
@@ -41,25 +41,25 @@ pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
     Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of items that sends at most `chunk` values of a list in one request.
+/// Checks a scan of items that sends at most `values_per_request` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: ItemsArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
-        Plan::check(search, chunk, problems)
+        Plan::check(search, values_per_request, problems)
     })
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_as } = arguments;
+    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_format } = arguments;
     let (name, id) = item_type(&item_type_name, &item_type_id, problems);
     // Also where name and id contradict each other.
     let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
     let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
     let attributes = attributes::names(&attrs, known, problems);
-    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, is_promotion_code, problems);
+    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_format, is_promotion_code, problems);
     let filters = WhereClause::read(where_clause, problems).and_then(|clause| {
         if is_promotion_code {
             code_filters::of_where(clause, times, problems)

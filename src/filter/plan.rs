@@ -15,7 +15,7 @@ use crate::contract::condition::{Condition, MATCHES};
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
 /// Default number of values of one condition of one request. The API specification gives no maximum.
-const CHUNK: usize = 1_000;
+const VALUES_PER_REQUEST: usize = 1_000;
 
 /// The requests of one scan, in order: day by day, and within each day the parts of lists.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,15 +32,25 @@ struct Axis {
 }
 
 impl Plan {
-    /// The plan of a checked search that sends at most `chunk` values of a list in one request.
-    pub(super) fn check(search: Option<Search>, chunk: &InputValue, problems: &mut Problems) -> Option<Self> {
-        let location = Location::argument("chunk", "");
-        let read = values::count("chunk", chunk, "values", &format!("{CHUNK} values a request"));
-        let count = problems.keep(&location, chunk, read);
+    /// The plan of a checked search that sends at most `values_per_request` values of a list in one request.
+    pub(super) fn check(
+        search: Option<Search>,
+        values_per_request: &InputValue,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let location = Location::argument("values_per_request", "");
+        let read = values::count(
+            "values_per_request",
+            values_per_request,
+            "values",
+            &format!("{VALUES_PER_REQUEST} values a request"),
+        );
+        let count = problems.keep(&location, values_per_request, read);
         let mut search = search?;
-        let chunk = count?.map_or(CHUNK, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        let values_per_request =
+            count?.map_or(VALUES_PER_REQUEST, |count| usize::try_from(count).unwrap_or(usize::MAX));
         let axes = match search.body.filters.or.as_mut_slice() {
-            [group] => axes(&mut group.and, chunk),
+            [group] => axes(&mut group.and, values_per_request),
             _ => Vec::new(),
         };
         refuse_ranges(&search, problems);
@@ -48,8 +58,9 @@ impl Plan {
         let requests = counts.iter().try_fold(1_usize, |product, count| product.checked_mul(*count));
         if requests.is_none_or(|requests| requests > MAX_REQUESTS) {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-            let message =
-                format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: raise chunk, or ask for less");
+            let message = format!(
+                "the scan needs {counts} requests, more than {MAX_REQUESTS}: raise values_per_request, or ask for less"
+            );
             problems.add(&location, &InputValue::Null, message);
         }
         Some(Self { template: search, axes })
@@ -91,7 +102,7 @@ impl From<Search> for Plan {
 }
 
 /// Takes the values out of the conditions that need several requests. Days come before lists.
-fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
+fn axes(conditions: &mut [Condition], values_per_request: usize) -> Vec<Axis> {
     let (mut days, mut lists) = (Vec::new(), Vec::new());
     for (position, condition) in conditions.iter_mut().enumerate() {
         let (is_range, is_list) = (condition.is_range(), condition.operator == MATCHES);
@@ -101,10 +112,10 @@ fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
         } else if is_list {
             let mut seen = HashSet::new();
             values.retain(|value| seen.insert(identity(value)));
-            if values.len() <= chunk {
+            if values.len() <= values_per_request {
                 continue;
             }
-            let values = values.chunks(chunk).map(|part| Value::from(part.to_vec())).collect();
+            let values = values.chunks(values_per_request).map(|part| Value::from(part.to_vec())).collect();
             lists.push(Axis { position, values });
         } else {
             continue;

@@ -122,11 +122,13 @@ pub(super) struct Times<'a> {
 
 impl Times<'_> {
     /// The time that a comparison sends: the first instant of the day for `on(day)`; for `on(days(…))` a list of them,
-    /// each of which becomes a request.
+    /// each of which becomes a request. The service has no operator that includes a day, so `since(day)` sends the
+    /// last instant of the day before, which is excluded.
     pub(super) fn read(&self, comparison: &Comparison) -> Result<Value, String> {
         match (&comparison.method, &comparison.value) {
             (Method::On, InputValue::Days(days)) => self.starts_of_days(days, comparison),
             (Method::On, day) => self.zone.start_of_day(self.moment(day)?).map(as_sent),
+            (Method::Since, day) => self.zone.start_of_day(self.moment(day)?).map(|start| as_sent(start.preceding())),
             (_, time) => self.moment(time).map(as_sent),
         }
     }
@@ -170,7 +172,7 @@ pub(super) fn operator(method: &Method, location: &Location, problems: &mut Prob
     let operator = match method {
         Method::Matches => MATCHES,
         Method::Equals | Method::On => EQUALS,
-        Method::After => AFTER_DATE,
+        Method::After | Method::Since => AFTER_DATE,
         Method::Before => BEFORE_DATE,
         Method::Operator(input) => {
             return problems.keep(&location.field("operator"), input, name(input, "an operator"));

@@ -312,14 +312,14 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         concurrency: take(settings, "concurrency")?,
-        rate: take(settings, "rate")?,
+        requests_per_second: take(settings, "requests_per_second")?,
         max_response_bytes: take(settings, "max_response_bytes")?,
         max_buffered_bytes: take(settings, "max_buffered_bytes")?,
         ca_bundle: take(settings, "ca_bundle")?,
         proxy: take(settings, "proxy")?,
         allow_http: take(settings, "allow_http")?,
         headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
-        strict: take(settings, "strict")?,
+        strict_empty: take(settings, "strict_empty")?,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]

@@ -118,6 +118,7 @@ impl Reader {
             "equals" => Method::Equals,
             "after" => Method::After,
             "before" => Method::Before,
+            "since" => Method::Since,
             "on" => Method::On,
             _ => Method::Operator(self.read(&operator, depth)?),
         };

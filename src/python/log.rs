@@ -26,7 +26,7 @@ pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Option<Recor
     if TELLING.get() {
         return Ok((None, None));
     }
-    let (attempts, retries): (bool, bool) = py.import("dataaccess._logging")?.call_method0("interest")?.extract()?;
+    let (attempts, retries): (bool, bool) = py.import("dataaccess._core.log")?.call_method0("interest")?.extract()?;
     if !attempts && !retries {
         return Ok((None, None));
     }
@@ -41,7 +41,7 @@ pub(super) fn in_running_loop<F: Future>(
 ) -> PyResult<impl Future<Output = F::Output> + use<F>> {
     let (observer, mut records) = listen(py)?;
     if let Some(records) = &mut records {
-        let schedule = py.import("dataaccess._logging")?.call_method0("scheduler")?;
+        let schedule = py.import("dataaccess._core.log")?.call_method0("scheduler")?;
         records.schedule = Some(Arc::new(schedule.unbind()));
     }
     Ok(async move {
@@ -117,7 +117,7 @@ impl Telling {
 /// One record. A handler that fails harms nobody but itself.
 fn tell(py: Python<'_>, event: &Event) -> PyResult<()> {
     let _stay = AttachedScope::begin(py);
-    let told = py.import("dataaccess._logging")?.getattr("tell")?;
+    let told = py.import("dataaccess._core.log")?.getattr("tell")?;
     let fields = pythonize(py, event)?;
     let outer = TELLING.replace(true);
     let outcome = told.call1((fields,));

@@ -29,12 +29,12 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
 
 /// The requests of a scan of promotion codes, or what is wrong with them.
 pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
-    Ok(codes::plan(codes_arguments(arguments)?, &argument(arguments, "chunk")?, zone))
+    Ok(codes::plan(codes_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
 }
 
 /// The requests of a scan of any business object, or what is wrong with them.
 pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
-    Ok(items::plan(items_arguments(arguments)?, &argument(arguments, "chunk")?, zone))
+    Ok(items::plan(items_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
 }
 
 fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {
@@ -54,7 +54,7 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
         attrs: argument(arguments, "attrs")?,
         where_clause: argument(arguments, "where")?,
         item_type_id: argument(arguments, "item_type_id")?,
-        attrs_as: argument(arguments, "attrs_as")?,
+        attrs_format: argument(arguments, "attrs_format")?,
         limit: argument(arguments, "limit")?,
     })
 }

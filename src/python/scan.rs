@@ -150,11 +150,11 @@ impl RawScan {
         folder: PathBuf,
         service: String,
         fail_fast: bool,
-        suspect_at: Option<u64>,
+        known_row_cap: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Told> {
         let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, RunOptions { folder, service, fail_fast, suspect_at }, sender)?;
+        let run = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap }, sender)?;
         let mut updates = Updates::new(on_progress);
         let report = bridge::block(py, run, events, |py, progress| updates.take(py, &progress))?;
         told(py, report)
@@ -167,11 +167,11 @@ impl RawScan {
         folder: PathBuf,
         service: String,
         fail_fast: bool,
-        suspect_at: Option<u64>,
+        known_row_cap: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, RunOptions { folder, service, fail_fast, suspect_at }, sender)?;
+        let run = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap }, sender)?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         bridge::spawn(py, async move {
             let run = async { bridge::raise_in_python(run.await).await };

@@ -139,7 +139,7 @@ fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> 
 }
 
 fn no_pickle(what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_dicts() gives"))
+    PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_pylist() returns"))
 }
 
 fn types(schema: &Schema) -> Vec<(String, &'static str)> {

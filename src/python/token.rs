@@ -68,7 +68,7 @@ fn shutting_down() -> Error {
 }
 
 fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
-    let answer = callable.call0().map_err(|raised| {
+    let answer = callable.call0().and_then(|returned| awaited(py, returned)).map_err(|raised| {
         let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
         Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised).retryable()
     })?;
@@ -81,8 +81,15 @@ fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
         return grant(&text, Some(expiry(&end)?));
     }
     let class = answer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    let hint = if class == "coroutine" { "; an async function cannot serve here" } else { "" };
-    Err(Error::new(Kind::Config, format!("the token callable gave a {class}, not a text or (text, expires_at){hint}")))
+    Err(Error::new(
+        Kind::Config,
+        format!("the token callable returned a {class}, not a string or (string, expires_at)"),
+    ))
+}
+
+/// What a coroutine function returns in the end: its coroutine runs in an event loop of this thread, which is its own.
+fn awaited<'py>(py: Python<'py>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if returned.hasattr("__await__")? { py.import("asyncio")?.call_method1("run", (returned,)) } else { Ok(returned) }
 }
 
 fn grant(text: &Bound<'_, PyString>, expires_at: Option<SystemTime>) -> Result<Grant> {

@@ -101,7 +101,7 @@ impl Report {
     ) -> Self {
         tasks.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let reasons = capped(&tasks, order.suspect_at);
+        let reasons = capped(&tasks, order.known_row_cap);
         let mut out_of_day = OutOfDayRows::default();
         let is_stray = |task: &&TaskReport| out_of_day.add(day_of(task.index), task.kept.times.as_ref());
         let stray_days = tasks.iter().filter(is_stray).map(|task| task.id.clone()).collect();
@@ -137,15 +137,15 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
 }
 
 /// Why answers look as if the service had cut them.
-fn capped(tasks: &[TaskReport], suspect_at: Option<u64>) -> Vec<String> {
+fn capped(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for task in tasks {
         *counts.entry(task.rows).or_default() += 1;
     }
-    if let Some(count) = suspect_at.and_then(|rows| counts.get(&rows)) {
-        let rows = suspect_at.unwrap_or_default();
-        reasons.push(format!("{count} of {} tasks have exactly the {rows} rows of suspect_at", tasks.len()));
+    if let Some(count) = known_row_cap.and_then(|rows| counts.get(&rows)) {
+        let rows = known_row_cap.unwrap_or_default();
+        reasons.push(format!("{count} of {} tasks have exactly the {rows} rows of known_row_cap", tasks.len()));
     } else if let Some((rows, count)) = counts.last_key_value() {
         if *count >= ALIKE && *rows >= MANY {
             reasons.push(format!("{count} of {} tasks have exactly {rows} rows, and none has more", tasks.len()));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn equal_greatest_counts_and_round_ones_look_like_a_cap() {
-        for (rows, suspect_at, told) in [
+        for (rows, known_row_cap, told) in [
             (&[][..], None, None),
             (&[0, 0, 0, 0], None, None),
             (&[73, 73, 73], None, None),
@@ -189,10 +189,10 @@ mod tests {
             (&[4_711, 4_711, 4_711, 4_712], None, None),
             (&[10_000, 17], None, Some("the longest answer has exactly 10000 rows")),
             (&[10_000, 10_001], None, None),
-            (&[10_000, 10_001], Some(10_000), Some("1 of 2 tasks have exactly the 10000 rows of suspect_at")),
+            (&[10_000, 10_001], Some(10_000), Some("1 of 2 tasks have exactly the 10000 rows of known_row_cap")),
             (&[10_001], Some(10_000), None),
         ] {
-            let reasons = capped(&tasks(rows), suspect_at);
+            let reasons = capped(&tasks(rows), known_row_cap);
             assert_eq!(reasons.first().map(String::as_str), told, "{rows:?}");
             assert!(reasons.len() < 2);
         }

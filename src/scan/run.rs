@@ -36,7 +36,7 @@ pub struct RunOptions {
     /// Whether the first task that fails ends the run.
     pub fail_fast: bool,
     /// A number of rows at which the service is known to cut its answers.
-    pub suspect_at: Option<u64>,
+    pub known_row_cap: Option<u64>,
 }
 
 /// How far a run is.

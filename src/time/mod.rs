@@ -24,6 +24,12 @@ impl Moment {
         self.0
     }
 
+    /// The millisecond before.
+    #[must_use]
+    pub const fn preceding(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+
     /// Rounds down to a millisecond, also before 1970.
     fn from_timestamp(timestamp: Timestamp) -> Self {
         let milliseconds = timestamp.as_nanosecond().div_euclid(1_000_000);

@@ -126,14 +126,14 @@ mod tests {
             timeout: 300.0,
             retries: None,
             concurrency: 8,
-            rate: None,
+            requests_per_second: None,
             max_response_bytes: 1 << 30,
             max_buffered_bytes: 64 << 20,
             ca_bundle: None,
             proxy: None,
             allow_http: false,
             headers: Vec::new(),
-            strict: false,
+            strict_empty: false,
             time_scale: 1,
         };
         let transport = Transport::try_new(&Settings::resolve(arguments, |_| None).expect("settings")).expect("a pool");

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import dataaccess as da
-from dataaccess import _native
-from dataaccess.scan import AsyncBatches, AsyncScan, AsyncTask
+from dataaccess import AsyncBatches, AsyncScan, AsyncTask, _native
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)

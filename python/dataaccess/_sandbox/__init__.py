@@ -1,1 +1,1 @@
-"""The parts of `Sandbox`, one subject each. They know the native service they share, not one another."""
+"""The parts of `Sandbox`, one subject per module. They share the native service."""

@@ -1,30 +1,31 @@
-"""Tokens of a `Sandbox`, and clients that have one."""
+"""Tokens of a `Sandbox`, and clients with a token."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from dataaccess._arguments import span, text, texts
+from dataaccess._core.checks import duration, string, strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
+    from dataaccess._client.asynchronous import AsyncClient
+    from dataaccess._client.synchronous import Client
     from dataaccess._native import RawSandbox
-    from dataaccess.aio import AsyncClient
-    from dataaccess.client import Client
+    from dataaccess.types import ClientOptions
 
 _C = TypeVar("_C", "Client", "AsyncClient")
 
 
 class Access:
-    """Who may ask."""
+    """Tokens and clients."""
 
     _raw: RawSandbox
 
     @property
     def scopes(self) -> list[str]:
-        """All scopes that mean something here: those of the document, and those that switches name."""
+        """All scopes: those of the API specification, and those that switches name."""
         return self._raw.scopes
 
     def issue_token(
@@ -33,21 +34,21 @@ class Access:
         *,
         expires_in: float | timedelta | None = None,
     ) -> str:
-        """Issues a token (section 5).
+        """Issues a token.
 
         Args:
-            scopes: `item` for searches, `download` for downloads, and those that the switches `generic_scope`
-                and `download_scope` name; None is all of them.
-            expires_in: Seconds, or a timedelta, until it ends; None never.
+            scopes: `item` for searches, `download` for downloads, and those that the switches `generic_scope` and
+                `download_scope` name; None is all of them.
+            expires_in: Seconds, or a timedelta, until the token expires; None never.
 
         Returns:
             The token.
 
         Raises:
-            ConfigError: There is no such scope, or `expires_in` is no stretch of time.
-            ForkedHandleError: The service belongs to the parent of this process.
-            SandboxError: 10,000 tokens are in force already, or the service was stopped.
-            TypeError: `scopes` is a text instead of several.
+            ConfigError: There is no such scope, or `expires_in` is not a duration.
+            ForkedHandleError: The sandbox belongs to the parent process.
+            SandboxError: 10,000 tokens are valid already, or the sandbox is stopped.
+            TypeError: `scopes` is one string instead of several.
 
         Example:
             >>> import dataaccess as da
@@ -57,73 +58,73 @@ class Access:
             >>> message
             'Success'
         """
-        ends = None if expires_in is None else span("expires_in", expires_in)
-        return self._raw.issue_token(None if scopes is None else texts("scopes", scopes), ends)
+        ends = None if expires_in is None else duration("expires_in", expires_in)
+        return self._raw.issue_token(None if scopes is None else strings("scopes", scopes), ends)
 
     def revoke(self, token: str) -> None:
-        """Makes a token invalid at once.
+        """Revokes a token at once.
 
         Args:
-            token: The token; one that is not known is no error.
+            token: The token; an unknown one is not an error.
 
         Raises:
-            ConfigError: The token is no text.
-            ForkedHandleError: The service belongs to the parent of this process.
+            ConfigError: The token is not a string.
+            ForkedHandleError: The sandbox belongs to the parent process.
 
         Example:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     sandbox.revoke(sandbox.issue_token())
         """
-        self._raw.revoke(text("token", token))
+        self._raw.revoke(string("token", token))
 
-    def client(self, *, scopes: Iterable[str] | None = None, **options: Any) -> Client:
-        """A client of this service with a token of its own.
+    def client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> Client:
+        """Makes a client of this sandbox with a token of its own.
 
         Args:
-            scopes: What the token is good for; None is everything.
+            scopes: Scopes of the token; None is all of them.
             **options: Arguments of `Client`, but `base_url` and `token`.
 
         Returns:
             A client.
 
         Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-            ConfigError: For an option that cannot be used.
+            ForkedHandleError: The sandbox belongs to the parent process.
+            ConfigError: An option is invalid.
 
         Example:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        from dataaccess.client import Client
+        from dataaccess._client.synchronous import Client
 
         return self._kept_by(Client(self._raw.base_url, token=self.issue_token(scopes), **options))
 
-    def async_client(self, *, scopes: Iterable[str] | None = None, **options: Any) -> AsyncClient:
-        """An asynchronous client of this service with a token of its own.
+    def async_client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> AsyncClient:
+        """Makes an asynchronous client of this sandbox with a token of its own.
 
         Args:
-            scopes: What the token is good for; None is everything.
+            scopes: Scopes of the token; None is all of them.
             **options: Arguments of `AsyncClient`, but `base_url` and `token`.
 
         Returns:
             A client.
 
         Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
-            ConfigError: For an option that cannot be used.
+            ForkedHandleError: The sandbox belongs to the parent process.
+            ConfigError: An option is invalid.
 
         Example:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        from dataaccess.aio import AsyncClient
+        from dataaccess._client.asynchronous import AsyncClient
 
         return self._kept_by(AsyncClient(self._raw.base_url, token=self.issue_token(scopes), **options))
 
     def _kept_by(self, client: _C) -> _C:
-        # A service that nobody else holds lives as long as its client.
-        client._keep(self)  # noqa: SLF001 - the two belong together
+        # A sandbox that only its client refers to lives as long as the client.
+        client._keep(self)  # noqa: SLF001 - its own client
         return client

@@ -1,11 +1,11 @@
-"""The objects of a `Sandbox` and their rows: declared, loaded, taken away."""
+"""The business objects of a `Sandbox` and their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from dataaccess._arguments import text, truth, whole
+from dataaccess._core.checks import boolean, integer, string
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Data:
-    """What can be searched."""
+    """Business objects and rows."""
 
     _raw: RawSandbox
 
@@ -25,18 +25,18 @@ class Data:
     ) -> None:
         """Adds a business object that can be loaded and searched.
 
-        Declaring the same again changes nothing. An object without rows, such as `customer` at the start, may
-        be declared anew with other attributes; promotion codes have those of the document.
+        Declaring the same object twice has no effect. An object without rows, such as `customer` at the start, can be
+        declared again with other attributes. The attributes of promotion codes are fixed.
 
         Args:
             name: Its `itemTypeName`.
             item_type_id: Its `itemTypeId`.
-            attributes: What its attributes are, by their names. The first one identifies a record.
+            attributes: Types of its attributes by name. The first one identifies a record.
 
         Raises:
-            SandboxError: The name or id is taken, or an attribute cannot be.
-            ConfigError: An argument is not what it should be.
-            ForkedHandleError: The service belongs to the parent of this process.
+            SandboxError: The name or id is taken, or an attribute is invalid.
+            ConfigError: An argument is invalid.
+            ForkedHandleError: The sandbox belongs to the parent process.
 
         Example:
             >>> import dataaccess as da
@@ -50,35 +50,32 @@ class Data:
             [{'store_id': 's-1', 'area': 250}]
         """
         if not isinstance(attributes, Mapping):
-            raise ConfigError(f"attributes= must be a dict of names and kinds, not of type {type(attributes).__name__}")
-        kinds = [(text("attributes", key), text(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
-        self._raw.declare(text("name", name), whole("item_type_id", item_type_id, -(2**63)), kinds)
+            raise ConfigError(f"attributes= must be a dict of names and types, not of type {type(attributes).__name__}")
+        kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
+        self._raw.declare(string("name", name), integer("item_type_id", item_type_id, -(2**63)), kinds)
 
     def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any, *, replace: bool = False) -> int:
         """Adds rows to an object, all or none.
 
-        They are found once all have come; until then the service goes on as if there were none of them, and
-        whatever gives them may use it too.
+        Searches find the rows once all are loaded. The iterable may use the sandbox itself.
 
         Args:
-            name: Name of the object, as `promotion_code`, `customer` or a declared one.
-            rows: Any iterable of dicts, or a table that has `__arrow_c_stream__`, as those of polars, pyarrow
-                and pandas. What is missing or None is null; an attribute that is not declared is refused.
-                Times are datetimes in whole seconds (in UTC unless they have a zone), dates, or texts
-                `YYYY-MM-DD HH:MM:SS`. A `code_status` or `audience_type` of a promotion code that does not
-                exist is refused.
-            replace: Whether a row takes the place of an earlier one with the same identifier, which else is
-                an error.
+            name: Name of the object: `promotion_code`, `customer` or a declared one.
+            rows: An iterable of dicts, or a table with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
+                table. A missing value or None is null; an attribute that is not declared is refused. Times are
+                datetimes in whole seconds (in UTC unless they have a zone), dates, or strings
+                `YYYY-MM-DD HH:MM:SS`. An unknown `code_status` or `audience_type` of a promotion code is refused.
+            replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
 
         Returns:
-            How many rows were given.
+            The number of rows loaded.
 
         Raises:
-            SandboxError: A value does not fit or an identifier is taken, told by the row, which are counted
-                from 0; or the service was stopped meanwhile.
-            ConfigError: `name` is no text, or `replace` not True or False.
-            TypeError: `rows` is neither.
-            ForkedHandleError: The service belongs to the parent of this process.
+            SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row; or
+                the sandbox was stopped meanwhile.
+            ConfigError: `name` is not a string, or `replace` is not True or False.
+            TypeError: `rows` is neither an iterable nor a table.
+            ForkedHandleError: The sandbox belongs to the parent process.
 
         Example:
             >>> import dataaccess as da
@@ -92,23 +89,23 @@ class Data:
         if not hasattr(rows, "__arrow_c_stream__") and not isinstance(rows, Iterable):
             kind = type(rows).__name__
             advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
-            expected = "rows must be an iterable of dicts, or a table that has __arrow_c_stream__"
+            expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
             raise TypeError(f"{expected}, not of type {kind}{advice}")
-        return self._raw.load(text("name", name), rows, truth("replace", replace))
+        return self._raw.load(string("name", name), rows, boolean("replace", replace))
 
     def clear(self, name: str) -> int:
-        """Takes all rows of an object away; it stays declared.
+        """Removes all rows of an object; the object stays declared.
 
         Args:
             name: Name of the object.
 
         Returns:
-            How many rows there were.
+            The number of rows removed.
 
         Raises:
-            SandboxError: There is no such object, or the service was stopped.
-            ConfigError: `name` is no text.
-            ForkedHandleError: The service belongs to the parent of this process.
+            SandboxError: There is no such object, or the sandbox is stopped.
+            ConfigError: `name` is not a string.
+            ForkedHandleError: The sandbox belongs to the parent process.
 
         Example:
             >>> import dataaccess as da
@@ -118,4 +115,4 @@ class Data:
             >>> rows
             []
         """
-        return self._raw.clear(text("name", name))
+        return self._raw.clear(string("name", name))

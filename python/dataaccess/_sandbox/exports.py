@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._arguments import span, truth, whole
+from dataaccess._core.checks import boolean, duration, integer
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Exports:
-    """What can be downloaded."""
+    """Segment exports."""
 
     _raw: RawSandbox
 
@@ -27,40 +27,39 @@ class Exports:
         succeeds: bool = True,
         delay: float | timedelta = 0.0,
     ) -> int:
-        """Starts a segment export, which then can be downloaded and waited for (section 4.3).
+        """Starts a segment export, which can then be downloaded and waited for.
 
-        Its entries start together, with nulls as section 2.5 has them, and end one after another. An export
-        is kept in memory and does not outlive the sandbox.
+        Its entries start together, with null fields, and end one after another. Exports are kept in memory only.
 
         Args:
-            rows: `exportedRows` of each entry at its end.
-            seconds: Seconds, or a timedelta, until the last entry has ended.
-            entries: How many entries there are, up to 1,000.
-            export_id: Its identifier, in place of an export that has it already; None takes a free one.
-            succeeds: Whether the entries end well; if not, their `exportStatus`, `responseCode` and
-                `responseMessage` tell.
-            delay: Seconds, or a timedelta, until there are entries at all.
+            rows: `exportedRows` of each entry once it has ended.
+            seconds: Seconds, or a timedelta, until the last entry ends.
+            entries: Number of entries, at most 1,000.
+            export_id: Its id; replaces an export with the same id. None takes a free one.
+            succeeds: Whether the entries succeed; otherwise `exportStatus`, `responseCode` and `responseMessage` report
+                a failure.
+            delay: Seconds, or a timedelta, until there are entries.
 
         Returns:
-            The identifier, for `download_segment` and `wait_for_segment`.
+            The id, for `download_segment` and `wait_for_segment`.
 
         Raises:
-            ConfigError: A number that cannot be.
-            ForkedHandleError: The service belongs to the parent of this process.
-            SandboxError: The service was stopped.
+            ConfigError: A number is out of range.
+            ForkedHandleError: The sandbox belongs to the parent process.
+            SandboxError: The sandbox is stopped.
 
         Example:
             >>> import dataaccess as da
             >>> with da.Sandbox() as sandbox:
             ...     export = sandbox.start_export(rows=500, seconds=0.2, entries=2)
-            ...     answer = sandbox.client().wait_for_segment(export, timeout=10, poll=0.05)
-            >>> [entry["exportedRows"] for entry in answer["entries"]]
+            ...     status = sandbox.client().wait_for_segment(export, timeout=10, poll=0.05)
+            >>> [entry["exportedRows"] for entry in status["entries"]]
             [500, 500]
         """
         return self._raw.start_export(
-            None if export_id is None else whole("export_id", export_id, -(2**63)),
-            whole("rows", rows),
-            whole("entries", entries, 0, 1000),
-            truth("succeeds", succeeds),
-            (span("delay", delay), span("seconds", seconds)),
+            None if export_id is None else integer("export_id", export_id, -(2**63)),
+            integer("rows", rows),
+            integer("entries", entries, 0, 1000),
+            boolean("succeeds", succeeds),
+            (duration("delay", delay), duration("seconds", seconds)),
         )

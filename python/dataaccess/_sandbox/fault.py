@@ -1,11 +1,11 @@
-"""Faults of a `Sandbox`: the options of each kind, checked, and the `with` block for which they are in force."""
+"""`Fault`: the options of each kind of fault, and the `with` block in which it is active."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from dataaccess._arguments import span, text, whole
-from dataaccess._warn import warn_caller
+from dataaccess._core.checks import duration, integer, string
+from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
@@ -20,21 +20,21 @@ _PATHS = {"search": "/access/api/item/search", "download": "/access/api/segment/
 
 
 def _retry_after(name: str, value: object) -> int:
-    seconds = span(name, value)
+    seconds = duration(name, value)
     if not seconds.is_integer():
-        raise ConfigError(f"{name}= must be whole seconds, as the header is, not {value!r}")
-    return whole(name, int(seconds))
+        raise ConfigError(f"{name}= must be in whole seconds, not {value!r}")
+    return integer(name, int(seconds))
 
 
-# What is read from each option, and which options each kind needs or takes.
+# How each option is read, and which options each kind needs or takes.
 _READERS: dict[str, Callable[[str, object], Any]] = {
-    "after_bytes": whole,
-    "status": lambda name, value: whole(name, value, 200, 599),
+    "after_bytes": integer,
+    "status": lambda name, value: integer(name, value, 200, 599),
     "retry_after": _retry_after,
-    "body": text,
-    "seconds": span,
-    "chunk_bytes": lambda name, value: whole(name, value, 1),
-    "code": lambda name, value: whole(name, value, -(2**63)),
+    "body": string,
+    "seconds": duration,
+    "chunk_bytes": lambda name, value: integer(name, value, 1),
+    "code": lambda name, value: integer(name, value, -(2**63)),
 }
 _NEEDS = {"status": {"status"}, "delay": {"seconds"}, "drip": {"chunk_bytes", "seconds"}, "late_code": {"code"}}
 _TAKES = {
@@ -46,15 +46,15 @@ _TAKES = {
     "drip": {"chunk_bytes", "seconds"},
     "late_code": {"code"},
 }
-# Statuses whose answers end with their head.
+# Statuses whose responses have no body.
 _WITHOUT_BODY = {204, 304}
 
 
 class Fault:
-    """A fault of a `Sandbox`, in force for the time of a `with` block. Made by `Sandbox.fault`.
+    """A fault of a `Sandbox`, active in a `with` block. Made by `Sandbox.fault`.
 
-    It can be entered again after its end, and then counts from the beginning. Any thread may end it. One that is
-    never entered does nothing, of which it warns when it goes.
+    It can be entered again after its end, and then counts from zero. Any thread may end it. A fault that is never
+    entered has no effect, and warns of that when it is deleted.
     """
 
     _unused = False
@@ -69,28 +69,28 @@ class Fault:
         times: int | None,
         after: int,
     ) -> None:
-        """Checks the options; nothing is in force yet."""
+        """Checks the options; the fault is not active yet."""
         self._sandbox = sandbox
         self._options = {"kind": kind, **_checked(kind, options)}
         self._path = _checked_path(path)
-        self._times = None if times is None else whole("times", times, 1)
-        self._after = whole("after", after)
+        self._times = None if times is None else integer("times", times, 1)
+        self._after = integer("after", after)
         self._raw: RawFault | None = None
-        self._in_force = False
+        self._active = False
         self._unused = True
 
     @property
     def hits(self) -> int:
-        """How many answers it has changed, also when it is over; one that passed whole is none of them."""
+        """Number of responses it has changed. A response that passed unchanged does not count."""
         return 0 if self._raw is None else self._raw.hits
 
     def __enter__(self) -> Self:
-        """Brings it into force."""
+        """Activates the fault."""
         self._unused = False
-        if self._in_force:
-            raise SandboxError("this fault is in force already; make another one with sandbox.fault()")
+        if self._active:
+            raise SandboxError("this fault is active already; make another one with sandbox.fault()")
         self._raw = self._sandbox.begin_fault(self._options, self._path, self._after, self._times)
-        self._in_force = True
+        self._active = True
         return self
 
     def __exit__(
@@ -99,19 +99,19 @@ class Fault:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Ends it; answers that it holds up go on."""
+        """Ends the fault; responses that it delays continue."""
         if self._raw is not None:
             self._raw.end()
-        self._in_force = False
+        self._active = False
 
     def __del__(self) -> None:
-        """Warns if it was never in force."""
+        """Warns if it was never active."""
         if self._unused:
             call = f"sandbox.fault({self._options['kind']!r}, …)"
-            warn_caller(f"{call} was never in force; write: with {call}:", DataAccessWarning)
+            warn_caller(f"{call} was never active; write: with {call}:", DataAccessWarning)
 
     def __repr__(self) -> str:
-        """Its kind, its path, and how many answers it has changed."""
+        """Kind, path and hits."""
         return f"Fault({self._options['kind']!r}, path={self._path!r}, hits={self.hits})"
 
 
@@ -126,14 +126,14 @@ def _checked(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
         raise ConfigError(f"a fault {kind!r} needs {', '.join(f'{name}=' for name in missing)}")
     read = {name: _READERS[name](name, value) for name, value in given.items()}
     if "body" in read and read["status"] in _WITHOUT_BODY:
-        raise ConfigError(f"body= cannot be sent with status={read['status']}, whose answers have none")
+        raise ConfigError(f"body= cannot be sent with status={read['status']}, which has no body")
     return read
 
 
 def _checked_path(given: object) -> str | None:
     if given is None:
         return None
-    name = text("path", given)
+    name = string("path", given)
     path = _PATHS.get(name, name)
     if not path.startswith("/"):
         raise ConfigError(f"path= must be 'search', 'download' or a path that begins with /, not {path!r}")

@@ -1,4 +1,4 @@
-"""Faults asked of a `Sandbox`, and the log of what it received: what a test looks at."""
+"""Faults and the request log of a `Sandbox`, for tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Faults:
-    """What goes wrong, and what was seen."""
+    """Faults and the request log."""
 
     _raw: RawSandbox
 
@@ -34,41 +34,40 @@ class Faults:
         chunk_bytes: int | None = None,
         code: int | None = None,
     ) -> Fault:
-        """Makes answers fail for the time of a `with` block, on the real connection.
+        """Makes responses fail in a `with` block, on the real connection.
 
         Kinds, with their options:
 
-        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends.
-          With `after_bytes`, the head and so many bytes of the body are sent before, and an answer that is
-          no longer passes whole; without, nothing of the answer is.
-        - `status`: an answer with `status` and, if given, `retry_after` and `body`. Without a body it is an
-          envelope; for 403 that is the permission failure of section 7.
-        - `delay`: the answer begins after `seconds`.
-        - `drip`: the body comes in pieces of `chunk_bytes`, with `seconds` between them.
-        - `late_code`: `code` stands after the rows of an answer that is a success, with the value given.
+        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends. With
+          `after_bytes`, the headers and that many bytes of the body are sent before; a shorter response passes
+          unchanged. Without it nothing of the response is sent.
+        - `status`: a response with `status` and, if given, `retry_after` and `body`. The default body is an envelope;
+          for 403 it is the permission failure of the API specification.
+        - `delay`: the response starts after `seconds`.
+        - `drip`: the body is sent in pieces of `chunk_bytes`, with `seconds` between them.
+        - `late_code`: `code` follows the rows of a successful response, with the given value.
 
-        Without the `with` it never begins, of which a warning tells. The first fault in force that meets a
-        request has it; requests of other machines or names, which are refused, and bodies that are too large
-        meet none.
+        A fault that is never entered has no effect, and warns of that. The first active fault whose path matches gets
+        the request. Requests that are refused for their host or size get none.
 
         Args:
             kind: What goes wrong.
-            path: "search", "download" or a path; None is all.
-            times: How many requests it meets before it lets all pass; None is without end.
-            after: How many requests pass before it begins.
-            after_bytes: Bytes of the body that are sent.
+            path: "search", "download" or a path; None is all paths.
+            times: Number of requests it applies to; None is no limit.
+            after: Number of requests that pass before it applies.
+            after_bytes: Bytes of the body that are sent before.
             status: HTTP status, from 200 to 599.
             retry_after: Whole seconds for `Retry-After`.
-            body: The body as text; answers of status 204 and 304 have none.
+            body: The body as a string; responses of status 204 and 304 have none.
             seconds: Seconds, or a timedelta.
-            chunk_bytes: Most bytes of a piece.
+            chunk_bytes: Bytes of a piece, at most.
             code: `code` of the envelope.
 
         Returns:
-            A context manager; its `hits` counts the answers it has changed.
+            A context manager; its `hits` counts the responses it has changed.
 
         Raises:
-            ConfigError: An option that the kind does not take, needs, or cannot use.
+            ConfigError: An option is missing, invalid, or not one of the kind.
 
         Example:
             >>> import dataaccess as da
@@ -92,18 +91,17 @@ class Faults:
 
     @property
     def requests(self) -> list[ReceivedRequest]:
-        """The latest requests received, oldest first, 10,000 and 64 MiB of bodies at most.
+        """The latest requests, oldest first: at most 10,000, and 64 MiB of bodies.
 
-        Also those that were refused, for their token or before it was looked at. A snapshot, which stays
-        what it is; a stopped sandbox still tells.
+        Refused requests are included. The list is a snapshot. A stopped sandbox keeps its log.
         """
         return [received(*request) for request in self._raw.requests()]
 
     def clear_requests(self) -> None:
-        """Forgets the requests received so far.
+        """Clears the request log.
 
         Raises:
-            ForkedHandleError: The service belongs to the parent of this process.
+            ForkedHandleError: The sandbox belongs to the parent process.
 
         Example:
             >>> import dataaccess as da

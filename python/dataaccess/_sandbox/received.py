@@ -1,4 +1,4 @@
-"""What a `Sandbox` received: one record for each request."""
+"""The request log of a `Sandbox`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class ReceivedRequest:
     """A request as a `Sandbox` received it.
 
     Attributes:
-        time: When its head had come, in UTC.
-        method: As `POST`.
-        path: As `/access/api/item/search`, with the query if there is one.
-        headers: By their names in lower case; several of one name are joined by commas. Of a token there
-            are the last four characters, as `Bearer …a1b2`.
-        content: The body as bytes, None if it was not read to its end.
-        status: HTTP status of the answer; None when there was none (yet), as after a reset.
+        time: When its headers were received, in UTC.
+        method: The method, such as `POST`.
+        path: The path, such as `/access/api/item/search`, with the query if there is one.
+        headers: By lower-case name; several of one name are joined by commas. Only the last four characters of a token
+            are kept: `Bearer …a1b2`.
+        content: The body as bytes; None if it was not read to its end.
+        status: HTTP status of the response; None if there is none (yet), for example after a reset.
     """
 
     time: datetime
@@ -35,7 +35,7 @@ class ReceivedRequest:
 
     @property
     def body(self) -> Any:
-        """The content, decoded anew each time if it is JSON."""
+        """The body, decoded if it is JSON."""
         if self.content is None:
             return None
         try:
@@ -52,7 +52,7 @@ def received(
     content: bytes | None,
     status: int | None,
 ) -> ReceivedRequest:
-    """The record of a request."""
+    """Makes the record of a request."""
     joined: dict[str, str] = {}
     for name, value in headers:
         joined[name] = f"{joined[name]}, {value}" if name in joined else value

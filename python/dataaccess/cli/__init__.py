@@ -1,6 +1,6 @@
-"""The command `dataaccess`: its arguments, and which part of the package each subcommand calls.
+"""The command `dataaccess`. Each subcommand is a module of this package.
 
-It needs the standard library alone. Each subcommand is a module beside this one.
+It needs the standard library only.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from dataaccess import DataAccessError, __version__
+from dataaccess._native import VERSION
 from dataaccess.cli import sandbox
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command.
 
     Args:
-        arguments: The words after the command's name; None takes those of this process.
+        arguments: The arguments after the name of the command; None takes those of this process.
 
     Returns:
-        The exit code: 0, or 1 after an error, which is told in one line.
+        The exit code: 0, or 1 after an error, which is printed in one line.
     """
     given = parser().parse_args(arguments)
     try:
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dataaccess: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        # Whoever has closed the pipe knows; and what could not be written is not tried again on the way out.
+        # The reader closed the pipe on purpose. Python must not flush to it again at exit.
         if not isinstance(error, BrokenPipeError):
             print(f"dataaccess: the output could not be written: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -44,12 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What may be written after `dataaccess`."""
+    """The parser of the command."""
     parser = argparse.ArgumentParser(
         prog="dataaccess",
         description="Items and segment exports of a customer data platform.",
     )
-    parser.add_argument("--version", action="version", version=f"dataaccess {__version__}")
+    parser.add_argument("--version", action="version", version=f"dataaccess {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     sandbox.add_to(commands)
     return parser

@@ -1,6 +1,6 @@
-"""`dataaccess sandbox`: the embedded service in a process of its own, until it is told to stop.
+"""`dataaccess sandbox`: serves the sandbox in a process of its own, until it is stopped.
 
-What is for the shell goes to standard output, what is for people to standard error.
+Lines for the shell go to standard output, lines for people to standard error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataaccess.errors import ConfigError
 from dataaccess.sandbox import Sandbox
 from dataaccess.tokens import token_file
 
-# Arguments of a process can be read by every user of the machine, its environment and files by its own user alone.
+# Every user of the machine can read the arguments of a process; only its own user can read its environment and files.
 _TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 
 _DESCRIPTION = """\
@@ -33,19 +33,17 @@ _SERVED = """
   GET  {url}/openapi.json                  the description of both
 """
 
-# A wait without an end would not notice Ctrl-C on Windows.
-_LOOK_UP = 0.5
+# A wait without a timeout would not notice Ctrl-C on Windows.
+_POLL_SECONDS = 0.5
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the subcommand."""
-    # Without abbreviations: `--token abc` would look for a token in a file abc, and show the name when there is none.
-    parser = commands.add_parser(
-        "sandbox", help="serve the embedded service", description=_DESCRIPTION, allow_abbrev=False
-    )
-    parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; without it a free one")
+    # Without abbreviations: `--token abc` would read a token from a file abc, and print the name if there is none.
+    parser = commands.add_parser("sandbox", help="serve the sandbox", description=_DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; default: a free one")
     token = parser.add_mutually_exclusive_group()
-    token.add_argument("--scopes", nargs="+", metavar="SCOPE", help="scopes of the token; without it all there are")
+    token.add_argument("--scopes", nargs="+", metavar="SCOPE", help="scopes of the token; default: all")
     token.add_argument(
         "--token-file",
         type=Path,
@@ -57,7 +55,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         nargs="+",
         default=[],
         metavar="NAME",
-        help="names by which it may be addressed beside localhost, as host.docker.internal",
+        help="host names that requests may use besides localhost, such as host.docker.internal",
     )
     parser.add_argument(
         "--switch",
@@ -65,12 +63,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another answer to what the document does not show, as latency=0.5; may be given several times",
+        help="behaviour where the API specification is silent, such as latency=0.5; may be repeated",
     )
     data = parser.add_mutually_exclusive_group()
-    data.add_argument("--demo", action="store_true", help="made-up data, the same each time; the default")
+    data.add_argument("--demo", action="store_true", help="synthetic data, the same each time; the default")
     data.add_argument("--empty", action="store_true", help="no data")
-    data.add_argument("--db", type=Path, metavar="FILE", help="the data of this file, which is made if it is not there")
+    data.add_argument("--db", type=Path, metavar="FILE", help="the data of this file; made if it does not exist")
     parser.set_defaults(run=run)
 
 
@@ -79,13 +77,13 @@ def run(given: argparse.Namespace) -> int:
     stopping = threading.Event()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        # What `nohup` has ignored stays ignored.
+        # A signal that `nohup` ignores stays ignored.
         if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
             signal.signal(number, lambda *_: stopping.set())
     token = _own_token(given)
     with _start(given, token) as sandbox:
-        _tell(sandbox, given, token)
-        while not stopping.wait(_LOOK_UP):
+        _announce(sandbox, given, token)
+        while not stopping.wait(_POLL_SECONDS):
             pass
     return 0
 
@@ -95,7 +93,7 @@ def _own_token(given: argparse.Namespace) -> str | None:
         return token_file(given.token_file)()
     token = os.environ.get(_TOKEN)
     if token and given.scopes:
-        raise ConfigError(f"--scopes is for a token that is made here, and the one of {_TOKEN} has every scope")
+        raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
     return token or None
 
 
@@ -111,9 +109,9 @@ def _start(given: argparse.Namespace, token: str | None) -> Sandbox:
     return Sandbox.demo(**options)
 
 
-def _tell(sandbox: Sandbox, given: argparse.Namespace, token: str | None) -> None:
+def _announce(sandbox: Sandbox, given: argparse.Namespace, token: str | None) -> None:
     token = token or sandbox.issue_token(given.scopes)
-    data = f"the data of {given.db}" if given.db else "no data" if given.empty else "made-up data"
+    data = f"the data of {given.db}" if given.db else "no data" if given.empty else "synthetic data"
     print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
     print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)
     print(f"The token has the scopes {', '.join(given.scopes or sandbox.scopes)}.", file=sys.stderr, flush=True)

@@ -326,17 +326,17 @@ fn name_and_id_must_agree() {
 
 #[test]
 fn attributes_are_sent_as_an_array_or_a_string() {
-    let customers = |form: Value| ItemsArguments { attrs_as: input(form), ..customers(some_customers()) };
+    let customers = |form: Value| ItemsArguments { attrs_format: input(form), ..customers(some_customers()) };
     assert_eq!(body(customers(json!(null)))["attrs"], json!(["customer_id", "name"]));
     assert_eq!(body(customers(json!("array")))["attrs"], json!(["customer_id", "name"]));
-    assert_eq!(body(customers(json!("text")))["attrs"], json!("customer_id,name"));
-    let message = "\"csv\" is not a format of attrs: write \"array\" or \"text\"";
-    refuses(customers(json!("csv")), "attrs_as", "attrs", message);
+    assert_eq!(body(customers(json!("string")))["attrs"], json!("customer_id,name"));
+    let message = "\"csv\" is not a format of attrs: write \"array\" or \"string\"";
+    refuses(customers(json!("csv")), "attrs_format", "attrs", message);
     let time = || expression(col("allocated_time", after("2024-01-01")));
-    let codes = |form: &str| ItemsArguments { attrs_as: InputValue::text(form), ..codes(time()) };
+    let codes = |form: &str| ItemsArguments { attrs_format: InputValue::text(form), ..codes(time()) };
     assert!(checked(codes("array")).is_ok());
-    let message = "a search of promotion codes takes attrs as an array: leave attrs_as out";
-    refuses(codes("text"), "attrs_as", "attrs", message);
+    let message = "a search of promotion codes takes attrs as an array: leave attrs_format out";
+    refuses(codes("string"), "attrs_format", "attrs", message);
 }
 
 #[test]
@@ -491,14 +491,14 @@ fn the_problems_of_all_arguments_are_reported_together() {
         attrs: input(json!(["a", 3])),
         where_clause: expression(all([matches("x", json!([])), col("t", after(5))])),
         limit: InputValue::Bool(true),
-        attrs_as: InputValue::text("csv"),
+        attrs_format: InputValue::text("csv"),
     }));
     assert_eq!(
         locations(&found),
         [
             ("item_type_id", "itemTypeId"),
             ("attrs[1]", "attrs[1]"),
-            ("attrs_as", "attrs"),
+            ("attrs_format", "attrs"),
             ("where", "filters.OR[0].AND[0].value"),
             ("where", "filters.OR[0].AND[1].value"),
             ("limit", ""),

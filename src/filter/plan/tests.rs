@@ -18,19 +18,19 @@ use crate::time::Zone;
 const DAY: i64 = 86_400_000;
 const NEW_YEAR: i64 = 1_704_067_200_000;
 
-fn of_codes(allocated_time: InputValue, audience: Value, chunk: &InputValue) -> Result<Plan> {
+fn of_codes(allocated_time: InputValue, audience: Value, values_per_request: &InputValue) -> Result<Plan> {
     let arguments = CodesArguments { allocated_time, allocated_audience: input(audience), ..CodesArguments::default() };
-    codes::plan(arguments, chunk, &Zone::default())
+    codes::plan(arguments, values_per_request, &Zone::default())
 }
 
-fn of_items(tree: Tree<ColumnCondition>, chunk: &InputValue) -> Result<Plan> {
+fn of_items(tree: Tree<ColumnCondition>, values_per_request: &InputValue) -> Result<Plan> {
     let arguments = ItemsArguments {
         item_type_name: InputValue::text("customer"),
         attrs: input(json!(["name"])),
         where_clause: expression(tree),
         ..ItemsArguments::default()
     };
-    items::plan(arguments, chunk, &Zone::default())
+    items::plan(arguments, values_per_request, &Zone::default())
 }
 
 /// The values of each request's conditions.
@@ -124,11 +124,14 @@ fn a_plan_that_is_impossible_is_refused() {
     let ids: Vec<String> = (0..300).map(|id| id.to_string()).collect();
     let problem = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(ids), &InputValue::Integer(1)));
     assert!(problem.message.contains("365 x 300 requests"), "{problem}");
-    for (chunk, advice) in [(InputValue::Integer(0), "less than 1"), (InputValue::text("many"), "\"many\" is a string")]
+    for (values_per_request, advice) in
+        [(InputValue::Integer(0), "less than 1"), (InputValue::text("many"), "\"many\" is a string")]
     {
-        let found = problems(of_codes(InputValue::Null, Value::Null, &chunk));
+        let found = problems(of_codes(InputValue::Null, Value::Null, &values_per_request));
         assert_eq!(found.len(), 2, "reported together");
-        assert!(found.iter().any(|problem| problem.argument == "chunk" && problem.message.contains(advice)));
+        assert!(
+            found.iter().any(|problem| problem.argument == "values_per_request" && problem.message.contains(advice))
+        );
     }
 }
 
@@ -138,7 +141,7 @@ proptest! {
     fn each_combination_is_requested_once(
         ids in prop::collection::vec("[a-d]{1,2}", 1..40),
         statuses in prop::sample::subsequence(vec![1, 3, 4], 1..=3),
-        chunk in 1_usize..12,
+        values_per_request in 1_usize..12,
         length in 1_usize..6,
     ) {
         let stop = format!("2024-01-{:02}", length + 1);
@@ -148,13 +151,13 @@ proptest! {
             code_status: input(json!(statuses)),
             ..CodesArguments::default()
         };
-        let given_chunk = InputValue::Integer(i64::try_from(chunk).expect("a small number"));
-        let plan = codes::plan(arguments, &given_chunk, &Zone::default()).expect("a valid plan");
+        let given_count = InputValue::Integer(i64::try_from(values_per_request).expect("a small number"));
+        let plan = codes::plan(arguments, &given_count, &Zone::default()).expect("a valid plan");
         let mut requested: HashMap<(Value, Value, Value), usize> = HashMap::new();
         for values in values(&plan) {
             let [audience, status, day] = values.as_slice() else { panic!("three conditions") };
             let lists = (audience.as_array().expect("ids"), status.as_array().expect("statuses"));
-            prop_assert!(lists.0.len() <= chunk && lists.1.len() <= chunk);
+            prop_assert!(lists.0.len() <= values_per_request && lists.1.len() <= values_per_request);
             for id in lists.0 {
                 for status in lists.1 {
                     *requested.entry((id.clone(), status.clone(), day.clone())).or_default() += 1;

@@ -7,7 +7,9 @@ import datetime as dt
 import decimal
 import enum
 import itertools
+import pickle
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -168,9 +170,44 @@ def test_a_lookalike_is_not_taken_for_a_filter() -> None:
         da.validate_codes(["id"], allocated_time=fake)
 
 
-def test_many_problems_are_reported_in_one_line_and_kept_in_full() -> None:
+def test_several_problems_are_counted_in_one_line_noted_for_tracebacks_and_kept_in_full() -> None:
     with pytest.raises(da.ValidationError) as caught:
         da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
     assert len(caught.value.problems) == 30
-    assert "and 20 more" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value) == "30 problems: code_status[0], code_status[1], code_status[2], …"
+    notes = caught.value.__notes__
+    assert (len(notes), notes[-1]) == (11, "and 20 more, see .problems")
+    assert notes[0].startswith("code_status[0]: 10 is not one of code_status")
+    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
+
+
+@pytest.mark.parametrize("value", [10, 7.5, "x", True, np.int64(9), dt.date(2024, 1, 1), ["sent"], da.col("x")])
+def test_a_problem_has_the_value_that_was_passed(client: Any, value: Any) -> None:
+    statuses = [["sent", value], ("used", "sent", value)]
+    for several in statuses:
+        with pytest.raises(da.ValidationError) as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=several)
+        (problem,) = caught.value.problems
+        assert problem.value is value
+    (copy,) = pickle.loads(pickle.dumps(caught.value)).problems
+    assert copy.value == value if isinstance(value, bool | int | float | str | dt.date) else isinstance(copy.value, str)
+
+
+def test_the_value_of_a_problem_is_found_at_its_place(client: Any) -> None:
+    condition = {"column": "a", "operator": 3, "value": ["x"], "data_type": "string"}
+    cases: list[tuple[Callable[[], object], list[tuple[str, object]]]] = [
+        (lambda: client.search_items("customer", "a", {"OR": [{"AND": [condition]}]}), [('where["OR"][0]', 3)]),
+        (lambda: client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema={"id": 5}), [("schema", 5)]),
+        (lambda: client.download_segment("5"), [("export_id", "5")]),
+        (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), [("allocated_time", [1, 2])]),
+        (lambda: client.scan_codes(allocated_time=da.on("2024-01-15")).head(-1), [("n", -1)]),
+        (lambda: client.search_codes(allocated_time=da.on("2024-01-15"), limit=0), [("limit", 0)]),
+    ]
+    for call, expected in cases:
+        with pytest.raises(da.ValidationError) as caught:
+            call()
+        found = [(problem.argument, problem.value) for problem in caught.value.problems]
+        assert len(found) == len(expected)
+        for (argument, value), (start, passed) in zip(found, expected, strict=True):
+            assert argument.startswith(start)
+            assert value == passed

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from dataaccess import _native
-from dataaccess.scan import AsyncBatches, Batches
+from dataaccess import AsyncBatches, Batches, _native
 
 SCANS = ["scan_codes", "scan_items"]
 CALLS = ["search_codes", "search_items", "download_segment", "wait_for_segment"]
@@ -24,10 +23,8 @@ CHECKS = ["validate_codes", "validate_items"]
 
 def arguments_of(call: Any) -> str:
     """The part of a docstring on arguments, results and errors."""
-    text = inspect.getdoc(call) or ""
-    return text[text.index("Args:") : text.index("Example:")].replace(
-        "in the loop's thread", "in the thread that waits"
-    )
+    text = message_of(call)
+    return text[text.index("Args:") :]
 
 
 @pytest.mark.parametrize("name", [*CALLS, "call"])
@@ -45,14 +42,15 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert arguments_of(one) == arguments_of(other)
     search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
-    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema", "chunk", "ordered"}
+    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema", "values_per_request", "ordered"}
 
 
 READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+SHOWN = ["explain", "requests", "column_names", "last_stats"]
 USES = [*READINGS, "to_parquet", "to_csv", "to_jsonl", "run"]
 
 
-@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain"])
+@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain", "requests"])
 def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
     check_twins(da.Scan, da.AsyncScan, name)
 
@@ -72,17 +70,17 @@ def check_twins(kind: type, asynchronous: type, name: str) -> None:
 
 def message_of(call: Any) -> str:
     """A docstring up to its example, in the words of the synchronous half."""
-    text = (inspect.getdoc(call) or "").partition("Example:")[0]
+    text = " ".join((inspect.getdoc(call) or "").partition("Example:")[0].split())
     for asynchronous, synchronous in WORDS.items():
         text = text.replace(asynchronous, synchronous)
-    return " ".join(text.split())
+    return text
 
 
 WORDS = {
     "An asynchronous iterator": "An iterator",
     "`async with`": "`with`",
     "`AsyncTask`": "`Task`",
-    "in the loop's thread": "in the thread that waits",
+    "in the thread of the event loop": "in the thread that waits",
 }
 
 
@@ -91,17 +89,17 @@ def names(kind: type) -> set[str]:
 
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
-    assert names(da.Scan) == names(da.AsyncScan) == {*USES, "batches", "tasks", "explain", "column_names", "stats"}
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, "batches", "explain", "column_names", "stats"}
+    assert names(da.Scan) == names(da.AsyncScan) == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, "batches", "iter_rows"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
-    forms = {"to_arrow", "to_dicts", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
+    forms = {"to_arrow", "to_pylist", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
     assert names(da.Batch) == forms
     assert names(da.Table) == forms | {"stats"}
 
 
 def test_the_clients_have_no_other_names() -> None:
-    assert names(da.Client) == names(da.AsyncClient)
+    assert names(da.Client) | {"aclose"} == names(da.AsyncClient)
     assert inspect.signature(da.Client) == inspect.signature(da.AsyncClient)
 
 
@@ -113,11 +111,42 @@ def test_the_functions_of_the_module_take_the_same_and_a_client(name: str) -> No
     assert (client.name, client.default) == ("client", None)
 
 
-def test_all_is_sorted_and_names_each_public_object() -> None:
+EVERYTHING = sorted({*da.__all__, *da._HOMES, *da.errors.__all__} - {"__version__"})
+
+
+def test_what_users_type_is_shown_and_sorted() -> None:
     assert da.__all__ == sorted(set(da.__all__))
-    assert [name for name in da.__all__ if not hasattr(da, name)] == []
-    public = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert public == set(da.__all__) - {"__version__"}
+    assert dir(da) == sorted([*da.__all__, "errors", "types"])
+    assert len(dir(da)) <= 30
+    assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
+
+
+def test_no_other_name_is_found() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'serach_codes'"):
+        da.serach_codes  # type: ignore[attr-defined]  # noqa: B018
+    assert not [name for name in ("scan", "client", "post") if hasattr(da, name)]
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_public_objects_are_of_the_package_whichever_module_defines_them(name: str) -> None:
+    value = getattr(da, name)
+    assert value.__module__ == "dataaccess"
+    assert pickle.loads(pickle.dumps(value)) is value
+    assert pickle.dumps(value).count(b"dataaccess._") == 0
+
+
+def test_type_checkers_see_every_name() -> None:
+    tree = ast.parse(Path(da.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == {*da._HOMES, *da._PUBLIC, "__version__", "*"}
+
+
+def test_the_synchronous_classes_and_the_functions_are_generated_from_the_asynchronous_classes() -> None:
+    script = Path(__file__).parents[3] / "scripts" / "generate_sync.py"
+    subprocess.run([sys.executable, script, "--check"], check=True)  # noqa: S603
 
 
 def test_the_version_is_that_of_the_manifest() -> None:
@@ -137,7 +166,7 @@ def test_every_native_name_is_used() -> None:
 
 def test_every_kind_of_the_core_has_a_class() -> None:
     assert _native.ERROR_CLASSES
-    assert set(_native.ERROR_CLASSES) <= set(da.__all__)
+    assert set(_native.ERROR_CLASSES) <= set(da.errors.__all__)
     assert [name for name in _native.ERROR_CLASSES if not issubclass(getattr(da, name), da.DataAccessError)] == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -151,6 +152,37 @@ def test_every_problem_is_reported_before_anything_is_sent(client: Any) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-def test_days_belong_to_scans(client: Any) -> None:
+def test_days_are_all_requests_with_the_rows_in_order(client: Any, sandbox: da.Sandbox) -> None:
+    attrs = ["id", "allocated_time"]
+    each = [client.search_codes(attrs, allocated_time=da.on(f"2024-01-{day}")) for day in (14, 15, 16)]
+    before = len(sandbox.requests)
+    rows = client.search_codes(attrs, allocated_time=da.days("2024-01-14", "2024-01-17"))
+    assert rows == [row for day in each for row in day]
+    assert len(sandbox.requests) - before == 3
+    assert client.search_codes(attrs, allocated_time=da.between("2024-01-14", "2024-01-17")) == rows
+    assert client.search_codes(attrs, allocated_time=da.on(da.days("2024-01-14", "2024-01-17")), limit=80) == rows[:80]
+
+
+def test_days_are_no_single_body(client: Any) -> None:
     with pytest.raises(da.ValidationError, match="scan_codes"):
-        client.search_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
+        client.validate_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh", "America/Havana"])
+def test_since_includes_the_day_and_after_excludes_it(connect: Any, zone: str) -> None:
+    # In Havana the clocks skip the midnight of 2024-03-10.
+    edges = ["2024-03-09 23:59:59", "2024-03-10 01:00:00", "2024-03-10 23:59:59", "2024-03-11 00:00:00"]
+    with da.Sandbox(switches={"day_zone": zone}) as service:
+        local = ZoneInfo(zone)
+        times = [dt.datetime.fromisoformat(edge).replace(tzinfo=local) for edge in edges]
+        service.load("promotion_code", [{"id": str(n), "allocated_time": time} for n, time in enumerate(times)])
+        client = connect(service, timezone=zone)
+
+        def ids(condition: Any) -> list[str]:
+            return [row["id"] for row in client.search_codes(["id"], allocated_time=condition)]
+
+        assert ids(da.since("2024-03-10")) == ids(da.since(dt.datetime(2024, 3, 10, 12))) == ["1", "2", "3"]  # noqa: DTZ001
+        assert ids(da.after("2024-03-10")) == ["3"]
+        assert ids(da.before("2024-03-10")) == ["0"]
+        assert ids(da.between("2024-03-10", "2024-03-11")) == ids(da.on("2024-03-10")) == ["1", "2"]
+        assert ids(da.since("2024-03-12")) == []

@@ -41,7 +41,7 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
         ({"timeout": timedelta(0)}, "timeout="),
         ({"retries": -1}, "retries="),
         ({"concurrency": 0}, "concurrency="),
-        ({"rate": 0}, "rate="),
+        ({"requests_per_second": 0}, "requests_per_second="),
         ({"max_response_bytes": 0}, "max_response_bytes="),
         ({"proxy": "proxy.example.com"}, "proxy="),
         ({"headers": {"Authorization": "Bearer x"}}, "token="),
@@ -102,9 +102,9 @@ def test_options_may_move_to_another_address() -> None:
 def test_options_refuse_what_they_do_not_know() -> None:
     client = da.Client("https://cdp.example.com", token="tok")
     with pytest.raises(TypeError, match="tmeout"):
-        client.with_options(tmeout=3)
+        client.with_options(tmeout=3)  # type: ignore[call-arg] # on purpose
     with pytest.raises(TypeError, match="token"):
-        client.with_options(token="other")
+        client.with_options(token="other")  # type: ignore[call-arg] # on purpose
     with pytest.raises(da.ConfigError):
         client.with_options(retries=-2)
 
@@ -136,7 +136,7 @@ def test_rate_spaces_requests() -> None:
     import time
 
     with serving(always(http())) as server:
-        client = da.Client(server.base_url, token="tok", rate=20)
+        client = da.Client(server.base_url, token="tok", requests_per_second=20)
         started = time.monotonic()
         for _ in range(5):
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -154,7 +154,7 @@ def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
         with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
             search = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
             assert connect(server.base_url).search_codes(**search) == []
-            strict = connect(server.base_url, strict=True)
+            strict = connect(server.base_url, strict_empty=True)
             if wrong is None:
                 assert strict.search_codes(**search) == []
             else:

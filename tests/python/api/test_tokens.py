@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pickle
 import threading
 import time
 import traceback
@@ -280,6 +282,33 @@ def test_a_callable_that_returns_no_token_is_reported(connect: Any, given: Any, 
         assert isinstance(caught.value.__cause__, KeyError)
 
 
+@pytest.mark.both_clients
+def test_a_coroutine_function_is_a_token_callable(connect: Any, sandbox: da.Sandbox) -> None:
+    loops = []
+
+    async def token() -> tuple[str, datetime]:
+        await asyncio.sleep(0)
+        loops.append(asyncio.get_running_loop())
+        return sandbox.issue_token(), datetime.now(UTC) + timedelta(hours=1)
+
+    client = connect(sandbox.base_url, token=token)
+    assert search(client) == search(client)
+    assert len(loops) == 1
+    assert loops[0].is_closed()
+
+
+async def failing_token() -> str:
+    raise KeyError("no vault")
+
+
+def test_a_coroutine_that_fails_is_the_cause(connect: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="KeyError") as caught:
+        search(connect(server.base_url, token=failing_token, retries=0))
+    assert isinstance(caught.value.__cause__, KeyError)
+    client = da.Client(server.base_url, token=failing_token)
+    assert pickle.loads(pickle.dumps(client))._token.callable is failing_token
+
+
 def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -> None:
     inner = sandbox.client()
 
@@ -352,11 +381,14 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
     path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
     path.chmod(0o600)
     token = da.token_file(path)
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught:
+    with (
+        serving(always(http())) as server,
+        pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught,
+    ):
         search(connect(server.base_url, token=token))
     assert not is_told(OWN, caught.value)
     if encoding in {"utf-16", "utf-32", "latin-1"}:
-        with pytest.raises(da.ConfigError, match=r"token file .*token is not UTF-8 text; save it as UTF-8") as caught:
+        with pytest.raises(da.ConfigError, match=r"token file .*token is not valid UTF-8; save it as UTF-8") as caught:
             token()
         assert not is_told(OWN, caught.value)
     assert server.requests == []

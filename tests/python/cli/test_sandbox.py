@@ -185,7 +185,7 @@ def test_it_prints_what_it_serves_and_no_token() -> None:
         _, reported = served.stop()
     assert [path for path in paths if f"POST {url}{path} " not in reported] == []
     assert f"GET  {url}/openapi.json " in reported
-    assert "made-up data" in reported
+    assert "synthetic data" in reported
     assert "scopes item." in reported
     assert served.exports["DATAACCESS_TOKEN"] not in reported
 

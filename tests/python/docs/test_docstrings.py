@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,18 +22,24 @@ MODULES = [
     if not module.name.endswith("._native")
 ]
 FINDER = doctest.DocTestFinder(exclude_empty=True)
-EXAMPLES = [
-    example
-    for module in [da, *MODULES]
-    for example in FINDER.find(module, module.__name__, module=module)
-    if example.examples
-]
+
+
+def examples(module: ModuleType) -> Iterator[doctest.DocTest]:
+    """The examples of what a module defines. Public objects say that they are of the package, so names are read."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            defined = getattr(module, node.name)
+            yield from FINDER.find(defined, f"{module.__name__}.{node.name}", module=False, globs=dict(vars(module)))
+
+
+EXAMPLES = [example for module in [da, *MODULES] for example in examples(module) if example.examples]
 
 
 def public() -> list[Any]:
     """The public names, and the public methods of the classes among them."""
     names: list[Any] = []
-    for name in da.__all__:
+    for name in sorted({*da.__all__, *da._HOMES, *da.errors.__all__}):
         value = getattr(da, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             names.append(pytest.param(value, id=name))

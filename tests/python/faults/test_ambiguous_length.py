@@ -53,7 +53,7 @@ def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
         for _ in range(4):
             assert ask(client) == ask.result
         assert server.connections == 5
-        assert client.stats().connections_opened == 5
+        assert client.stats.connections_opened == 5
 
 
 def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation) -> None:

@@ -187,7 +187,9 @@ def test_s3_a_folder_of_another_query_is_refused(
 def test_s3_a_folder_of_another_service_or_object_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     def scan(name: str, number: int, address: Any = service, **options: Any) -> Any:
         where = da.col("id").matches([f"x-{value}" for value in range(6)])
-        return connect(address).scan_items(name, ["id"], where, item_type_id=number, **{"chunk": 3, **options})
+        return connect(address).scan_items(
+            name, ["id"], where, item_type_id=number, **{"values_per_request": 3, **options}
+        )
 
     service.declare("store", 7, {"id": "string"})
     service.declare("shop", 8, {"id": "string"})
@@ -195,9 +197,9 @@ def test_s3_a_folder_of_another_service_or_object_is_refused(connect: Any, servi
     with some_days() as other:
         refused = {
             "item type": [scan("shop", 8)],
-            "tasks": [scan("store", 7, chunk=2)],
-            "attrs": [scan("store", 7, attrs_as="text")],
-            "filters": [scan("store", 7, chunk=4)],
+            "tasks": [scan("store", 7, values_per_request=2)],
+            "attrs": [scan("store", 7, attrs_format="string")],
+            "filters": [scan("store", 7, values_per_request=4)],
             "service": [scan("store", 7, other)],
         }
         for field, scans in refused.items():

@@ -244,7 +244,7 @@ def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
             assert caught.value.attempts == 1
         given: list[Any] = []
         with sandbox.fault("late_code", code=code), pytest.raises(da.StreamInterruptedError) as interrupted:
-            given.extend(row for batch in client.scan_codes(**where).batches(max_rows=100) for row in batch.to_dicts())
+            given.extend(row for batch in client.scan_codes(**where).batches(max_rows=100) for row in batch.to_pylist())
         assert type(interrupted.value.__cause__) is LATE[code]
         # All but the last batch, which waits for the verdict.
         assert interrupted.value.rows_yielded == len(given) == (len(rows) - 1) // 100 * 100
@@ -271,13 +271,13 @@ def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(con
     members, told_as = EMPTY[case]
     with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
-        strict = connect(server.base_url, strict=True)
+        strict = connect(server.base_url, strict_empty=True)
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert list(scan.batches()) == []
-        assert (scan.stats.rows, scan.stats.empty_shape) == (0, told_as)
+        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, told_as)
         assert scan.collect().num_rows == 0
-        assert scan.stats.empty_shape == told_as
+        assert scan.last_stats.empty_shape == told_as
         for ask in (search, stream, collect):
             if case == "H29-list":
                 assert len(ask(strict)) == 0

@@ -29,7 +29,7 @@ def columns(client: Any, schema: Any = None) -> Any:
 
 
 def batches(client: Any, schema: Any = None) -> Any:
-    return [row for batch in scan_of(client, schema).batches() for row in batch.to_dicts()]
+    return [row for batch in scan_of(client, schema).batches() for row in batch.to_pylist()]
 
 
 def download(client: Any, _schema: Any = None) -> Any:

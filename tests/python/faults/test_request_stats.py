@@ -58,9 +58,9 @@ def test_the_history_has_each_failure_in_order(connect: Any) -> None:
 def test_figures_count_what_was_done(connect: Any) -> None:
     with serving(in_turn(BROKEN, throttled("Retry-After: 0"), WHOLE)) as server:
         client = connect(server.base_url)
-        assert vars_of(client.stats()) == {**dict.fromkeys(vars_of(client.stats()), 0), "quota_left": 500}
+        assert vars_of(client.stats) == {**dict.fromkeys(vars_of(client.stats), 0), "quota_left": 500}
         search(client)
-        assert vars_of(client.stats()) == {
+        assert vars_of(client.stats) == {
             "requests": 3,
             "retries": 2,
             "free_retries": 0,
@@ -72,7 +72,7 @@ def test_figures_count_what_was_done(connect: Any) -> None:
             "quota_left": 486,
         }
         client.close()
-        assert client.stats().requests == 3
+        assert client.stats.requests == 3
 
 
 def test_a_request_is_in_flight_until_its_response_ends() -> None:
@@ -88,10 +88,10 @@ def test_a_request_is_in_flight_until_its_response_ends() -> None:
         client = da.Client(server.base_url, token="tok")
         found = pool.submit(search, client)
         assert arrived.wait(60)
-        assert client.stats().in_flight == 1
+        assert client.stats.in_flight == 1
         over.set()
         assert found.result()
-        assert client.stats().in_flight == 0
+        assert client.stats.in_flight == 0
 
 
 def vars_of(stats: Any) -> dict[str, int]:

@@ -34,7 +34,7 @@ def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, as
         client = connect(server.base_url, retries=1)
         for _ in range(100):
             assert ask(client) == ask.result
-        stats = client.stats()
+        stats = client.stats
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (99, 0, 100)
         assert stats.quota_left == 500
 
@@ -50,7 +50,7 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
         for _ in range(2):
             search(client)
         assert len(server.requests) == 4
-        stats = client.stats()
+        stats = client.stats
         assert (stats.requests, stats.free_retries, stats.retries) == (4, 1, 1)
 
 
@@ -60,7 +60,7 @@ def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operat
         with pytest.raises(da.ConnectionLostError):
             ask(client)
         assert len(server.requests) == 2
-        assert client.stats().free_retries == 0
+        assert client.stats.free_retries == 0
 
 
 def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: Any, ask: Operation) -> None:
@@ -87,7 +87,7 @@ def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any
             search(client)
             time.sleep(idle)
         assert len(server.requests) <= 300 * 1.01
-        assert client.stats().retries == 0
+        assert client.stats.retries == 0
 
 
 def test_h9_two_responses_that_end_at_the_same_byte_are_enough(connect: Any, ask: Operation) -> None:
@@ -182,11 +182,11 @@ def test_r2_an_outage_is_not_made_worse(connect: Any, ask: Operation) -> None:
         assert errors[-1].retryable
         assert "of late" in str(errors[-1])
         assert (errors[-1].attempts, len(errors[-1].history)) == (1, 1)
-        stats = client.stats()
+        stats = client.stats
         assert (stats.requests, stats.retries, stats.throttled, stats.quota_left) == (135, 35, 135, 10)
         server.answer = always(WHOLE)
         ask(client)
-        assert client.stats().quota_left == 11
+        assert client.stats.quota_left == 11
 
 
 def test_r2_copies_that_share_connections_share_what_they_may_spend(connect: Any) -> None:
@@ -195,7 +195,7 @@ def test_r2_copies_that_share_connections_share_what_they_may_spend(connect: Any
         with pytest.raises(da.ServerError):
             search(client)
         copy = client.with_options(timeout=9)
-        assert copy.stats().quota_left == client.stats().quota_left == 486
+        assert copy.stats.quota_left == client.stats.quota_left == 486
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
     with serving(answer) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token="tok")
         first = pool.submit(search, client)
-        while not client.stats().throttled:
+        while not client.stats.throttled:
             time.sleep(0.001)
         assert all(task.result() for task in [pool.submit(search, client) for _ in range(4)])
         assert first.result()

@@ -64,7 +64,7 @@ def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: 
         if progress.done in {2, 5}:
             tokens.expire()
 
-    client = connect(service.base_url, token=tokens, concurrency=2, rate=RATE)
+    client = connect(service.base_url, token=tokens, concurrency=2, requests_per_second=RATE)
     report = by_day(client).run(tmp_path, on_progress=on_progress)
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(tokens.given) == 3
@@ -82,7 +82,7 @@ def test_s6_without_another_token_the_run_ends_and_continues_with_one(
         if progress.done == 3:
             service.revoke(token)
 
-    client = connect(service.base_url, token=token, concurrency=2, rate=RATE)
+    client = connect(service.base_url, token=token, concurrency=2, requests_per_second=RATE)
     with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run it again to go on") as caught:
         by_day(client).run(tmp_path, on_progress=on_progress)
     assert caught.value.code == 301
@@ -152,7 +152,7 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
     with answering(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
-            da.ScanIncompleteError, match=r"^2 of 50 tasks failed for good, and 48 are kept in"
+            da.ScanIncompleteError, match=r"^2 of 50 tasks failed permanently, and 48 are kept in"
         ) as caught:
             scan.run(tmp_path, on_progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))

@@ -149,13 +149,13 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
 ) -> None:
     client = connect(f"{front.secured}/limited", retries=9, **options)
     assert [search(client) for _ in range(4)] == [rows] * 4
-    answered = front.answered(client.stats().requests)
+    answered = front.answered(client.stats.requests)
     assert answered["200"] == 4
     assert answered["429"] > 0
 
 
 @pytest.mark.slow
 def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
-    client = connect(f"{front.secured}/limited", retries=0, rate=1.8, **options)
+    client = connect(f"{front.secured}/limited", retries=0, requests_per_second=1.8, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3
     assert front.answered(3) == {"200": 3}

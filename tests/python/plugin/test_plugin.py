@@ -34,13 +34,13 @@ FILES = {
     "test_0_nothing_starts_unless_a_test_asks_for_it": (
         2,
         """
-        import dataaccess as da
+        from dataaccess._core import embedded
 
         def test_without():
-            assert da.sandbox._addresses == set()
+            assert embedded._addresses == set()
 
         def test_with(dataaccess_sandbox):
-            assert da.sandbox._addresses == {dataaccess_sandbox.base_url}
+            assert embedded._addresses == {dataaccess_sandbox.base_url}
         """,
     ),
     "test_1_a_test_has_a_client_of_the_demo_data": (

@@ -115,7 +115,7 @@ def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
     loop.close()
     # Their responses arrive after the waiters have gone.
     deadline = time.monotonic() + 20
-    while client.stats().in_flight and time.monotonic() < deadline:
+    while client.stats.in_flight and time.monotonic() < deadline:
         time.sleep(0.01)
     pending = sum(not task.done() for task in tasks)
     assert pending

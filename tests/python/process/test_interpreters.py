@@ -21,6 +21,7 @@ code = '''
 import os
 try:
     import dataaccess
+    dataaccess.Client
     outcome = "imported"
 except ImportError as error:
     outcome = "ImportError: " + str(error)

@@ -77,7 +77,7 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
-    assert again.getMessage().startswith("search_codes: attempt 1 failed, again in ")
+    assert again.getMessage().startswith("search_codes: attempt 1 failed, retry in ")
     assert done.getMessage().startswith("search_codes: attempt 2 ended (ok) after ")
     assert ids[1] in done.getMessage()
     times = [record.created for record in kept.records]

@@ -58,3 +58,30 @@ def test_p11_every_exception_survives_a_process_pool() -> None:
             with pytest.raises(kind) as caught:
                 result.get(timeout=50)
             assert shown(caught.value) == shown(full(kind))
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
+    client = da.Client("sandbox:demo")
+    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"), schema={"id": str})
+    error = None
+    try:
+        client.validate_codes(allocated_time=da.on("2024-01-15"), code_status=[7, object()])
+    except da.ValidationError as raised:
+        error = raised
+    kept = {
+        "client": client,
+        "scan": scan,
+        "task": scan.tasks()[0],
+        "asynchronous task": da.AsyncClient("sandbox:demo").scan_codes(allocated_time=da.on("2024-01-15")).tasks()[0],
+        "report": scan.run(tmp_path),
+        "figures": (scan.last_stats, client.stats),
+        "error": error,
+        "condition": da.col("a").since("2024-01-15") & da.col("b").equals(1),
+        "range": da.between("2024-01-14", "2024-01-16"),
+        "token": da.token_file("token"),
+    }
+    for name, value in kept.items():
+        pickled = pickle.dumps(value)
+        assert b"dataaccess._" not in pickled, name
+        assert repr(pickle.loads(pickled)) == repr(value) or name == "error"

@@ -70,10 +70,11 @@ def test_closing_frees_a_thread_that_waits() -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataaccess import _calls, sandbox
+    from dataaccess._client import environment
+    from dataaccess._core import embedded
 
-    monkeypatch.setattr(sandbox, "_shared", {})
-    monkeypatch.setattr(_calls, "_shared", {})
+    monkeypatch.setattr(embedded, "_demo", {})
+    monkeypatch.setattr(environment, "_shared", {})
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
     barrier = threading.Barrier(8)
 
@@ -90,7 +91,7 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
         ((_, rows),) = set(pool.map(begin, range(8)))
         assert rows > 0
         assert set(pool.map(begin_with_functions, range(8))) == {rows}
-    assert len(_calls._shared) == 1
+    assert len(environment._shared) == 1
 
 
 def test_dropping_a_sandbox_does_not_block() -> None:

@@ -169,15 +169,13 @@ def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> Non
         answer = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (answer.status, answer.body) == (status, b"")
     assert "content-length" not in answer.headers
-    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, whose answers have none"):
+    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, which has no body"):
         own.fault("status", status=status, body="text")
 
 
 @pytest.mark.filterwarnings("always")
 def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
-    with pytest.warns(
-        da.DataAccessWarning, match=r"sandbox.fault\('reset', …\) was never in force; write: with"
-    ) as seen:
+    with pytest.warns(da.DataAccessWarning, match=r"sandbox.fault\('reset', …\) was never active; write: with") as seen:
         own.fault("reset")
     assert [warning.filename for warning in seen] == [__file__]
     with warnings.catch_warnings():
@@ -196,7 +194,7 @@ def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> Non
         with fault, pytest.raises(da.ServerError):
             search(client)
         assert fault.hits == 1
-    with fault, pytest.raises(da.SandboxError, match="in force already"):
+    with fault, pytest.raises(da.SandboxError, match="active already"):
         fault.__enter__()
     assert repr(fault) == "Fault('status', path=None, hits=0)"
 
@@ -228,22 +226,22 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
         ({"kind": "reset", "status": 500}, "a fault 'reset' takes after_bytes, not status"),
         ({"kind": "status"}, "a fault 'status' needs status="),
         ({"kind": "drip", "seconds": 1}, "a fault 'drip' needs chunk_bytes="),
-        ({"kind": "drip", "seconds": 1, "chunk_bytes": 0}, "chunk_bytes= must be a whole number from 1"),
-        ({"kind": "reset", "after_bytes": -1}, "after_bytes= must be a whole number from 0 .* not -1"),
-        ({"kind": "reset", "after_bytes": 1.5}, "after_bytes= must be a whole number"),
-        ({"kind": "reset", "after_bytes": True}, "after_bytes= must be a whole number"),
-        ({"kind": "reset", "times": 0}, "times= must be a whole number from 1"),
-        ({"kind": "reset", "after": "1"}, "after= must be a whole number"),
+        ({"kind": "drip", "seconds": 1, "chunk_bytes": 0}, "chunk_bytes= must be an integer from 1"),
+        ({"kind": "reset", "after_bytes": -1}, "after_bytes= must be an integer from 0 .* not -1"),
+        ({"kind": "reset", "after_bytes": 1.5}, "after_bytes= must be an integer"),
+        ({"kind": "reset", "after_bytes": True}, "after_bytes= must be an integer"),
+        ({"kind": "reset", "times": 0}, "times= must be an integer from 1"),
+        ({"kind": "reset", "after": "1"}, "after= must be an integer"),
         ({"kind": "reset", "path": "both"}, "path= must be 'search', 'download' or a path"),
-        ({"kind": "reset", "path": 1}, "path= must be a text"),
-        ({"kind": "status", "status": 100}, "status= must be a whole number from 200 to 599"),
-        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be whole seconds"),
-        ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a text"),
-        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds from 0 on"),
+        ({"kind": "reset", "path": 1}, "path= must be a string"),
+        ({"kind": "status", "status": 100}, "status= must be an integer from 200 to 599"),
+        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be in whole seconds"),
+        ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a string"),
+        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": float("inf")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": float("nan")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": "1"}, "seconds= must be a number of seconds"),
-        ({"kind": "late_code", "code": "301"}, "code= must be a whole number"),
+        ({"kind": "late_code", "code": "301"}, "code= must be an integer"),
     ],
 )
 def test_a_fault_that_is_invalid_is_refused_where_it_is_written(

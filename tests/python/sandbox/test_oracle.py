@@ -82,8 +82,8 @@ def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw:
 @given(draw=st.data())
 def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
     body = draw.draw(item_bodies(customers, sendable=True))
-    form = draw.draw(st.sampled_from(["array", "text"]))
-    found = client.search_items(customers.name, names(body), body["filters"], attrs_as=form)
+    form = draw.draw(st.sampled_from(["array", "string"]))
+    found = client.search_items(customers.name, names(body), body["filters"], attrs_format=form)
     assert found == records(customers, body)
 
 

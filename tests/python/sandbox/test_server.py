@@ -146,7 +146,7 @@ def test_a_file_that_is_there_keeps_its_mode_and_holds_no_token(tmp_path: Path) 
 
 
 def test_names_must_be_several() -> None:
-    with pytest.raises(TypeError, match="host_names must be several"):
+    with pytest.raises(TypeError, match="host_names takes several strings"):
         da.Sandbox(host_names="sandbox.example.com")
 
 

@@ -109,8 +109,8 @@ def test_an_unread_capsule_ends_its_request() -> None:
 def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
     scan = codes(service)
     rows = pa.table(scan).num_rows
-    assert scan.stats is not None
-    assert scan.stats.rows == rows
+    assert scan.last_stats is not None
+    assert scan.last_stats.rows == rows
 
 
 def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
@@ -120,8 +120,8 @@ def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
         relation = duckdb.sql("from scan")
         assert relation is not None
         assert relation.fetchall() == [(1, None)]
-        assert scan.stats is not None
-        assert (scan.stats.absent, scan.stats.extra_keys) == (["text"], {"more": 1})
+        assert scan.last_stats is not None
+        assert (scan.last_stats.absent, scan.last_stats.extra_keys) == (["text"], {"more": 1})
 
 
 def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:

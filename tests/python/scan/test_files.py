@@ -94,7 +94,7 @@ def test_lines_of_json_keep_the_keys_that_columns_do_not(connect: Any, tmp_path:
         text = (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
         assert [list(json.loads(line)) for line in text.splitlines()] == [["n", "text", "more"], ["n", "text", "ä"]]
         assert [json.loads(line) for line in text.splitlines()] == scan.to_dicts()
-        assert scan.stats.extra_keys == {"more": 1, "ä": 1}
+        assert scan.last_stats.extra_keys == {"more": 1, "ä": 1}
 
 
 def test_other_libraries_read_the_lines_of_json(connect: Any, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_column_of_nothing_keeps_its_lines(connect: Any, tmp_path: Path) -> No
 def test_files_of_all_codes(connect: Any, sandbox: da.Sandbox, path: Path) -> None:
     scan = connect(sandbox).scan_codes(allocated_time=da.days("2024-01-01", "2024-03-01"))
     write(scan, kind_of(path), path)
-    assert scan.stats.requests == 60
+    assert scan.last_stats.requests == 60
     frame = scan.to_polars()
     found: pl.DataFrame
     match kind_of(path):
@@ -190,7 +190,7 @@ def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, pa
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(6)
-        assert (scan.stats.rows, scan.stats.requests) == (12, 6)
+        assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
 
 
 def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:
@@ -263,5 +263,5 @@ def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
         assert len(caught) == 1
         if not hasattr(scan, "client"):
             assert caught[0].filename == __file__
-        assert scan.stats.absent == ["text"]
+        assert scan.last_stats.absent == ["text"]
     assert path.exists()

@@ -30,7 +30,7 @@ def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> No
         scan = scan_of_parts(connect(parts.base_url), 5)
         with pytest.raises(da.RequestRejectedError, match="request 3 of 5"):
             write(scan, kind_of(path), path)
-        assert scan.stats is None or not scan.stats
+        assert scan.last_stats is None or not scan.last_stats
 
 
 # Responses that are cut off.
@@ -58,7 +58,7 @@ def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, p
         write(scan, kind_of(path), path)
         assert [row["n"] for row in rows_in(path)] == list(range(MANY))
         assert len(server.requests) == 3
-        assert (scan.stats.rows, scan.stats.retries) == (MANY, 2)
+        assert (scan.last_stats.rows, scan.last_stats.retries) == (MANY, 2)
 
 
 def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Path) -> None:
@@ -101,7 +101,7 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
         scan = scan_of_parts(connect(parts.base_url), 4)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(4)
-        assert scan.stats.retries == 6
+        assert scan.last_stats.retries == 6
 
 
 @pytest.mark.usefixtures("unchanged_folder")
@@ -251,7 +251,7 @@ write = getattr(scan, "to_" + sys.argv[2])
 write(sys.argv[3])
 before = peak()
 write(sys.argv[3])
-print(scan.stats.rows, scan.stats.bytes >> 20, peak() - before)
+print(scan.last_stats.rows, scan.last_stats.bytes >> 20, peak() - before)
 """
 
 

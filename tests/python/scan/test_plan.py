@@ -25,7 +25,7 @@ def days_of(scan: Any, column: str = "allocated_time") -> list[str]:
 
 def test_a_range_of_days_is_a_request_a_day(client: Any, sandbox: da.Sandbox) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"), code_status="used")
-    requests = scan.explain()
+    requests = scan.requests()
     assert len(requests) == 31 + 29 + 31
     assert days_of(scan)[:2] == ["2024-01-01 00:00", "2024-01-02 00:00"]
     assert days_of(scan)[-1] == "2024-03-31 00:00", "stop is excluded"
@@ -49,9 +49,9 @@ def test_what_is_explained_is_what_is_sent(connect: Any) -> None:
             ["id"],
             allocated_time=da.days("2024-01-01", "2024-01-04"),
             allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
-            chunk=2,
+            values_per_request=2,
         )
-        explained = [request["body"] for request in scan.explain()]
+        explained = [request["body"] for request in scan.requests()]
         assert service.requests == []
         scan.to_dicts()
         assert [request.body for request in service.requests] == explained
@@ -113,7 +113,9 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
     ids = [f"id-{number}" for number in range(2_500)]
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
-    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids, chunk=2_500)
+    scan = client.scan_codes(
+        ["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids, values_per_request=2_500
+    )
     assert values(scan, "allocated_audience") == [ids]
 
 
@@ -125,7 +127,7 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
 def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
     ids = kind(["a", "b", "c"])
     ids = ids.keys() if isinstance(ids, dict) else ids
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, chunk=2)
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, values_per_request=2)
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
 
 
@@ -135,7 +137,7 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
         allocated_time=da.days("2024-01-01", "2024-01-03"),
         allocated_audience=["a", "b", "c"],
         code_status=["sent", "used"],
-        chunk=1,
+        values_per_request=1,
     )
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     days = [1_704_067_200_000, 1_704_153_600_000]
@@ -144,14 +146,16 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
 
 
 def test_a_value_that_occurs_twice_is_asked_for_once(client: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), chunk=2)
+    scan = client.scan_codes(
+        ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), values_per_request=2
+    )
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
     x = da.col("x")
-    assert values(items(client, x.matches([1, 1.0, 2, 2.5, 2]), chunk=1), "x") == [[1], [2], [2.5]]
-    assert values(items(client, x.matches([1.0, 1]), chunk=1), "x") == [[1.0]]
-    assert values(items(client, x.matches(["1", "01", "1"]), chunk=1), "x") == [["1"], ["01"]]
+    assert values(items(client, x.matches([1, 1.0, 2, 2.5, 2]), values_per_request=1), "x") == [[1], [2], [2.5]]
+    assert values(items(client, x.matches([1.0, 1]), values_per_request=1), "x") == [[1.0]]
+    assert values(items(client, x.matches(["1", "01", "1"]), values_per_request=1), "x") == [["1"], ["01"]]
     exact = [2**53, 2**53 + 1, 2.0**53]
-    assert values(items(client, x.matches(exact), chunk=1), "x") == [[2**53], [2**53 + 1]]
+    assert values(items(client, x.matches(exact), values_per_request=1), "x") == [[2**53], [2**53 + 1]]
 
 
 def same(one: float, other: float) -> bool:
@@ -172,7 +176,7 @@ NUMBERS = st.one_of(
 @example([0, -0.0])
 def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
-    scan = items(client, da.col("x").matches(numbers), chunk=1)
+    scan = items(client, da.col("x").matches(numbers), values_per_request=1)
     asked = [value for (value,) in values(scan, "x")]
     distinct: list[float] = []
     for number in numbers:
@@ -184,39 +188,41 @@ def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
 def test_an_operator_of_the_caller_is_cut_only_where_it_is_matches(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
-        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=condition, chunk=1)
+        scan = client.scan_codes(
+            ["id"], allocated_time=da.on("2024-01-15"), code_status=condition, values_per_request=1
+        )
         assert values(scan, "code_status") == parts
-        scan = items(client, da.col("x").op(operator, [3, 4], data_type="number"), chunk=1)
+        scan = items(client, da.col("x").op(operator, [3, 4], data_type="number"), values_per_request=1)
         assert values(scan, "x") == parts
 
 
 def test_each_list_of_a_where_is_cut(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) & da.col("y").matches([1, 2]) & da.col("z").equals("q")
-    scan = items(client, where, chunk=2)
+    scan = items(client, where, values_per_request=2)
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
 
 
 def test_a_where_as_the_specification_writes_it_is_cut_too(client: Any) -> None:
     condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
-    scan = items(client, {"OR": [{"AND": [condition]}]}, chunk=2)
+    scan = items(client, {"OR": [{"AND": [condition]}]}, values_per_request=2)
     assert values(scan, "x") == [["a", "b"], ["c"]]
 
 
 def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) | da.col("y").matches(["a", "b", "c"])
-    (request,) = items(client, where, chunk=1).explain()
+    (request,) = items(client, where, values_per_request=1).requests()
     assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
 
 
 def test_days_of_a_where(client: Any) -> None:
     days = da.days("2024-01-01", "2024-01-04")
-    scan = items(client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]), chunk=1)
+    scan = items(client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]), values_per_request=1)
     assert days_of(scan, "opened") == [f"2024-01-0{day} 00:00" for day in (1, 1, 2, 2, 3, 3)]
     assert values(scan, "x") == [["a"], ["b"]] * 3
     codes = client.scan_items("promotion_code", ["id"], da.col("allocated_time").on(days))
-    assert codes.explain() == client.scan_codes(["id"], allocated_time=days).explain()
-    assert codes.explain() == client.scan_codes(["id"], allocated_time=da.on(days)).explain()
+    assert codes.requests() == client.scan_codes(["id"], allocated_time=days).requests()
+    assert codes.requests() == client.scan_codes(["id"], allocated_time=da.on(days)).requests()
 
 
 def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
@@ -232,16 +238,16 @@ def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
 
 
 def test_integers_of_numpy_are_chunks(client: Any) -> None:
-    scan = items(client, da.col("x").matches(["a", "b", "c"]), chunk=np.int64(2))
-    assert len(scan.explain()) == 2
+    scan = items(client, da.col("x").matches(["a", "b", "c"]), values_per_request=np.int64(2))
+    assert len(scan.requests()) == 2
 
 
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
-    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], chunk=1)
+    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], values_per_request=1)
     assert count(most) == "99,645"
-    with pytest.raises(da.ValidationError, match="365 x 274 requests, more than 100000: raise chunk"):
-        client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, chunk=1)
+    with pytest.raises(da.ValidationError, match="365 x 274 requests, more than 100000: raise values_per_request"):
+        client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, values_per_request=1)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"

@@ -97,7 +97,7 @@ def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
     length=st.integers(1, LENGTH),
     audience=st.none() | st.lists(st.sampled_from([*AUDIENCE, "nobody"]), min_size=1, max_size=20),
     statuses=st.none() | st.lists(st.sampled_from(STATUSES), min_size=1, max_size=4),
-    chunk=st.integers(1, 15),
+    values_per_request=st.integers(1, 15),
     ordered=st.booleans(),
 )
 def test_a_scan_gives_each_row_of_its_days_once(
@@ -107,7 +107,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
     length: int,
     audience: list[str] | None,
     statuses: list[int] | None,
-    chunk: int,
+    values_per_request: int,
     ordered: bool,  # noqa: FBT001 - drawn
 ) -> None:
     stocked = stocks[zone]
@@ -116,17 +116,25 @@ def test_a_scan_gives_each_row_of_its_days_once(
     stop = days[-1] + dt.timedelta(days=1)
     asked: dict[str, Any] = {"allocated_audience": audience, "code_status": statuses}
     scan = stocked.client.scan_codes(
-        attrs, allocated_time=da.days(days[0], stop), **asked, chunk=chunk, ordered=ordered
+        attrs, allocated_time=da.days(days[0], stop), **asked, values_per_request=values_per_request, ordered=ordered
     )
-    requests = list(product(days, parts(audience, chunk), parts(statuses, chunk)))
+    requests = list(product(days, parts(audience, values_per_request), parts(statuses, values_per_request)))
     expected = [row for day, members, kinds in requests for row in stocked.answer(day, members, kinds)]
-    assert len(scan.explain()) == len(requests)
-    forms = [scan.to_dicts(), scan.collect().to_dicts(), [row for batch in scan.batches() for row in batch.to_dicts()]]
+    assert len(scan.requests()) == len(requests)
+    forms = [
+        scan.to_dicts(),
+        as_sent(scan.collect().to_pylist()),
+        as_sent([row for batch in scan.batches() for row in batch.to_pylist()]),
+    ]
     searched = [row for day in days for row in stocked.client.search_codes(attrs, allocated_time=da.on(day), **asked)]
     assert by_id(searched) == by_id(expected)
     for rows in forms:
         assert len({row["id"] for row in rows}) == len(rows), "a row came twice"
         assert (rows if ordered else by_id(rows)) == (expected if ordered else by_id(expected))
+
+
+def as_sent(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "allocated_time": str(row["allocated_time"])} for row in rows]
 
 
 def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ class Impatient:
 def scan_of_days(client: Any) -> Any:
     where = da.col("day").matches([str(day) for day in range(DAYS)])
     return client.scan_items(
-        "store", ["n", "text"], where, item_type_id=7, chunk=1, schema={"n": "int64", "text": "string"}
+        "store", ["n", "text"], where, item_type_id=7, values_per_request=1, schema={"n": "int64", "text": "string"}
     )
 
 

@@ -153,9 +153,9 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        ({"suspect_at": 0}, "suspect_at"),
-        ({"suspect_at": 1.5}, "suspect_at"),
-        ({"suspect_at": True}, "suspect_at"),
+        ({"known_row_cap": 0}, "known_row_cap"),
+        ({"known_row_cap": 1.5}, "known_row_cap"),
+        ({"known_row_cap": True}, "known_row_cap"),
         ({"fail_fast": "yes"}, "fail_fast"),
         ({"fail_fast": 1}, "fail_fast"),
     ],

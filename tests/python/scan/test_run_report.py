@@ -38,13 +38,13 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
     assert all(0 < task.seconds < 60 for task in report.tasks)
     assert sum(task.attempts for task in report.tasks) == len(service.requests) == 10
     scan.to_arrow()
-    assert (report.rows, report.bytes, report.retries) == (ROWS, scan.stats.bytes, 2)
+    assert (report.rows, report.bytes, report.retries) == (ROWS, scan.last_stats.bytes, 2)
     assert report.bytes == sum(task.bytes for task in report.tasks)
     assert report.file_bytes == sum(task.file_bytes for task in report.tasks)
     assert report.folder == tmp_path
     assert 0 < report.seconds < 60
-    assert (report.complete, report.reasons, report.stray_days) == ("unknown", [], [])
-    assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r}; complete: unknown)"
+    assert (report.maybe_capped, report.reasons, report.stray_days) == (False, [], [])
+    assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r})"
 
 
 def test_progress_is_reported_before_the_first_task_and_after_each(
@@ -53,7 +53,7 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
     seen: list[da.ScanProgress] = []
     report = by_day(connect(service)).run(tmp_path, on_progress=seen.append)
     assert [progress.done for progress in seen] == list(range(9))
-    assert {(progress.tasks, progress.failed) for progress in seen} == {(8, 0)}
+    assert {(progress.total, progress.failed) for progress in seen} == {(8, 0)}
     assert (seen[0].rows, seen[0].bytes) == (0, 0)
     assert (seen[-1].rows, seen[-1].bytes) == (report.rows, report.bytes)
     for name in ("rows", "bytes", "seconds"):
@@ -68,17 +68,17 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
 def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     with pytest.warns(da.IncompleteWarning) as caught:
-        report = scan.run(tmp_path, suspect_at=41)
+        report = scan.run(tmp_path, known_row_cap=41)
     assert len(caught) == 1
-    assert report.complete == "capped"
-    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of suspect_at"]
+    assert report.maybe_capped
+    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of known_row_cap"]
     assert report.reasons[0] in str(caught[0].message)
-    assert repr(report).endswith("; complete: capped)")
+    assert repr(report).endswith("; maybe capped)")
     # What is suspected belongs to the report and not to the folder.
-    assert scan.run(tmp_path).complete == "unknown"
+    assert not scan.run(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
-        scan.run(tmp_path, suspect_at=41)
-    assert scan.run(tmp_path, suspect_at=42).complete == "unknown"
+        scan.run(tmp_path, known_row_cap=41)
+    assert not scan.run(tmp_path, known_row_cap=42).maybe_capped
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_counts_that_look_like_a_cap_are_reported(
             report = scan.run(tmp_path)
     assert report.reasons == ([] if reason is None else [reason])
     assert [warning.category for warning in caught] == ([] if reason is None else [da.IncompleteWarning])
-    assert report.complete == ("unknown" if reason is None else "capped")
+    assert report.maybe_capped == (reason is not None)
 
 
 def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
     }
     with answering(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
-        with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed for good") as caught:
+        with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
             scan.run(tmp_path)
         (error,) = caught.value.failed.values()
         assert isinstance(error, da.RecordError)

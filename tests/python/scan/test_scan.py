@@ -14,7 +14,7 @@ from support.raw_server import always, http, serving
 from support.streams import answer, client_of, scan_of, search_of
 
 import dataaccess as da
-from dataaccess import _frames
+from dataaccess._core import optional
 
 SEARCH = "/access/api/item/search"
 
@@ -23,7 +23,7 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
     with da.Sandbox.demo() as service:
         client = connect(service)
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used", limit=3)
-        (request,) = scan.explain()
+        (request,) = scan.requests()
         body = client.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
         assert request == {"method": "POST", "url": service.base_url + SEARCH, "body": body}
         assert service.requests == []
@@ -33,8 +33,10 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
 
 def test_items_are_explained_as_well(client: Any) -> None:
     where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
-    scan = client.scan_items("customer", ["customer_id"], where, attrs_as="text")
-    assert scan.explain()[0]["body"] == client.validate_items("customer", ["customer_id"], where, attrs_as="text")
+    scan = client.scan_items("customer", ["customer_id"], where, attrs_format="string")
+    assert scan.requests()[0]["body"] == client.validate_items(
+        "customer", ["customer_id"], where, attrs_format="string"
+    )
 
 
 def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
@@ -60,7 +62,7 @@ def test_each_use_asks_again_and_arguments_are_those_of_the_start(connect: Any) 
         first = scan.to_dicts()
         assert {row["code_status"] for row in first} == {4}
         assert scan.to_dicts() == first
-        assert scan.collect().to_dicts() == first
+        assert scan.collect().to_pylist() == first
         assert len(service.requests) == 3
 
 
@@ -83,11 +85,11 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
         packed = pickle.dumps(scan)
         assert token.encode() not in packed
         copy = pickle.loads(packed)
-        assert copy.explain() == scan.explain()
+        assert copy.requests() == scan.requests()
         assert copy.to_arrow().equals(scan.to_arrow())
         where = da.col("customer_id").equals("demo-customer-0001")
         other = da.AsyncClient(service.base_url).scan_items("customer", ["customer_id"], where)
-        assert pickle.loads(pickle.dumps(other)).explain() == other.explain()
+        assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
         with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
             pickle.dumps(service.client().scan_codes(allocated_time=da.on("2024-01-15")))
 
@@ -104,10 +106,10 @@ def test_stats_are_those_of_the_last_use(connect: Any) -> None:
     records = [{"n": 1, "text": "a", "more": 1}, {"n": 2, "other": [], "more": None}]
     with serving(always(answer(records))) as server:
         scan = scan_of(connect(server.base_url))
-        assert not scan.stats
+        assert not scan.last_stats
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
             use()
-            stats = scan.stats
+            stats = scan.last_stats
             assert (stats.rows, stats.attempts, stats.retries, stats.empty_shape) == (2, 1, 0, None)
             assert stats.bytes == len(answer(records).partition(b"\r\n\r\n")[2])
             assert stats.extra_keys == {"more": 2, "other": 1}
@@ -127,9 +129,9 @@ def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> 
     with serving(always(http({"code": 200, "message": "ok", "data": data}))) as server:
         scan = scan_of(connect(server.base_url))
         assert scan.collect().num_rows == 0
-        assert scan.stats.empty_shape.startswith("data")
+        assert scan.last_stats.empty_shape.startswith("data")
         with pytest.raises(da.EnvelopeError):
-            list(scan_of(connect(server.base_url, strict=True)).batches())
+            list(scan_of(connect(server.base_url, strict_empty=True)).batches())
 
 
 def uses_of(scan: Any) -> Any:
@@ -145,7 +147,7 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
                 use()
             assert [warning.filename for warning in caught] == [__file__] or hasattr(scan, "client")
             assert len(caught) == 1
-        assert scan.stats.absent == ["text"]
+        assert scan.last_stats.absent == ["text"]
         with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
             search_of(connect(server.base_url))
 
@@ -238,12 +240,12 @@ def test_a_missing_package_is_named_with_its_extra(client: Any, monkeypatch: pyt
         return without(name)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(_frames, "import_module", missing)
+    monkeypatch.setattr(optional, "import_module", missing)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for use, extra in [(scan.to_pandas, "pandas"), (scan.to_polars, "polars"), (scan.to_arrow, "arrow")]:
         with pytest.raises(ImportError, match=rf'pip install "dataaccess\[{extra}\]"'):
             use()
-    assert scan.stats is None, "a request was sent for a form that cannot be made"
+    assert scan.last_stats is None, "a request was sent for a form that cannot be made"
     assert scan.collect().num_rows == len(scan.to_dicts())
 
 
@@ -251,7 +253,7 @@ def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises(ValueError, match="dtype_backend="):
         scan.to_pandas(dtype_backend="numpy")
-    assert scan.stats is None
+    assert scan.last_stats is None
 
 
 def test_a_table_in_a_notebook_shows_a_few_rows_and_no_markup_of_theirs() -> None:
@@ -289,7 +291,7 @@ def test_converting_imports_no_more_than_it_needs() -> None:
     code = (
         "import sys, warnings; warnings.simplefilter('ignore'); import dataaccess as da\n"
         "scan = da.Client('sandbox:demo').scan_codes(['id'], allocated_time=da.on('2024-01-15'))\n"
-        "assert scan.collect().to_dicts() == scan.to_dicts()\n"
+        "assert scan.collect().to_pylist() == scan.to_dicts()\n"
         "assert next(scan.batches()).num_rows\n"
         "heavy = {'pandas', 'numpy', 'polars', 'pyarrow', 'asyncio'} & set(sys.modules); assert not heavy, heavy"
     )

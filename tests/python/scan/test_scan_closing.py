@@ -99,7 +99,7 @@ def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
             while True:
                 try:
                     async with asyncio.timeout(0.004):
-                        rows.extend((await anext(batches)).to_dicts())
+                        rows.extend((await anext(batches)).to_pylist())
                 except TimeoutError:
                     cancelled += 1
                 except StopAsyncIteration:

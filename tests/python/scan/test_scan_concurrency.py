@@ -54,7 +54,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12, ordered=ordered)
         rows: list[dict[str, Any]] = []
         for taken, batch in enumerate(scan.batches(), start=1):
-            rows.extend(batch.to_dicts())
+            rows.extend(batch.to_pylist())
             time.sleep(0.05)
             assert len(parts.asked) <= taken + 3, "more answers wait than may be under way"
     assert by_number(rows) == rows_of_all(12)
@@ -78,7 +78,7 @@ def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
 @every_form
 def test_the_rate_is_that_of_all_requests(connect: Any, form: str) -> None:
     with parted(good) as parts:
-        scan = scan_of_parts(connect(parts.base_url, rate=20), 6)
+        scan = scan_of_parts(connect(parts.base_url, requests_per_second=20), 6)
         begun = time.monotonic()
         assert FORMS[form](scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 5 / 20

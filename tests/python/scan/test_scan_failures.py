@@ -53,7 +53,7 @@ def test_a_failure_names_its_request(connect: Any, form: str) -> None:
         assert isinstance(error, da.RequestRejectedError)
         assert error.status == 400
     assert (error.operation, error.attempts) == ("scan_items", 1)
-    assert scan.stats is None or not scan.stats
+    assert scan.last_stats is None or not scan.last_stats
 
 
 def test_a_single_request_has_no_number(connect: Any) -> None:
@@ -105,7 +105,7 @@ def test_a_request_that_succeeds_later_is_no_failure(connect: Any, form: str) ->
     with parted(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         assert FORMS[form](scan) == rows_of_all(4)
-        assert (scan.stats.requests, scan.stats.attempts, scan.stats.retries) == (4, 10, 6)
+        assert (scan.last_stats.requests, scan.last_stats.attempts, scan.last_stats.retries) == (4, 10, 6)
         assert sorted(parts.asked) == [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]
 
 
@@ -119,8 +119,8 @@ def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: 
     with parted(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         assert FORMS[form](scan) == rows_of_all(3)
-        assert scan.stats.retries == 4
-        assert scan.stats.rows == 6
+        assert scan.last_stats.retries == 4
+        assert scan.last_stats.rows == 6
 
 
 def long_and_torn(asked: Asked) -> bytes:
@@ -142,7 +142,7 @@ def test_a_long_response_of_which_nothing_was_taken_is_retried(connect: Any) -> 
         batches = scan_of_parts(connect(parts.base_url), 3).batches(max_rows=2)
         # Its first attempt has ended before a row of it was taken.
         wait_until(lambda: parts.asked.count(1) == 2)
-        rows = [row for batch in batches for row in batch.to_dicts()]
+        rows = [row for batch in batches for row in batch.to_pylist()]
         assert rows == [row for part in range(3) for row in rows_of(part, 7)]
 
 
@@ -164,7 +164,7 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
 
         def take() -> None:
             for batch in batches:
-                rows.extend(batch.to_dicts())
+                rows.extend(batch.to_pylist())
                 if len(rows) > 7:
                     taken.set()
 
@@ -242,7 +242,7 @@ def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 6)
         assert rows_of_batches(scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 1
-        assert scan.stats.retries == 1
+        assert scan.last_stats.retries == 1
 
 
 def test_a_service_that_asks_to_stay_away_for_too_long_is_reported(connect: Any) -> None:

@@ -33,7 +33,7 @@ def of(*answers: list[Any]) -> Any:
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     names = da.col("n").matches([str(part) for part in range(parts)])
-    return client.scan_items("store", ["a"], names, item_type_id=7, chunk=1, **options)
+    return client.scan_items("store", ["a"], names, item_type_id=7, values_per_request=1, **options)
 
 
 def column(table: pa.Table) -> tuple[str, list[Any]]:
@@ -70,7 +70,7 @@ def test_in_batches_the_first_response_with_rows_sets_the_types(connect: Any) ->
         scan = scan_of_values(connect(parts.base_url), 5)
         assert types_of(scan) == ["double"] * 3
         assert parts.asked[:3] == [0, 1, 2] or parts.asked[:2] == [0, 1]
-        assert [row["a"] for batch in scan.batches() for row in batch.to_dicts()] == [1.5, 2.0, None, 3.0]
+        assert [row["a"] for batch in scan.batches() for row in batch.to_pylist()] == [1.5, 2.0, None, 3.0]
 
 
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
@@ -80,7 +80,7 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
         client = connect(parts.base_url)
         taken: list[Any] = []
         with pytest.raises(da.StreamInterruptedError, match="request 4 of 4") as caught:
-            taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_dicts())
+            taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_pylist())
         assert taken == [1, 2, 3]
         cause: Any = caught.value.__cause__
         assert isinstance(cause, da.RecordError)
@@ -88,7 +88,7 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
         kind = "float64" if isinstance(later, float) else "json"
         assert caught.value.hint == f'pass schema={{"a": "{kind}"}}'
         mended = scan_of_values(client, 4, schema={"a": kind})
-        found = [row["a"] for batch in mended.batches() for row in batch.to_dicts()]
+        found = [row["a"] for batch in mended.batches() for row in batch.to_pylist()]
         assert found == [1, 2, 3, 4, later]
 
 
@@ -109,8 +109,8 @@ def test_no_rows_at_all(connect: Any, schema: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url), 4, schema=schema)
         for form in FORMS.values():
             assert form(scan) == []
-            assert (scan.stats.rows, scan.stats.requests, scan.stats.absent) == (0, 4, [])
-            assert scan.stats.empty_shape == "data.data []"
+            assert (scan.last_stats.rows, scan.last_stats.requests, scan.last_stats.absent) == (0, 4, [])
+            assert scan.last_stats.empty_shape == "data.data []"
         kinds = [pa.string(), pa.string()] if schema is None else [pa.int64(), pa.string()]
         assert scan.to_arrow().schema.types == kinds
         assert scan.to_polars().columns == ["n", "text"]
@@ -128,7 +128,7 @@ def test_figures_are_those_of_all_responses(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url), 3)
         for use in FORMS.values():
             use(scan)
-            stats = scan.stats
+            stats = scan.last_stats
             assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
             assert stats.bytes == sum(len(answer(rows).partition(b"\r\n\r\n")[2]) for rows in records)
             assert stats.extra_keys == {"more": 2, "other": 2}
@@ -144,7 +144,7 @@ def test_what_no_response_has_is_warned_of_once(connect: Any, form: str) -> None
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
             FORMS[form](scan)
         assert len(caught) == 1
-        assert scan.stats.absent == ["text"]
+        assert scan.last_stats.absent == ["text"]
 
 
 @every_form

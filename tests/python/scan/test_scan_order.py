@@ -68,7 +68,7 @@ def test_without_order_nothing_waits_for_the_first_response(connect: Any) -> Non
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 4, ordered=False)
         rows = []
         for batch in scan.batches():
-            rows.extend(batch.to_dicts())
+            rows.extend(batch.to_pylist())
             if len(rows) == 6:
                 taken.set()
     assert by_number(rows[:6]) == rows_of_all(4)[2:]
@@ -99,8 +99,8 @@ def test_other_libraries_cause_each_request_once(reader: str, schema: Any) -> No
         assert sorted(parts.asked) == list(range(8))
         assert CAPSULES[reader](scan) == rows_of_all(8)
         assert sorted(parts.asked) == sorted([*range(8), *range(8)])
-        assert scan.stats is not None
-        assert (scan.stats.rows, scan.stats.requests) == (16, 8)
+        assert scan.last_stats is not None
+        assert (scan.last_stats.rows, scan.last_stats.requests) == (16, 8)
 
 
 # Each with the number of requests it needs, of two rows each.
@@ -116,7 +116,7 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form:
             scan = scan_of_parts(client, 5, limit=limit)
             assert FORMS[form](scan) == rows_of_all(5)[:limit], limit
             assert parts.asked == list(range(requests)), limit
-            assert (scan.stats.rows, scan.stats.requests) == (min(limit, 10), requests), limit
+            assert (scan.last_stats.rows, scan.last_stats.requests) == (min(limit, 10), requests), limit
 
 
 def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
@@ -136,7 +136,7 @@ def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
 def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: list[int]) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
-        assert scan.head(most).to_dicts() == rows_of_all(5)[:most]
+        assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
         assert parts.asked == asked
 
 
@@ -147,7 +147,7 @@ def test_threads_share_the_batches_of_several_responses() -> None:
 
         def take(mine: list[dict[str, Any]]) -> None:
             for batch in batches:
-                mine.extend(batch.to_dicts())
+                mine.extend(batch.to_pylist())
 
         threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
         for thread in threads:
@@ -162,7 +162,7 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
     with parted(good) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
         with scan.batches() as one, scan.batches() as other:
-            pairs = [(a.to_dicts(), b.to_dicts()) for a, b in zip(one, other, strict=True)]
+            pairs = [(a.to_pylist(), b.to_pylist()) for a, b in zip(one, other, strict=True)]
         assert [a for a, _ in pairs] == [b for _, b in pairs] == [rows_of(part) for part in range(5)]
         assert len(parts.asked) == 10
 

@@ -54,7 +54,7 @@ def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
     with da.Sandbox.demo() as service:
         scan = by_day(connect(service))
         tasks = scan.tasks()
-        assert [task.explain() for task in tasks] == [[request] for request in scan.explain()]
+        assert [task.requests() for task in tasks] == [[request] for request in scan.requests()]
         assert all(task.column_names == scan.column_names for task in tasks)
         assert service.requests == [], "nothing is sent to make a task"
         assert [row for task in tasks for row in task.to_dicts()] == scan.to_dicts()
@@ -66,14 +66,14 @@ def test_rows_of_all_tasks_are_those_of_the_scan(client: Any, form: str) -> None
     scan = by_day(client)
     tasks = scan.tasks()
     assert [row for task in tasks for row in FORMS[form](task)] == FORMS[form](scan)
-    assert sum(task.stats.rows for task in tasks) == scan.stats.rows
+    assert sum(task.last_stats.rows for task in tasks) == scan.last_stats.rows
 
 
 def test_a_scan_of_one_request_has_one_task(client: Any) -> None:
     (task,) = client.scan_codes(["id"], allocated_time=DAY).tasks()
     assert task.to_dicts() == client.search_codes(["id"], allocated_time=DAY)
     assert task.head(3).num_rows == 3
-    assert task.stats.rows == 3
+    assert task.last_stats.rows == 3
 
 
 def test_a_limited_scan_has_no_tasks(client: Any) -> None:
@@ -182,7 +182,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         audience_type=["customer", "visitor"],
         allocated_audience=MEMBERS,
         code_status=["sent", 4],
-        chunk=2,
+        values_per_request=2,
     ),
     "codes by operators": lambda client: client.scan_codes(
         ["channel_id"], allocated_time=da.op("since", "2024-01-15T10:00", unit="HOUR"), code_status=da.op("not", [3, 4])
@@ -194,7 +194,11 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     ),
     "items": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
     "items in chunks": lambda client: client.scan_items(
-        "store", ["a"], X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS), item_type_id=7, chunk=3
+        "store",
+        ["a"],
+        X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS),
+        item_type_id=7,
+        values_per_request=3,
     ),
     "items in groups": lambda client: client.scan_items(
         "store",
@@ -203,9 +207,11 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         item_type_id=7,
     ),
     "items as text": lambda client: client.scan_items(
-        "store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7, attrs_as="text"
+        "store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7, attrs_format="string"
     ),
-    "one item as text": lambda client: client.scan_items("store", "a", X.equals("1"), item_type_id=7, attrs_as="text"),
+    "one item as text": lambda client: client.scan_items(
+        "store", "a", X.equals("1"), item_type_id=7, attrs_format="string"
+    ),
     "items as the document writes them": lambda client: client.scan_items("store", ["a"], RAW, item_type_id=7),
     "items by operators": lambda client: client.scan_items(
         "store",
@@ -214,7 +220,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         item_type_id=7,
     ),
     "more values than a request has": lambda client: client.scan_items(
-        "store", ["a"], X.matches([str(number) for number in range(3_000)]), item_type_id=7, chunk=3_000
+        "store", ["a"], X.matches([str(number) for number in range(3_000)]), item_type_id=7, values_per_request=3_000
     ),
     "typed": lambda client: client.scan_codes(["id", "pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }
@@ -227,10 +233,10 @@ def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
         client = connect(None, token=None, timezone=zone)
         for task in WAYS[way](client).tasks():
             copy = travelled(task)
-            assert copy.explain() == task.explain()
+            assert copy.requests() == task.requests()
             assert (copy.id, copy.column_names) == (task.id, task.column_names)
             assert repr(bare(copy)) == repr(bare(task))
-            assert travelled(copy).explain() == task.explain()
+            assert travelled(copy).requests() == task.requests()
 
 
 @pytest.mark.parametrize("way", ["codes", "codes of days", "typed", "codes as items"])
@@ -286,7 +292,7 @@ def test_a_task_is_read_as_a_scan_is() -> None:
         assert counted.fetchall() == [(rows.num_rows,)]
         assert pa.RecordBatchReader.from_stream(task).read_all().equals(rows)
         assert len(service.requests) == 4
-        assert {request.body == task.explain()[0]["body"] for request in service.requests} == {True}
+        assert {request.body == task.requests()[0]["body"] for request in service.requests} == {True}
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:
@@ -325,7 +331,7 @@ def test_a_task_that_travelled_is_tried_as_often() -> None:
         (task,) = scan_of_parts(da.Client(parts.base_url), 1).tasks()
         copy = travelled(task)
         assert copy.to_dicts() == rows_of(0)
-        assert copy.stats.retries == 5
+        assert copy.last_stats.retries == 5
 
 
 # Engines.

@@ -21,6 +21,6 @@ def test_ten_thousand_requests_survive_idle_connection_closes(connect: Any, idle
         for _ in range(10_000):
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
             time.sleep(idle)
-        stats = client.stats()
+        stats = client.stats
         assert stats.retries == 0, stats
         assert len(server.requests) <= 10_000 * 1.01, stats

@@ -193,12 +193,12 @@ def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[
         asked = scan(client, key)
         try:
             rows = asked.to_arrow().to_pylist() if is_for_columns(key) else asked.to_dicts()
-            return Told(key, asked.stats.attempts, None, rows)
+            return Told(key, asked.last_stats.attempts, None, rows)
         except da.DataAccessError as error:
             return failed(key, error)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(ask, keys)), client.stats()
+        return list(pool.map(ask, keys)), client.stats
 
 
 def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[Told], Any]:
@@ -213,11 +213,11 @@ def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[To
                 asked = scan(client, key)
                 try:
                     rows = (await asked.to_arrow()).to_pylist() if is_for_columns(key) else await asked.to_dicts()
-                    return Told(key, asked.stats.attempts, None, rows)
+                    return Told(key, asked.last_stats.attempts, None, rows)
                 except da.DataAccessError as error:
                     return failed(key, error)
 
-        return list(await asyncio.gather(*map(ask, keys))), client.stats()
+        return list(await asyncio.gather(*map(ask, keys))), client.stats
 
     return asyncio.run(main())
 

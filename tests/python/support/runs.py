@@ -53,7 +53,7 @@ def by_day(client: Any, *arguments: Any, **options: Any) -> Any:
 def by_value(client: Any, values: list[str], attrs: tuple[str, ...] = ("n", "text"), **options: Any) -> Any:
     """A scan of an object without rules, a request a value."""
     where = da.col(attrs[0]).matches(values)
-    return client.scan_items("store", list(attrs), where, item_type_id=7, chunk=1, **options)
+    return client.scan_items("store", list(attrs), where, item_type_id=7, values_per_request=1, **options)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ QUARTER = dt.timedelta(minutes=15)
 
 def conditions(scan: Any) -> list[list[dict[str, Any]]]:
     """The conditions of each request, all of which have one group."""
-    groups = [request["body"]["filters"]["OR"] for request in scan.explain()]
+    groups = [request["body"]["filters"]["OR"] for request in scan.requests()]
     assert all(len(group) == 1 for group in groups)
     return [group["AND"] for (group,) in groups]
 

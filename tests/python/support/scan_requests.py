@@ -98,19 +98,19 @@ def good(asked: Asked) -> bytes:
 def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
     """A scan of so many requests, whose types are known unless `schema` is another."""
     parts = da.col("n").matches([str(part) for part in range(count)])
-    options = {"schema": TYPES, "chunk": 1, **options}
+    options = {"schema": TYPES, "values_per_request": 1, **options}
     return client.scan_items("store", ["n", "text"], parts, item_type_id=7, **options)
 
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
     """The rows of a scan, read batch by batch."""
-    return [row for batch in scan.batches(**options) for row in batch.to_dicts()]
+    return [row for batch in scan.batches(**options) for row in batch.to_pylist()]
 
 
 # What can be made of a scan by either client.
 FORMS: dict[str, Callable[[Any], list[Row]]] = {
     "dicts": lambda scan: scan.to_dicts(),
-    "collect": lambda scan: scan.collect().to_dicts(),
+    "collect": lambda scan: scan.collect().to_pylist(),
     "arrow": lambda scan: scan.to_arrow().to_pylist(),
     "pandas": lambda scan: scan.to_pandas().to_dict("records"),
     "polars": lambda scan: scan.to_polars().to_dicts(),

@@ -37,7 +37,7 @@ rows = 0
 
 def take(batch):
     global rows
-    for row in batch.to_dicts():
+    for row in batch.to_pylist():
         assert row == {"n": rows, "text": f"{rows} {filler}"}, row
         rows += 1
 

@@ -237,7 +237,7 @@ class Cutter:
             found = case.ask(client)
             if case.record_ends:
                 for batch in found:
-                    given.extend(batch.to_dicts())
+                    given.extend(batch.to_pylist())
                 found = given
         except da.DataAccessError as caught:
             error = caught

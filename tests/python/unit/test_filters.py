@@ -79,7 +79,7 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any) -> None:
         (lambda: X < 3, "write col('x').before(time)"),
         (lambda: X <= 3, "write col('x').before(time)"),
         (lambda: X > 3, "write col('x').after(time)"),
-        (lambda: X >= 3, "write col('x').after(time)"),
+        (lambda: X >= 3, "write col('x').since(day)"),
         (
             lambda: 3 < X,  # noqa: SIM300 - read from the left too
             "write col('x').after(time)",
@@ -102,14 +102,14 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any) -> None:
         (lambda: CONDITION or CONDITION, "(...) & (...) or (...) | (...)"),
         (lambda: not CONDITION, "(...) & (...)"),
         (lambda: 1 in CONDITION, "(...) & (...)"),
-        (lambda: ~CONDITION, "the document has no NOT"),
+        (lambda: ~CONDITION, "the service has no NOT"),
         (lambda: CONDITION & True, "not bool: write each as col(name).matches(values)"),
         (lambda: True | CONDITION, "not bool"),
         (lambda: CONDITION & after("2024-01-31"), "write col(name).after('2024-01-31')"),
-        (lambda: AFTER and before("2024-02-01"), "allocated_time=days(start, stop)"),
-        (lambda: after("2024-01-01") & before("2024-02-01"), "allocated_time=days(start, stop)"),
-        (lambda: after("2024-01-01") | before("2024-02-01"), "allocated_time=days(start, stop)"),
-        (lambda: ~after("2024-01-01"), "after(t), before(t) and on(day)"),
+        (lambda: AFTER and before("2024-02-01"), "between(start, stop)"),
+        (lambda: after("2024-01-01") & before("2024-02-01"), "between(start, stop)"),
+        (lambda: after("2024-01-01") | before("2024-02-01"), "between(start, stop)"),
+        (lambda: ~after("2024-01-01"), "after(t), before(t), since(day) and on(day)"),
     ],
 )
 def test_what_python_would_evaluate_at_once_is_refused_with_what_to_write(

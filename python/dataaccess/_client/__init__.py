@@ -1,0 +1,1 @@
+"""Both clients and the functions of the module. `synchronous` and `functions` are generated."""

@@ -1,0 +1,198 @@
+"""The common part of both clients: settings, the native client, copies and pickles. Nothing here waits."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from dataaccess._client.settings import Settings, checked_item_types, header_pairs
+from dataaccess._client.validation import Validation
+from dataaccess._core.checks import seconds
+from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
+from dataaccess._native import RawClient, RawToken
+from dataaccess.reports import ClientStats
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+
+    from dataaccess.types import ClientSettings, Token
+
+
+class Connection(Validation):
+    """A client's settings and its native half."""
+
+    _settings: Settings
+    _token: RawToken
+    _raw: RawClient
+    _embedded: str | None
+    _service: object = None
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        token: Token | None = None,
+        timezone: str = "UTC",
+        timeout: float | timedelta = 300,
+        retries: int | None = None,
+        concurrency: int = 8,
+        requests_per_second: float | None = None,
+        max_response_bytes: int = 8 * 2**30,
+        max_buffered_bytes: int = 64 * 2**20,
+        ca_bundle: str | os.PathLike[str] | None = None,
+        proxy: str | None = None,
+        allow_http: bool = False,
+        headers: Mapping[str, str] | None = None,
+        item_types: Mapping[str, int] | None = None,
+        strict_empty: bool = False,
+    ) -> None:
+        """Checks the settings; connects to nothing."""
+        try:
+            settings = Settings(
+                base_url=base_url,
+                timezone=timezone,
+                timeout=seconds(timeout),
+                retries=retries,
+                concurrency=concurrency,
+                requests_per_second=requests_per_second,
+                max_response_bytes=max_response_bytes,
+                max_buffered_bytes=max_buffered_bytes,
+                ca_bundle=ca_bundle,
+                proxy=proxy,
+                allow_http=allow_http,
+                headers=header_pairs(headers),
+                item_types=checked_item_types(item_types),
+                strict_empty=strict_empty,
+            )
+            name = embedded_name(base_url)
+            held = RawToken(token) if name is None else None
+        finally:
+            # No frame holds a secret from here on: a traceback with locals cannot show it.
+            token = proxy = headers = base_url = None
+        self._start(settings, held, name, like=None)
+
+    def _start(self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None) -> None:
+        # The first call may find no file descriptor left to import it, and `import dataaccess` must stay fast.
+        import_module("dataaccess._core.log")
+        self._settings = settings
+        self._embedded = name
+        if name is not None:
+            address, issued = embedded(name)
+            settings = Settings(settings, base_url=address)
+            token = RawToken(issued)
+        elif token is None:
+            token = RawToken(None)
+        self._token = token
+        self._raw = RawClient(token, settings, like)
+
+    def _keep(self, service: object) -> None:
+        """Keeps a service alive as long as this client."""
+        self._service = service
+
+    @property
+    def base_url(self) -> str:
+        """Address of the service."""
+        return self._raw.base_url
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether the service is the sandbox, whose data is synthetic."""
+        return self._embedded is not None or is_sandbox(self._raw.base_url)
+
+    @property
+    def timezone(self) -> str:
+        """IANA name of the time zone in which times without a zone are read."""
+        zone: str = self._settings["timezone"]
+        return zone
+
+    @property
+    def item_types(self) -> dict[str, int]:
+        """Names and ids of business objects, in addition to customers and promotion codes."""
+        return dict(self._settings["item_types"])
+
+    @property
+    def stats(self) -> ClientStats:
+        """Figures of this client so far, over all threads and the copies of `with_options` that share its connections.
+
+        A forked child counts anew.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+            >>> stats = client.stats
+            >>> stats.requests, stats.retries, stats.connections_opened
+            (1, 0, 1)
+        """
+        return ClientStats(**self._raw.stats())
+
+    def with_options(self, **options: Unpack[ClientSettings]) -> Self:
+        """Returns a copy with other settings. It shares the connections if the settings allow it.
+
+        Args:
+            **options: Any argument of the client but `token`.
+
+        Returns:
+            A new client. Closing one does not close the other.
+
+        Raises:
+            TypeError: A name is not a setting.
+            ConfigError: A value is invalid.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> patient = client.with_options(timeout=900, retries=8)
+        """
+        unknown = options.keys() - self._settings.keys()
+        if unknown:
+            name = min(unknown)
+            # One of them may be a token.
+            options = {}
+            raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
+        settings = Settings(self._settings, **options)
+        moved, has_headers = "base_url" in options, "headers" in options
+        # As in `__init__`: no frame holds a secret from here on.
+        options = {}
+        settings["timeout"] = seconds(settings["timeout"])
+        if has_headers:
+            settings["headers"] = header_pairs(settings["headers"])
+        settings["item_types"] = checked_item_types(settings["item_types"])
+        copy = object.__new__(type(self))
+        copy._service = self._service
+        embedded = embedded_name(settings["base_url"]) if moved else self._embedded
+        copy._start(settings, self._token, embedded, like=self._raw)
+        return copy
+
+    @classmethod
+    def _unpickled(cls, settings: dict[str, Any], token: Callable[[], Any] | None) -> Self:
+        headers = settings["headers"]
+        return cls(**{**settings, "headers": None if headers is None else dict(headers)}, token=token)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the settings and the source of the token, never the token."""
+        if secret := self._settings.secret():
+            raise TypeError(
+                f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
+                "make the client where it runs"
+            )
+        if self._embedded is not None or self._token.source == "environment":
+            token = None
+        elif self._token.source == "callable":
+            token = self._token.callable
+        else:
+            raise TypeError(
+                f"a {type(self).__name__} with a literal token does not pickle, as the pickle would hold the token: "
+                "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
+                "dataaccess.token_file(path)"
+            )
+        return self._unpickled, (dict(self._settings), token)
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_raw"):
+            # A traceback with locals may show a client whose settings were refused.
+            return f"{type(self).__name__}(unfinished)"
+        where = repr(self._embedded or self.base_url)
+        return f"{type(self).__name__}({where}, token from {self._token.source})"

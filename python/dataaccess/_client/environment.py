@@ -1,0 +1,26 @@
+"""The client of the module functions: looked up at each call, and reused while the environment is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from dataaccess._client.synchronous import Client
+from dataaccess._core.process import ProcessLock
+from dataaccess._native import ENVIRONMENT
+
+# The last client, by a digest of the settings it was made from: no copy of the token.
+_shared: dict[bytes, Client] = {}
+_lock = ProcessLock()
+
+
+def environment_client() -> Client:
+    """The client of the current environment."""
+    settings = "\0".join(os.environ.get(name, "") for name in ENVIRONMENT)
+    digest = hashlib.sha256(settings.encode("utf-8", "surrogateescape")).digest()
+    with _lock:
+        if digest not in _shared:
+            client = Client()
+            _shared.clear()
+            _shared[digest] = client
+        return _shared[digest]

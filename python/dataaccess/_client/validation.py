@@ -1,0 +1,111 @@
+"""Requests that are checked and not sent: neither an address nor a token is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._native import validate_codes, validate_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataaccess.types import (
+        Attributes,
+        AttrsFormat,
+        AudienceTypes,
+        CodeAttribute,
+        CodeStatuses,
+        ItemTypeName,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
+
+
+class Validation:
+    """Checks the arguments of searches."""
+
+    @property
+    def timezone(self) -> str:
+        """IANA name of the time zone in which times without a zone are read."""
+        return "UTC"
+
+    @property
+    def item_types(self) -> dict[str, int]:
+        """Names and ids of business objects, in addition to customers and promotion codes."""
+        return {}
+
+    def validate_codes(
+        self,
+        attrs: Iterable[CodeAttribute] | Attributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: AudienceTypes | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
+        limit: int | None = None,
+    ) -> dict[str, Any]:
+        """Checks the arguments of `search_codes` and returns the request body. Sends nothing.
+
+        Args:
+            attrs: As in `search_codes`.
+            allocated_time: As in `search_codes`.
+            audience_type: As in `search_codes`.
+            allocated_audience: As in `search_codes`.
+            code_status: As in `search_codes`.
+            limit: As in `search_codes`.
+
+        Returns:
+            The body of the request, as a dict.
+
+        Raises:
+            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> body = client.validate_codes(allocated_time=da.on("2024-01-15"))
+            >>> body["filters"]["OR"][0]["AND"][0]["value"]
+            1705276800000
+        """
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        with problem_values(arguments):
+            return validate_codes(arguments, self.timezone)
+
+    def validate_items(
+        self,
+        item_type_name: ItemTypeName,
+        attrs: Attributes,
+        where: Where,
+        *,
+        item_type_id: int | None = None,
+        attrs_format: AttrsFormat = "array",
+        limit: int | None = None,
+    ) -> dict[str, Any]:
+        """Checks the arguments of `search_items` and returns the request body. Sends nothing.
+
+        Args:
+            item_type_name: As in `search_items`.
+            attrs: As in `search_items`.
+            where: As in `search_items`.
+            item_type_id: As in `search_items`.
+            attrs_format: As in `search_items`.
+            limit: As in `search_items`.
+
+        Returns:
+            The body of the request, as a dict.
+
+        Raises:
+            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> body = client.validate_items("customer", ["name"], da.col("name").equals("x"))
+            >>> body["itemTypeId"]
+            -1003
+        """
+        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        with problem_values(arguments):
+            return validate_items(arguments, self.timezone)

@@ -1,0 +1,89 @@
+"""The arguments of a search by name, as the core takes them, and the values of the problems that it reports."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dataaccess.errors import Problem, ValidationError
+from dataaccess.filters import Comparison, Expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from dataaccess.types import TimeCondition, ValuesOrOperator, Where
+
+
+def code_arguments(
+    attrs: Iterable[str] | None,
+    allocated_time: TimeCondition,
+    audience_type: ValuesOrOperator | None,
+    allocated_audience: ValuesOrOperator | None,
+    code_status: ValuesOrOperator | None,
+    limit: int | None,
+) -> dict[str, Any]:
+    """The arguments of a promotion code search."""
+    return {
+        "attrs": attrs,
+        "allocated_time": allocated_time,
+        "audience_type": audience_type,
+        "allocated_audience": allocated_audience,
+        "code_status": code_status,
+        "limit": limit,
+    }
+
+
+def item_arguments(
+    item_type_name: str,
+    attrs: Iterable[str],
+    where: Where,
+    item_type_id: int | None,
+    attrs_format: str,
+    limit: int | None,
+    item_types: Mapping[str, int],
+) -> dict[str, Any]:
+    """The arguments of an item search; a name of `item_types` has the id given there."""
+    if item_type_id is None and isinstance(item_type_name, str):
+        item_type_id = item_types.get(item_type_name)
+    return {
+        "item_type_name": item_type_name,
+        "attrs": attrs,
+        "where": where,
+        "item_type_id": item_type_id,
+        "attrs_format": attrs_format,
+        "limit": limit,
+    }
+
+
+@contextmanager
+def problem_values(arguments: Mapping[str, object]) -> Iterator[None]:
+    """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their repr only."""
+    try:
+        yield
+    except ValidationError as error:
+        error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
+        raise
+
+
+def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
+    """The problem with the value at its place, such as `code_status[1]` or `where["OR"][0]`, if it can be found."""
+    name, *steps = re.findall(r'^\w+|\[\d+\]|\["[^"]*"\]', problem.argument)
+    try:
+        value: Any = arguments[name]
+        for step in steps:
+            if isinstance(value, Comparison):
+                value = value._value  # noqa: SLF001 - what the caller passed to it
+            key = step[1:-1]
+            value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))
+    except (KeyError, IndexError, TypeError):
+        return problem
+    if isinstance(value, Comparison):
+        value = value._value  # noqa: SLF001 - likewise
+    return problem if isinstance(value, Expression) else replace(problem, value=value)
+
+
+def _element(values: Any, index: int) -> object:
+    # A Series finds its elements by label; an iterator was read, and has none left.
+    return values[index] if isinstance(values, list | tuple) else list(values)[index]

@@ -1,0 +1,86 @@
+"""Checks of settings and of single arguments: each returns a value of the right type, or raises an error."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from datetime import timedelta
+from math import inf
+from numbers import Real
+from reprlib import repr as shortened
+
+from dataaccess.errors import ConfigError, Problem, ValidationError
+
+MAX_INTEGER = 2**63 - 1
+
+
+def string(name: str, value: object) -> str:
+    """A valid Unicode string. The error for another type does not show the value, which may be a secret."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{name}= must be a string, not of type {type(value).__name__}")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ConfigError(f"{name}= contains a lone surrogate, so it is not valid Unicode")
+    return value
+
+
+def strings(name: str, values: object) -> list[str]:
+    """Several strings."""
+    if isinstance(values, str):
+        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
+    return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
+
+
+def boolean(name: str, value: object) -> bool:
+    """A boolean setting."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name}= must be True or False, not {value!r}")
+    return value
+
+
+def seconds(value: float | timedelta) -> float:
+    """A duration in seconds."""
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> int:
+    """An integer setting within bounds."""
+    number = _integer(value, least, most)
+    if number is None:
+        raise ConfigError(f"{name}= must be an integer from {least} to {most}, not {value!r}")
+    return number
+
+
+def count(name: str, value: object, least: int = 1) -> int:
+    """A number of rows or bytes of a request."""
+    number = _integer(value, least, MAX_INTEGER)
+    if number is None:
+        problem = Problem(name, "", f"must be an integer of at least {least}, not {shortened(value)}", value)
+        raise ValidationError(str(problem), problems=[problem])
+    return number
+
+
+def boolean_argument(name: str, value: object) -> bool:
+    """A boolean argument of a request."""
+    if not isinstance(value, bool):
+        problem = Problem(name, "", f"must be True or False, not {shortened(value)}", value)
+        raise ValidationError(str(problem), problems=[problem])
+    return value
+
+
+def _integer(value: object, least: int, most: int) -> int | None:
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # a TypeError if it has none
+    except TypeError:
+        return None
+    return number if number is not None and least <= number <= most else None
+
+
+def duration(name: str, value: object) -> float:
+    """A duration setting, in seconds."""
+    number = value.total_seconds() if isinstance(value, timedelta) else value
+    length = float(number) if isinstance(number, Real) and not isinstance(number, bool) else -1.0
+    if not 0 <= length < inf:
+        raise ConfigError(f"{name}= must be a number of seconds of at least 0, or a timedelta, not {value!r}")
+    return length

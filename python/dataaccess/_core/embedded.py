@@ -1,0 +1,56 @@
+"""The one sandbox of a process behind `sandbox:demo`, and the addresses of all its sandboxes."""
+
+from __future__ import annotations
+
+import os
+from ipaddress import ip_address
+from typing import Any
+
+from dataaccess._core.process import ProcessLock
+from dataaccess._core.warn import warn_caller
+from dataaccess._native import RawSandbox
+from dataaccess.errors import ConfigError, SandboxWarning
+
+_PREFIX = "sandbox:"
+_DEMO = "sandbox:demo"
+LOOPBACK = ip_address("127.0.0.1")
+
+# By process: a forked child starts its own server. All clients share one token, as a sandbox issues only so many.
+_demo: dict[int, tuple[RawSandbox, str]] = {}
+_lock = ProcessLock()
+_addresses: set[str] = set()
+
+
+def start_sandbox(**options: Any) -> RawSandbox:
+    """Starts a sandbox and keeps its address."""
+    sandbox = RawSandbox(**options)
+    _addresses.add(sandbox.base_url)
+    return sandbox
+
+
+def is_sandbox(base_url: str) -> bool:
+    """Whether the address belongs to a sandbox that this process, or a parent of it, started."""
+    return base_url in _addresses
+
+
+def embedded_name(base_url: object) -> str | None:
+    """`sandbox:…`, as given or from the environment; None for any other address."""
+    address = base_url if base_url is not None else os.environ.get("DATAACCESS_BASE_URL", "")
+    return address if isinstance(address, str) and address.startswith(_PREFIX) else None
+
+
+def embedded(name: str) -> tuple[str, str]:
+    """Address and token of the sandbox behind `sandbox:demo`. Its first use warns that the data is synthetic."""
+    if name != _DEMO:
+        raise ConfigError(f"there is no {name!r}; the sandbox is {_DEMO}")
+    with _lock:
+        running = _demo.get(os.getpid())
+        if running is None:
+            if not _demo:
+                warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
+            sandbox = start_sandbox(
+                demo=True, port=0, export_seconds=None, db=None, switches={}, access=(LOOPBACK, False, None, [])
+            )
+            running = _demo[os.getpid()] = (sandbox, sandbox.issue_token(None, None))
+        sandbox, token = running
+        return sandbox.base_url, token

@@ -1,0 +1,1 @@
+"""The asynchronous classes of scans: written by hand."""

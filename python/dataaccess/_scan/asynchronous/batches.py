@@ -1,0 +1,110 @@
+"""The batches of an asynchronous scan, one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from dataaccess._public import public
+from dataaccess._scan.bridge import next_batch_async
+from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.table import Batch
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from dataaccess._native import RawStream
+    from dataaccess.reports import ScanStats
+
+
+@public
+class AsyncBatches:
+    """The batches of a scan: an asynchronous iterator, and a context manager that closes it.
+
+    Tasks may share it: each batch goes to one of them. Dropping or closing it ends the request.
+
+    Example:
+        >>> import asyncio
+        >>> import dataaccess as da
+        >>> async def main() -> list[int]:
+        ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        ...     async with scan.batches(max_rows=50) as batches:
+        ...         return [batch.num_rows async for batch in batches]
+        >>> asyncio.run(main())
+        [50, 23]
+    """
+
+    def __init__(self, raw: RawStream) -> None:
+        """Use `batches` of a scan."""
+        self._raw = raw
+        self._warned = False
+
+    @property
+    def stats(self) -> ScanStats | None:
+        """Figures of the scan, once all responses are read to their end."""
+        outcome = self._raw.stats
+        return None if outcome is None else stats_of(outcome)
+
+    async def close(self) -> None:
+        """Ends the request and its connection. Closing twice has no effect.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> async def main() -> None:
+            ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            ...     await scan.batches().close()
+            >>> asyncio.run(main())
+        """
+        self._raw.close()
+
+    async def aclose(self) -> None:
+        """Closes it, as `close`: the name that `contextlib.aclosing` calls.
+
+        Example:
+            >>> import asyncio
+            >>> import contextlib
+            >>> import dataaccess as da
+            >>> async def main() -> int:
+            ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            ...     async with contextlib.aclosing(scan.batches()) as batches:
+            ...         return sum([batch.num_rows async for batch in batches])
+            >>> asyncio.run(main())
+            73
+        """
+        self._raw.close()
+
+    def __aiter__(self) -> Self:
+        """The iterator itself."""
+        return self
+
+    async def __anext__(self) -> Batch:
+        """The next batch.
+
+        Raises:
+            StreamInterruptedError: The response was cut off, or this was closed before its end: the batches so far
+                are not all rows.
+        """
+        batch = await next_batch_async(self._raw)
+        if batch is None:
+            self._warn_once()
+            raise StopAsyncIteration
+        return Batch(batch)
+
+    def _warn_once(self) -> None:
+        outcome = self._raw.stats
+        if outcome is not None and not self._warned:
+            self._warned = True
+            warn_of(outcome)
+
+    async def __aenter__(self) -> Self:
+        """The iterator itself."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes it."""
+        await self.close()

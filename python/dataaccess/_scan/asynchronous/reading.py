@@ -1,0 +1,224 @@
+"""The rows of an asynchronous scan or task in each form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataaccess._core.checks import count
+from dataaccess._core.optional import optional
+from dataaccess._scan.asynchronous.batches import AsyncBatches
+from dataaccess._scan.bridge import AsyncArrowSource, convert_async
+from dataaccess._scan.frames import check_pandas
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from dataaccess._scan.frames import DtypeBackend
+    from dataaccess._scan.table import Table
+    from dataaccess.types import Row
+
+
+class AsyncReading(AsyncArrowSource):
+    """The rows in each form. Each use sends the requests anew."""
+
+    async def head(self, n: int = 5) -> Table:
+        """Returns the first rows.
+
+        Args:
+            n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
+
+        Returns:
+            A `Table`. The rest of the response is not transferred where that is safe.
+
+        Raises:
+            ValidationError: `n` is not an integer of at least 0.
+            DataAccessError: Any failure of `collect`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
+            Table(2 rows, 1 column: id)
+        """
+        limit = count("n", n, 0)
+        raw = await self._raw.collect_async(max(limit, 1), views=False)
+        return checked_table(raw if limit else raw.without_rows())
+
+    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
+        """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
+
+        A slow consumer slows the transfer down (back-pressure). The client's `timeout` bounds the time to the first
+        row of each request. A request is retried until its first batch is delivered; if the scan has several
+        requests, until its second batch is.
+
+        Args:
+            max_rows: Rows of a batch, at most.
+            max_bytes: Size of a batch in the response, at most.
+
+        Returns:
+            An asynchronous iterator of `Batch`. It ends the requests when it is closed, dropped or left by
+            `async with`.
+
+        Raises:
+            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1.
+            PermissionDeniedError: The token was refused.
+            StreamInterruptedError: While iterating: the response was cut off, or the batches were closed before its
+                end; `rows_yielded` rows were delivered.
+            DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+            >>> async def main() -> int:
+            ...     return max([batch.num_rows async for batch in scan.batches(max_rows=500)])
+            >>> asyncio.run(main())
+            500
+        """
+        return AsyncBatches(self._open(max_rows, max_bytes))
+
+    async def collect(self) -> Table:
+        """Returns all rows as columns in memory.
+
+        Returns:
+            A `Table`, which can be read any number of times.
+
+        Raises:
+            PermissionDeniedError: The token was refused.
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> table = asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect())
+            >>> table.column_names
+            ['id']
+        """
+        return checked_table(await self._raw.collect_async(None, views=False))
+
+    async def to_arrow(self) -> pa.Table:
+        """Returns all rows as a pyarrow table (extra `arrow`).
+
+        Returns:
+            Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+            DataAccessError: Any failure of `collect`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> asyncio.run(scan.to_arrow()).schema.types
+            [DataType(int64)]
+        """
+        optional("pyarrow", "arrow")
+        table = await self.collect()
+        return table.to_arrow()
+
+    async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+        """Returns all rows as a pandas DataFrame (extra `pandas`).
+
+        Args:
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
+                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+
+        Returns:
+            A DataFrame.
+
+        Raises:
+            ImportError: pandas or pyarrow is not installed.
+            DataAccessError: Any failure of `collect`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> codes = asyncio.run(scan.to_pandas())
+            >>> str(codes["pool_id"].dtype)
+            'Int64'
+        """
+        check_pandas(dtype_backend)
+        table = await self.collect()
+        return await convert_async(table.to_pandas, dtype_backend)
+
+    async def to_polars(self) -> pl.DataFrame:
+        """Returns all rows as a polars DataFrame (extra `polars`).
+
+        Returns:
+            A DataFrame, without a copy.
+
+        Raises:
+            ImportError: polars is not installed.
+            DataAccessError: Any failure of `collect`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> dict(asyncio.run(scan.to_polars()).schema)
+            {'pool_id': Int64}
+        """
+        optional("polars", "polars")
+        table = checked_table(await self._raw.collect_async(None, views=True))
+        return await convert_async(table.to_polars)
+
+    async def iter_rows(self) -> AsyncGenerator[Row, None]:
+        """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
+
+        Yields:
+            Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.
+
+        Raises:
+            StreamInterruptedError: The response was cut off; the rows so far are not all rows.
+            DataAccessError: Any other failure of `batches`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> async def main() -> int:
+            ...     return len([row["pool_id"] async for row in scan.iter_rows()])
+            >>> asyncio.run(main())
+            73
+        """
+        async with self.batches() as batches:
+            async for batch in batches:
+                for row in batch.to_pylist():
+                    yield row
+
+    async def to_dicts(self) -> list[Row]:
+        """Returns all rows as dicts: exactly what the search with the same arguments returns.
+
+        Returns:
+            A list of dicts with the values as the service sends them; `schema=` applies to columns only.
+
+        Raises:
+            DataAccessError: Any failure of `collect`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
+            >>> rows = asyncio.run(scan.to_dicts())
+            >>> rows[0]["allocated_time"][:10]
+            '2024-01-15'
+        """
+        rows, outcome = await self._raw.rows_async()
+        warn_of(outcome)
+        return rows

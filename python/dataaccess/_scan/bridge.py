@@ -1,0 +1,69 @@
+"""The few parts of scans that differ between the synchronous and the asynchronous classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from dataaccess._scan.plan import BaseScan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataaccess._native import RawBatch, RawStream
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class ArrowSource(BaseScan):
+    """Rows that other libraries read as Arrow PyCapsules."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as an Arrow PyCapsule, read batch by batch. `requested_schema` is ignored.
+
+        This call waits for the first batch, and Ctrl-C ends it. The other library pulls later batches without
+        Python, so Ctrl-C takes effect when the next batch arrives or times out; `batches` reacts at once.
+        """
+        return self._raw.stream_capsule()
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema as an Arrow PyCapsule. If types are inferred, this sends the request that the next stream reads.
+
+        The schema holds for that stream alone: each later one infers the types of its own responses.
+        """
+        return self._raw.schema_capsule()
+
+
+class AsyncArrowSource(BaseScan):
+    """Rows that other libraries cannot read: they do not await."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Raises a `TypeError` that says what to pass instead."""
+        raise TypeError(
+            "other libraries cannot await: pass them the result of `await scan.collect()`, "
+            "or use `await scan.to_polars()`, `to_pandas()` or `to_arrow()`"
+        )
+
+
+def next_batch(stream: RawStream) -> RawBatch | None:
+    """Waits for the next batch; None after the last."""
+    return stream.next()
+
+
+async def next_batch_async(stream: RawStream) -> RawBatch | None:
+    """Waits for the next batch; None after the last. A task that is cancelled here has taken no batch."""
+    while (batch := stream.take()) is None and not stream.ended:
+        await stream.wait_async()
+    return batch
+
+
+def convert(function: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
+    """Converts columns in this thread."""
+    return function(*arguments, **keywords)
+
+
+async def convert_async(function: Callable[_P, _T], *arguments: _P.args, **keywords: _P.kwargs) -> _T:
+    """Converts columns in another thread, so that the event loop stays free."""
+    import asyncio
+
+    return await asyncio.to_thread(function, *arguments, **keywords)

@@ -1,0 +1,76 @@
+"""Arrow columns as tables of other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from dataaccess._core.optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
+"""What pandas calls `dtype_backend`."""
+
+_BACKENDS = ("numpy_nullable", "pyarrow")
+# The first major version of pandas with a string type of its own by default.
+_OWN_STRING_TYPE = 3
+
+
+class Stream(Protocol):
+    """Columns with `__arrow_c_stream__`."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class Array(Protocol):
+    """Columns with `__arrow_c_array__`."""
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+
+def check_pandas(dtype_backend: str | None) -> None:
+    """Raises if `to_pandas` cannot work, before anything is sent."""
+    if dtype_backend is not None and dtype_backend not in _BACKENDS:
+        raise ValueError(f"dtype_backend= must be 'numpy_nullable' or 'pyarrow', not {dtype_backend!r}")
+    optional("pandas", "pandas")
+    optional("pyarrow", "pandas")
+
+
+def to_arrow(columns: Stream | Array) -> pa.Table:
+    """A pyarrow table, without a copy."""
+    return optional("pyarrow", "arrow").table(columns)
+
+
+def to_polars(columns: Stream | Array) -> pl.DataFrame:
+    """A polars DataFrame."""
+    frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
+    return frame
+
+
+def to_pandas(columns: Stream | Array, dtype_backend: str | None) -> pd.DataFrame:
+    """A pandas DataFrame with nullable types."""
+    check_pandas(dtype_backend)
+    numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
+    mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
+    table = pa.table(columns)
+    # One block per column: consolidating them would copy all values.
+    frame: pd.DataFrame = table.to_pandas(types_mapper=mapper, split_blocks=True)
+    for position, (column, dtype) in enumerate(zip(table.columns, frame.dtypes, strict=True)):
+        # NumPy shares the memory of such a column, which is read-only; a DataFrame must be writable.
+        if isinstance(dtype, numpy.dtype) and column.num_chunks == 1 and column.null_count == 0:
+            writable: Any = frame.iloc[:, position].copy()
+            frame.isetitem(position, writable)
+    return frame
+
+
+def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]:
+    types = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
+    if dtype_backend == "numpy_nullable":
+        return {**types, pa.string(): pandas.StringDtype(), pa.float64(): pandas.Float64Dtype()}
+    # The type that pandas itself gives to strings.
+    has_own = int(pandas.__version__.partition(".")[0]) >= _OWN_STRING_TYPE
+    string = pandas.StringDtype("pyarrow", na_value=float("nan")) if has_own else pandas.StringDtype("pyarrow")
+    return {**types, pa.string(): string, pa.string_view(): string}

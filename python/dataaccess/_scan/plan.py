@@ -1,0 +1,195 @@
+"""The parts of scans and tasks that send nothing: arguments, the requests they become, pickles."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from dataaccess._core.arguments import problem_values
+from dataaccess._core.checks import MAX_INTEGER, boolean_argument, count
+from dataaccess._scan.explain import plan_text
+from dataaccess._scan.grid import shorten
+from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.schema import type_names
+from dataaccess._scan.table import Table
+from dataaccess.filters._values import snapshot
+
+if TYPE_CHECKING:
+    from dataaccess._native import RawClient, RawScan, RawStream, RawTable
+    from dataaccess.reports import ScanStats
+    from dataaccess.types import Request, Schema
+
+MAX_ROWS = 65_536
+MAX_BYTES = 8 * 2**20
+
+_SEARCH = "/access/api/item/search"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_Task = TypeVar("_Task", bound="Single")
+
+
+class Connection(Protocol):
+    """What a scan uses of its client."""
+
+    _raw: RawClient
+    _embedded: str | None
+
+    @property
+    def base_url(self) -> str: ...
+
+
+class BaseScan:
+    """The common part of scans and tasks."""
+
+    _raw: RawScan
+    _client: Connection
+    _call: str
+    _schema: dict[str, Any] | None
+    _limit: int | None = None
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        return self._raw.column_names
+
+    @property
+    def last_stats(self) -> ScanStats | None:
+        """Figures of the last use that read all responses to their end; None before."""
+        outcome = self._raw.stats
+        return None if outcome is None else stats_of(outcome)
+
+    def requests(self) -> list[Request]:
+        """Returns the exact requests, in the order of their rows. Sends nothing.
+
+        Returns:
+            A list of dicts with `method`, `url` and `body`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
+            >>> requests = scan.requests()
+            >>> len(requests), requests[0]["body"]["attrs"]
+            (91, ['id'])
+        """
+        url = self._client.base_url + _SEARCH
+        return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
+
+    def explain(self) -> None:
+        """Prints the plan: the number of requests, the conditions that the service applies, the columns. Sends nothing.
+
+        `requests` returns the exact requests.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> days = da.days("2024-01-01", "2024-04-01")
+            >>> client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain()
+            promotion_code (-100) in 91 requests
+            service filters: code_status matches USED (4)
+                             allocated_time equals DAY of 2024-01-01T00:00:00Z … 2024-03-31T00:00:00Z, one per request
+            columns:         id string, pool_id int64
+        """
+        bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
+        print(plan_text(self._raw.requests, *bodies, self.column_names, self._schema or {}, self._limit))  # noqa: T201
+
+    def _open(self, max_rows: int, max_bytes: int) -> RawStream:
+        return self._raw.open(count("max_rows", max_rows), count("max_bytes", max_bytes))
+
+
+class Planned(BaseScan):
+    """The common part of both kinds of scan."""
+
+    def __init__(
+        self,
+        client: Connection,
+        call: str,
+        arguments: dict[str, Any],
+        schema: Schema | None,
+        ordered: bool,  # noqa: FBT001 - positional in pickles
+    ) -> None:
+        """Checks the arguments; sends nothing."""
+        self._client = client
+        self._call = call
+        # A copy: an iterator can be read only once, and a list could change.
+        self._arguments = {name: snapshot(value) for name, value in arguments.items()}
+        self._schema = type_names(schema)
+        self._limit = arguments["limit"]
+        self._ordered = boolean_argument("ordered", ordered)
+        make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
+        with problem_values({**self._arguments, "schema": schema}):
+            self._raw = make(self._arguments, self._schema, self._ordered)
+
+    def _tasks(self, kind: type[_Task]) -> list[_Task]:
+        planned = (self._raw.task(index) for index in range(self._raw.requests))
+        return [kind(self._client, self._call, raw, self._schema, name) for raw, name in planned]
+
+    def _run_options(self, fail_fast: object, known_row_cap: object) -> tuple[str, bool, int | None]:
+        """The service, by name if it is the sandbox (whose port differs each time), and the options of a run."""
+        cap = None if known_row_cap is None else count("known_row_cap", known_row_cap)
+        return self._client._embedded or self._client.base_url, boolean_argument("fail_fast", fail_fast), cap  # noqa: SLF001 - its client
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the arguments and the client, whose pickle has no token."""
+        return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered)
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_raw"):
+            # A traceback with locals may show a scan whose arguments were refused.
+            return f"{type(self).__name__}(unfinished)"
+        requests = "" if self._raw.requests == 1 else f", {self._raw.requests:,} requests"
+        return f"{type(self).__name__}({self._call} of {shorten(self.column_names)}{requests}; {self._client!r})"
+
+
+class Single(BaseScan):
+    """The common part of both kinds of task: one request of a scan.
+
+    Attributes:
+        id: Identifies the request: the same for the same request at the same position of its scan.
+    """
+
+    id: str
+
+    def __init__(self, client: Connection, call: str, raw: RawScan, schema: dict[str, Any] | None, name: str) -> None:
+        """Use `tasks` of a scan."""
+        self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
+
+    @classmethod
+    def _from_body(
+        cls, client: Connection, call: str, body: dict[str, Any], schema: dict[str, Any] | None, name: str
+    ) -> Self:
+        """Makes the task of a request body, when a pickle is loaded."""
+        attrs = body["attrs"]
+        arguments = {
+            "item_type_name": body["itemTypeName"],
+            "item_type_id": body["itemTypeId"],
+            "attrs": attrs.split(",") if isinstance(attrs, str) else attrs,
+            "attrs_format": "string" if isinstance(attrs, str) else "array",
+            "where": _with_datetimes(body["filters"]),
+            "values_per_request": MAX_INTEGER,
+        }
+        return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its client
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the body and the client, whose pickle has no token."""
+        return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, self.id)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id}: {self._call} of {shorten(self.column_names)}; {self._client!r})"
+
+
+def checked_table(raw: RawTable) -> Table:
+    """A table. Warns of what is doubtful in the data."""
+    warn_of(raw.stats)
+    return Table(raw)
+
+
+def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:
+    """Filters as sent, with datetimes: the check refuses implausible numbers, which a datetime may become."""
+    filters = deepcopy(filters)
+    for condition in (condition for group in filters["OR"] for condition in group["AND"]):
+        if condition["data_type"] == "datetime":
+            condition["value"] = _EPOCH + timedelta(milliseconds=condition["value"])
+    return filters

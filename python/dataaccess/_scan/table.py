@@ -1,0 +1,233 @@
+"""`Batch` and `Table`: rows as Arrow columns, ready for other libraries."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._core.optional import optional
+from dataaccess._public import public
+from dataaccess._scan import frames
+from dataaccess._scan.grid import counted, grid, shorten
+from dataaccess._scan.outcome import stats_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from dataaccess._native import RawBatch, RawTable
+    from dataaccess._scan.frames import DtypeBackend
+    from dataaccess.reports import ScanStats
+    from dataaccess.types import Row
+
+_SHOWN = 10
+
+
+class _Rows:
+    """The columns of a batch or a table."""
+
+    __slots__ = ("_raw",)
+
+    _raw: Any
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        rows: int = self._raw.num_rows
+        return rows
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        names: list[str] = self._raw.column_names
+        return names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and number of columns."""
+        return self.num_rows, len(self.column_names)
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Types of the columns by name, as `schema=` of a scan takes them."""
+        return dict(self._raw.types)
+
+    def to_pylist(self) -> list[Row]:
+        """Returns the rows as dicts, with the values of the columns as Python objects.
+
+        Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
+        columns: a timestamp is a `datetime`, an integer in a "float64" column is a float.
+
+        Returns:
+            A list of dicts. JSON is decoded.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
+            >>> scan.head(1).to_pylist()
+            [{'date_created': datetime.datetime(2023, 12, ...)}]
+        """
+        rows: list[Row] = self._raw.to_dicts(None)
+        for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
+            for row in rows:
+                if row[name] is not None:
+                    row[name] = datetime.fromisoformat(row[name])
+        return rows
+
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame (extra `pandas`).
+
+        Args:
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
+                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+
+        Returns:
+            A DataFrame with the types of `Scan.to_pandas`.
+
+        Raises:
+            ImportError: pandas or pyarrow is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> str(scan.head().to_pandas()["pool_id"].dtype)
+            'Int64'
+        """
+        return frames.to_pandas(self, dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
+
+    def to_polars(self) -> pl.DataFrame:
+        """Returns a polars DataFrame (extra `polars`).
+
+        Returns:
+            A DataFrame.
+
+        Raises:
+            ImportError: polars is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> dict(scan.head().to_polars().schema)
+            {'pool_id': Int64}
+        """
+        return frames.to_polars(self)  # type: ignore[arg-type] # likewise
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema as an Arrow PyCapsule."""
+        return self._raw.schema_capsule()
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.num_rows
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        counts = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
+        return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
+
+
+@public
+class Batch(_Rows):
+    """Some rows of a scan. Libraries that accept Arrow PyCapsules accept it directly.
+
+    Example:
+        >>> import dataaccess as da
+        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> next(scan.batches(max_rows=50))
+        Batch(50 rows, 1 column: id)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, raw: RawBatch) -> None:
+        """Use `Scan.batches`."""
+        self._raw = raw
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """Returns a pyarrow record batch (extra `arrow`), without a copy.
+
+        Returns:
+            A record batch.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
+            50
+        """
+        return optional("pyarrow", "arrow").record_batch(self)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The columns as Arrow PyCapsules. `requested_schema` is ignored."""
+        capsules: tuple[object, object] = self._raw.array_capsules()
+        return capsules
+
+
+@public
+class Table(_Rows):
+    """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
+
+    Example:
+        >>> import dataaccess as da
+        >>> scan = da.Client("sandbox:demo").scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
+        >>> scan.collect()
+        Table(73 rows, 2 columns: id, pool_id)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, raw: RawTable) -> None:
+        """Use `Scan.collect`."""
+        self._raw = raw
+
+    @property
+    def stats(self) -> ScanStats:
+        """Figures of the scan."""
+        return stats_of(self._raw.stats)
+
+    def to_arrow(self) -> pa.Table:
+        """Returns a pyarrow table (extra `arrow`), without a copy.
+
+        Returns:
+            A table.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan.collect().to_arrow().column_names
+            ['id']
+        """
+        return frames.to_arrow(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""
+        return self._raw.stream_capsule()
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows, as in `to_pylist`."""
+        return iter(self.to_pylist())
+
+    def __str__(self) -> str:
+        """The first rows as a grid with the types of the columns: what `print(table)` shows."""
+        return grid(self.schema, self._raw.to_dicts(_SHOWN), self.num_rows)
+
+    def _repr_html_(self) -> str:
+        """The first rows as an HTML table, for notebooks."""
+        head = "".join(f"<th>{escape(name)}<br><small>{kind}</small></th>" for name, kind in self.schema.items())
+        rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
+        caption = f"<caption>{counted(self.num_rows, 'row')}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cells(row: Row) -> str:
+    return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values())

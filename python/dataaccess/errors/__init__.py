@@ -1,0 +1,147 @@
+"""The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle with all their fields.
+
+DataAccessError                         operation attempts elapsed request_id history hint retryable quota_exhausted
+├─ ConfigError (ValueError)             base URL, CA file, token with line breaks, plain http
+├─ ValidationError (ValueError)         problems
+├─ TransportError                       no complete, trustworthy HTTP response
+│  ├─ ConnectError (ConnectionError)    phase: dns tcp proxy tls
+│  │  ├─ TlsError                       reason
+│  │  └─ ProxyError                     status
+│  ├─ RequestTimeoutError (TimeoutError)    phase: connect headers body stall deadline
+│  ├─ ConnectionLostError (ConnectionError) received
+│  │  └─ TruncatedResponseError
+│  └─ MalformedHttpError                received
+├─ ApiError                             status code api_message body_excerpt
+│  ├─ PermissionDeniedError (PermissionError)
+│  ├─ ThrottledError                    retry_after
+│  ├─ ServerError
+│  ├─ RequestRejectedError
+│  └─ RedirectRefusedError              location_host
+├─ ResponseError                        HTTP fine, content breaks the contract
+│  ├─ NotJsonError                      content_type body_excerpt
+│  ├─ InvalidJsonError                  offset
+│  ├─ EnvelopeError                     field
+│  ├─ RecordError                       row column offset value
+│  └─ ResponseTooLargeError             what limit
+├─ StreamInterruptedError               rows_yielded
+├─ WaitTimeoutError (TimeoutError)      last
+├─ ScanError
+│  ├─ ScanIncompleteError               failed report
+│  └─ CheckpointError                   errno path
+│     ├─ CheckpointMismatchError        field
+│     ├─ CheckpointCorruptError         line
+│     └─ CheckpointLockedError          pid
+├─ FileError (OSError)                  errno path
+├─ SandboxError
+├─ ClientClosedError (RuntimeError)
+├─ ForkedHandleError (RuntimeError)
+└─ InternalError                        a bug in this package
+
+DataAccessWarning (UserWarning)
+├─ AbsentAttributeWarning               a requested attribute is missing from every record
+├─ IncompleteWarning                    a response may not hold all rows
+├─ StrayDayWarning                      rows of a day that was not requested
+└─ SandboxWarning                       the data is synthetic
+"""
+
+from dataaccess._public import public
+from dataaccess.errors._base import (
+    ClientClosedError,
+    ConfigError,
+    DataAccessError,
+    ForkedHandleError,
+    InternalError,
+    Problem,
+    SandboxError,
+    ValidationError,
+)
+from dataaccess.errors._response import (
+    ApiError,
+    EnvelopeError,
+    InvalidJsonError,
+    NotJsonError,
+    PermissionDeniedError,
+    RecordError,
+    RedirectRefusedError,
+    RequestRejectedError,
+    ResponseError,
+    ResponseTooLargeError,
+    ServerError,
+    ThrottledError,
+)
+from dataaccess.errors._scan import (
+    CheckpointCorruptError,
+    CheckpointError,
+    CheckpointLockedError,
+    CheckpointMismatchError,
+    FileError,
+    ScanError,
+    ScanIncompleteError,
+    StreamInterruptedError,
+    WaitTimeoutError,
+)
+from dataaccess.errors._transport import (
+    ConnectError,
+    ConnectionLostError,
+    MalformedHttpError,
+    ProxyError,
+    RequestTimeoutError,
+    TlsError,
+    TransportError,
+    TruncatedResponseError,
+)
+from dataaccess.errors._warning import (
+    AbsentAttributeWarning,
+    DataAccessWarning,
+    IncompleteWarning,
+    SandboxWarning,
+    StrayDayWarning,
+)
+
+__all__ = [
+    "AbsentAttributeWarning",
+    "ApiError",
+    "CheckpointCorruptError",
+    "CheckpointError",
+    "CheckpointLockedError",
+    "CheckpointMismatchError",
+    "ClientClosedError",
+    "ConfigError",
+    "ConnectError",
+    "ConnectionLostError",
+    "DataAccessError",
+    "DataAccessWarning",
+    "EnvelopeError",
+    "FileError",
+    "ForkedHandleError",
+    "IncompleteWarning",
+    "InternalError",
+    "InvalidJsonError",
+    "MalformedHttpError",
+    "NotJsonError",
+    "PermissionDeniedError",
+    "Problem",
+    "ProxyError",
+    "RecordError",
+    "RedirectRefusedError",
+    "RequestRejectedError",
+    "RequestTimeoutError",
+    "ResponseError",
+    "ResponseTooLargeError",
+    "SandboxError",
+    "SandboxWarning",
+    "ScanError",
+    "ScanIncompleteError",
+    "ServerError",
+    "StrayDayWarning",
+    "StreamInterruptedError",
+    "ThrottledError",
+    "TlsError",
+    "TransportError",
+    "TruncatedResponseError",
+    "ValidationError",
+    "WaitTimeoutError",
+]
+
+for _name in __all__:
+    public(globals()[_name])

@@ -1,0 +1,159 @@
+"""The base of all exceptions, and those that belong to no response: settings, arguments, handles."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from datetime import date, datetime
+from reprlib import repr as shortened
+from typing import Any, ClassVar
+
+_PLAIN = {bool, int, float, str, date, datetime}
+# Problems that a traceback shows.
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of a request.
+
+    Attributes:
+        argument: The argument as the caller wrote it, such as `code_status[1]`.
+        path: Its path in the request body, such as `filters.OR[0].AND[2].value[1]`; empty if it has none.
+        message: What is wrong and what to write instead.
+        value: The value that the caller passed; in an expression of `da.col` its repr. A pickle holds the repr of a
+            value that is not a number, string, bool, date or None.
+    """
+
+    argument: str
+    path: str
+    message: str
+    value: object
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.message}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the repr of a value of any other type, which might not pickle."""
+        is_plain = self.value is None or type(self.value) in _PLAIN
+        return type(self), (self.argument, self.path, self.message, self.value if is_plain else shortened(self.value))
+
+
+class DataAccessError(Exception):
+    """The base class of all exceptions of this package. Its message is one line: what happened, where, what to do.
+
+    Attributes:
+        operation: Public name of the call, such as `search_codes`.
+        attempts: Number of requests sent.
+        elapsed: Seconds since the call began.
+        request_id: `X-Request-Id` of the last request, for the operators of the service.
+        history: One line for each failed request.
+        hint: What to do, or None.
+        retryable: Whether the same call may succeed later.
+        quota_exhausted: Whether the request was not retried because the retry budget of the client was used up by
+            recent failures.
+
+    Example:
+        >>> import dataaccess as da
+        >>> try:
+        ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=7)
+        ... except da.DataAccessError as error:
+        ...     print(type(error).__name__, error.retryable)
+        ValidationError False
+    """
+
+    operation: str | None
+    attempts: int
+    elapsed: float
+    request_id: str | None
+    history: list[str]
+    hint: str | None
+    retryable: bool
+    quota_exhausted: bool
+
+    _fields: ClassVar[tuple[str, ...]] = (
+        "operation",
+        "attempts",
+        "elapsed",
+        "request_id",
+        "history",
+        "hint",
+        "retryable",
+        "quota_exhausted",
+    )
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """Adds the fields that a subclass declares to those of its parents."""
+        super().__init_subclass__(**keywords)
+        own = [name for name in inspect.get_annotations(cls) if not name.startswith("_")]
+        inherited = [name for base in cls.__bases__ for name in getattr(base, "_fields", ())]
+        cls._fields = tuple(dict.fromkeys([*inherited, *own]))
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        """Takes the message and, by name, the fields of the class; a field that is not given is empty."""
+        # One positional argument only: a second would turn the message of an OSError into "[Errno …]".
+        super().__init__(message)
+        empty: dict[str, Any] = {
+            "attempts": 0,
+            "elapsed": 0.0,
+            "history": [],
+            "failed": {},
+            "retryable": False,
+            "quota_exhausted": False,
+        }
+        for name in self._fields:
+            setattr(self, name, fields.pop(name, empty.get(name)))
+        if fields:
+            unknown = ", ".join(fields)
+            raise TypeError(f"{type(self).__name__} has no field {unknown}")
+
+
+class ConfigError(DataAccessError, ValueError):
+    """A setting is invalid: base URL, CA file, token with line breaks, plain http."""
+
+
+class ValidationError(DataAccessError, ValueError):
+    """A request breaks a rule of the API specification. Nothing was sent.
+
+    The message is that of the problem. If there are several, the message counts them, and the traceback lists them as
+    notes of the exception.
+
+    Attributes:
+        problems: All problems of the request, each with its argument and path.
+
+    Example:
+        >>> import dataaccess as da
+        >>> try:
+        ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])
+        ... except da.ValidationError as error:
+        ...     print(error.problems[0].argument)
+        code_status[1]
+    """
+
+    problems: list[Problem]
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        """Takes the message and, by name, the fields of the class."""
+        super().__init__(message, **fields)
+        self.problems = self.problems or []
+        if len(self.problems) > 1:
+            for problem in self.problems[:_SHOWN]:
+                self.add_note(str(problem))
+        if len(self.problems) > _SHOWN:
+            self.add_note(f"and {len(self.problems) - _SHOWN} more, see .problems")
+
+
+class SandboxError(DataAccessError):
+    """The sandbox cannot do what was requested."""
+
+
+class ClientClosedError(DataAccessError, RuntimeError):
+    """The client is closed."""
+
+
+class ForkedHandleError(DataAccessError, RuntimeError):
+    """A handle made before a fork cannot be used after it; make a new one in the child process."""
+
+
+class InternalError(DataAccessError):
+    """A bug in this package. Please report it; the client stays usable."""

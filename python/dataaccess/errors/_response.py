@@ -1,0 +1,123 @@
+"""A response arrived, and reports a failure or breaks the contract of the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dataaccess.errors._base import DataAccessError
+
+
+class ApiError(DataAccessError):
+    """The response reports a failure.
+
+    Attributes:
+        status: HTTP status.
+        code: `code` of the envelope, if there is one.
+        api_message: `message` of the envelope, if there is one.
+        body_excerpt: The first 200 characters of the body of an error response.
+    """
+
+    status: int | None
+    code: int | None
+    api_message: str | None
+    body_excerpt: str | None
+
+
+class PermissionDeniedError(ApiError, PermissionError):
+    """The token is invalid, expired or lacks the scope; also any HTTP 401."""
+
+
+class ThrottledError(ApiError):
+    """The service asks to slow down (HTTP 429 or 503).
+
+    Attributes:
+        retry_after: Seconds of the header `Retry-After`, if the response has one.
+    """
+
+    retry_after: float | None
+
+
+class ServerError(ApiError):
+    """The service or a gateway failed (HTTP 5xx)."""
+
+
+class RequestRejectedError(ApiError):
+    """The request was rejected (HTTP 4xx), by the service or by a server in front of it."""
+
+
+class RedirectRefusedError(ApiError):
+    """The response is a redirect. Redirects are never followed: the token would be sent along.
+
+    Attributes:
+        location_host: Host of the redirect.
+    """
+
+    location_host: str | None
+
+
+class ResponseError(DataAccessError):
+    """The HTTP exchange succeeded, and the content breaks the contract of the service."""
+
+
+class NotJsonError(ResponseError):
+    """The body is not JSON; it may be a login page.
+
+    Attributes:
+        content_type: `Content-Type` of the response.
+        body_excerpt: The first 200 characters of the body.
+    """
+
+    content_type: str | None
+    body_excerpt: str | None
+
+
+class InvalidJsonError(ResponseError):
+    """The body is invalid JSON.
+
+    Attributes:
+        offset: Where, in bytes.
+    """
+
+    offset: int | None
+
+
+class EnvelopeError(ResponseError):
+    """The envelope breaks the contract of the service.
+
+    Attributes:
+        field: The member of the envelope.
+    """
+
+    field: str | None
+
+
+class RecordError(ResponseError):
+    """A record holds a value that is not allowed there.
+
+    Attributes:
+        row: Index of the record, from 0.
+        column: The attribute; empty if the record is not an object.
+        offset: Where, in bytes of the body.
+        value: The value, at most 200 bytes. It is customer data, so it is in no message, log or pickle.
+    """
+
+    row: int | None
+    column: str | None
+    offset: int | None
+    value: str | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles every field but the value."""
+        return type(self), self.args, {**self.__dict__, "value": None}
+
+
+class ResponseTooLargeError(ResponseError):
+    """The response exceeds a limit.
+
+    Attributes:
+        what: `body`, `record`, `value`, `number`, or `ratio` for an implausible compression ratio.
+        limit: In bytes; of `ratio`, the factor.
+    """
+
+    what: str | None
+    limit: int | None

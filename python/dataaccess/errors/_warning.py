@@ -1,0 +1,21 @@
+"""Warnings: a result is complete as far as the responses say, and may still not be what the caller expects."""
+
+
+class DataAccessWarning(UserWarning):
+    """The base class of all warnings of this package."""
+
+
+class AbsentAttributeWarning(DataAccessWarning):
+    """A requested attribute is missing, not null, from every record; is it misspelled?"""
+
+
+class IncompleteWarning(DataAccessWarning):
+    """A response may not hold all rows."""
+
+
+class StrayDayWarning(DataAccessWarning):
+    """A request for one day returned rows of another day: the service may cut its days in another time zone."""
+
+
+class SandboxWarning(DataAccessWarning):
+    """The data is synthetic: it comes from the sandbox."""

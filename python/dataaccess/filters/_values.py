@@ -1,0 +1,44 @@
+"""The values of a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from itertools import islice
+from typing import Any, Protocol, TypeAlias
+
+_MOST_VALUES = 1_000_000
+# Nested lists and dicts: raw filters have six levels.
+_LEVELS = 8
+
+
+class _Scalar(Protocol):
+    """A numpy scalar, such as `datetime64`."""
+
+    def item(self) -> Any: ...
+
+
+Time: TypeAlias = date | str | int | _Scalar
+"""A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds."""
+
+Value: TypeAlias = str | int | float | date | _Scalar
+"""One value to compare with."""
+
+Values: TypeAlias = Value | Iterable[object]
+"""One value or several: a list, a set, a Series, an array, any iterable."""
+
+
+def snapshot(values: object, levels: int = _LEVELS) -> object:
+    """A copy of the values: an iterator can be read only once, and a list or dict could change."""
+    if isinstance(values, list) and levels:
+        return [snapshot(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
+    if isinstance(values, dict) and levels:
+        return {name: snapshot(value, levels - 1) for name, value in values.items()}
+    if isinstance(values, set):
+        return values.copy()
+    if isinstance(values, Iterator):
+        read = list(islice(values, _MOST_VALUES + 1))
+        if len(read) > _MOST_VALUES:
+            raise ValueError(f"more than {_MOST_VALUES:,} values: send them in several requests")
+        return read
+    return values

@@ -1,0 +1,154 @@
+"""What a client, a scan and a run report: figures and progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dataaccess._public import public
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ScanStats:
+    """Figures of one use of a scan.
+
+    Attributes:
+        rows: Rows delivered.
+        bytes: Size of the responses.
+        seconds: From the start to the end of the last response; for batches including the time of their consumer.
+        requests: Responses read: one for each request of the plan, or fewer if a limit was reached.
+        attempts: Requests sent, retries included.
+        empty_shape: What the response held in place of records if there were none, such as `data.data []`.
+        extra_keys: Keys that were not requested, and how many records had each. Rows keep them, columns do not.
+        absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
+    """
+
+    rows: int
+    bytes: int
+    seconds: float
+    requests: int
+    attempts: int
+    empty_shape: str | None
+    extra_keys: dict[str, int]
+    absent: list[str]
+
+    @property
+    def retries(self) -> int:
+        """Requests that were retried."""
+        return self.attempts - self.requests
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ClientStats:
+    """Figures of a client since it was made.
+
+    Attributes:
+        requests: Requests sent, retries included.
+        retries: Retries after a failure, which `retries=` bounds.
+        free_retries: Requests retried at once, beyond `retries=`, because the service had closed the idle connection.
+            A call has at most one.
+        throttled: Responses that asked to slow down (HTTP 429 and 503).
+        in_flight: Requests whose response has not ended yet.
+        bytes_received: Size of all bodies as transferred (compressed if they were).
+        connections_opened: Connections to the service.
+        quota_left: The retry budget: a retry costs 14, or 5 after being asked to slow down. Success pays back; at 0 a
+            failure is raised at once, with `quota_exhausted`.
+    """
+
+    requests: int
+    retries: int
+    free_retries: int
+    throttled: int
+    in_flight: int
+    bytes_received: int
+    connections_opened: int
+    quota_left: int
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ScanProgress:
+    """Progress of a run: the argument of `on_progress`, which is called before the first task and after each one.
+
+    Attributes:
+        total: Tasks of the scan.
+        done: Tasks that are done, in this run or an earlier one.
+        failed: Tasks that failed permanently in this run.
+        rows: Rows of the tasks that are done.
+        bytes: Size of their responses.
+        seconds: Since this run began.
+    """
+
+    total: int
+    done: int
+    failed: int
+    rows: int
+    bytes: int
+    seconds: float
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """A task that is done.
+
+    Attributes:
+        id: Its id, which is the name of its file without `.parquet`.
+        index: Its index in the plan.
+        rows: Rows of its response.
+        bytes: Size of its response.
+        attempts: Requests sent.
+        seconds: How long it took.
+        file_bytes: Size of its file; 0 if it needed none.
+        was_done: Whether it was done before this run.
+    """
+
+    id: str
+    index: int
+    rows: int
+    bytes: int
+    attempts: int
+    seconds: float
+    file_bytes: int
+    was_done: bool
+
+
+@public
+@dataclass(frozen=True, slots=True, repr=False)
+class ScanReport:
+    """The result of a run: what `Scan.run` returns.
+
+    Attributes:
+        folder: The folder of the files.
+        tasks: The tasks that are done, in the order of the plan.
+        rows: Rows of all tasks.
+        bytes: Size of their responses.
+        file_bytes: Size of their files.
+        retries: Requests that were retried.
+        seconds: How long this run took.
+        maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
+            so False does not prove that all rows arrived.
+        reasons: Why they may be capped; empty otherwise.
+        stray_days: The tasks that returned rows of another day than requested.
+    """
+
+    folder: Path
+    tasks: list[TaskReport]
+    rows: int
+    bytes: int
+    file_bytes: int
+    retries: int
+    seconds: float
+    maybe_capped: bool
+    reasons: list[str]
+    stray_days: list[str]
+
+    def __repr__(self) -> str:
+        rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        tasks = f"{len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}"
+        return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}{'; maybe capped' if self.maybe_capped else ''})"

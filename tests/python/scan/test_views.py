@@ -1,0 +1,161 @@
+"""What a scan and its rows show: the plan, the grid of a table, rows one by one; and values with names."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.raw_server import always, serving
+from support.streams import answer, scan_of
+
+import dataaccess as da
+
+LIST = pa.list_(pa.int8())
+TYPES: list[Any] = [
+    {"s": str, "i": int, "f": float, "b": bool, "t": dt.datetime, "j": dict},
+    {"s": pl.String, "i": pl.Int64, "f": pl.Float64, "b": pl.Boolean, "t": pl.Datetime("us"), "j": pl.List(pl.Int64)},
+    pl.Schema(
+        {
+            "s": pl.String(),
+            "i": pl.Int64(),
+            "f": pl.Float64(),
+            "b": pl.Boolean(),
+            "t": pl.Datetime(),
+            "j": pl.Struct([]),
+        }
+    ),
+    {
+        "s": pa.string(),
+        "i": pa.int64(),
+        "f": pa.float64(),
+        "b": pa.bool_(),
+        "t": pa.timestamp("us"),
+        "j": pa.list_(pa.int8()),
+    },
+    pa.schema(
+        [("s", pa.large_string()), ("i", pa.int64()), ("f", pa.float64()), ("b", pa.bool_()), ("t", pa.timestamp("s"))]
+    ),
+]
+
+
+@pytest.mark.parametrize("types", TYPES, ids=["python", "polars", "a polars schema", "pyarrow", "a pyarrow schema"])
+def test_schema_takes_types_of_python_polars_and_pyarrow(connect: Any, types: Any) -> None:
+    names = {"s": "string", "i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "j": "json"}
+    with serving(always(answer([dict.fromkeys(names)]))) as server:
+        table = scan_of(connect(server.base_url), list(names), schema=types).collect()
+    given = types.names if isinstance(types, pa.Schema) else list(types)
+    assert table.schema == {name: kind if name in given else "string" for name, kind in names.items()}
+
+
+def test_explain_prints_the_plan_and_sends_nothing(
+    connect: Any, sandbox: da.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = connect(sandbox)
+    sent = len(sandbox.requests)
+    days = da.days("2024-01-01", "2024-04-01")
+    client.scan_codes(
+        ["id", "pool_id"], allocated_time=days, code_status=["used", da.CodeStatus.SENT], limit=2, schema={"id": "json"}
+    ).explain()
+    ids = [f"c-{number}" for number in range(2_500)]
+    where = da.col("customer_id").matches(ids) & da.col("name\x1b[2J").equals("x\n")
+    client.scan_items("customer", "name", where).explain()
+    groups = [da.col("age").op("greater_than", number) for number in range(12)]
+    either = groups[0]
+    for group in groups[1:]:
+        either |= group
+    client.scan_items("customer", "name", either).explain()
+    first, second, third = capsys.readouterr().out.split("columns: ")[:3]
+    assert (
+        first
+        == """promotion_code (-100) in 91 requests
+service filters: code_status matches USED (4), SENT (3)
+                 allocated_time equals DAY of 2024-01-01T00:00:00Z … 2024-03-31T00:00:00Z, one per request
+"""
+    )
+    assert second.startswith(
+        "        id json, pool_id int64\nclient cuts:     2 rows\ncustomer (-1003) in 3 requests\n"
+    )
+    assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 995 more … c-2000, " in second
+    assert "\x1b" not in second
+    assert third.endswith("                 or 2 more groups\n")
+    assert len(sandbox.requests) == sent
+
+
+def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:
+    rows: list[dict[str, Any]] = [{"id": f"c-{n}", "n": n, "t": "2024-01-15 10:00:00"} for n in range(11)]
+    with serving(
+        always(answer([{**rows[0], "id": "x" * 99}, {**rows[1], "n": None, "id": "a\n\x1b[31m"}, *rows[2:]]))
+    ) as server:
+        scan = scan_of(connect(server.base_url), ["id", "n", "t"], schema={"t": "timestamp"})
+        table = scan.collect()
+    lines = str(table).splitlines()
+    assert lines[:5] == [
+        "id                                n      t",
+        "string                            int64  timestamp",
+        "--------------------------------  -----  -------------------",
+        "x" * 31 + "…  0      2024-01-15 10:00:00",
+        r"a\n\x1b[31m                              2024-01-15 10:00:00",
+    ]
+    assert (len(lines), lines[-1]) == (14, "… 1 more row")
+    assert repr(table) == "Table(11 rows, 3 columns: id, n, t)"
+    assert "<small>timestamp</small>" in table._repr_html_()
+
+
+def test_a_wide_table_counts_the_columns_it_leaves_out(connect: Any) -> None:
+    names = [f"c{number}" for number in range(15)]
+    with serving(always(answer([dict.fromkeys(names, 1)]))) as server:
+        lines = str(scan_of(connect(server.base_url), names).collect()).splitlines()
+    assert lines[0].split() == names[:12]
+    assert lines[-1] == "… 3 more columns"
+
+
+def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"))
+    assert list(scan.iter_rows()) == list(scan.collect())
+    rows = scan.iter_rows()
+    assert isinstance(next(rows)["allocated_time"], dt.datetime)
+    rows.close()
+
+    async def main() -> list[Any]:
+        client = sandbox.async_client()
+        return [row async for row in client.scan_codes(allocated_time=da.on("2024-01-15")).iter_rows()]
+
+    assert asyncio.run(main()) == list(scan.collect())
+
+
+@pytest.mark.parametrize("kind", [da.CodeStatus, da.AudienceType])
+def test_values_with_names_are_sent_as_their_numbers(client: Any, kind: Any) -> None:
+    name = {da.CodeStatus: "code_status", da.AudienceType: "audience_type"}[kind]
+    more = {"allocated_audience": "x"} if kind is da.AudienceType else {}
+    for given, sent in [(list(kind), list(map(int, kind))), (next(iter(kind)), [int(next(iter(kind)))])]:
+        body = client.validate_codes(allocated_time=da.on("2024-01-15"), **{name: given}, **more)
+        (condition,) = [one for one in body["filters"]["OR"][0]["AND"] if one["column"] == name]
+        assert condition["value"] == sent
+    assert {type(number) for number in condition["value"]} == {int}
+
+
+def test_a_client_knows_the_ids_of_its_business_objects(connect: Any) -> None:
+    with da.Sandbox() as service:
+        service.declare("store", 7, {"store_id": "string"})
+        service.load("store", [{"store_id": "s-1"}])
+        client = connect(service, item_types={"store": 7})
+        where = da.col("store_id").equals("s-1")
+        assert client.search_items("store", "store_id", where) == [{"store_id": "s-1"}]
+        assert client.scan_items("store", "store_id", where).to_dicts() == [{"store_id": "s-1"}]
+        assert client.validate_items("store", "store_id", where)["itemTypeId"] == 7
+        assert client.validate_items("store", "store_id", where, item_type_id=8)["itemTypeId"] == 8
+        assert client.with_options(timeout=9).item_types == {"store": 7}
+        with pytest.raises(da.ValidationError, match="item_type_id"):
+            client.with_options(item_types=None).validate_items("store", "store_id", where)
+
+
+@pytest.mark.parametrize(
+    "given", [{"customer": 5}, {"promotion_code": 1}, {"store": "7"}, {"store": True}, {3: 3}, [("store", 7)]]
+)
+def test_ids_that_cannot_be_are_refused(given: Any) -> None:
+    with pytest.raises(da.ConfigError, match=r"item_types"):
+        da.Client("https://cdp.example.com", token="t", item_types=given)

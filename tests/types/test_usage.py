@@ -1,0 +1,104 @@
+"""Programs of users, as strict type checkers see them; pytest runs them too."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from typing import Any, assert_type
+
+import dataaccess as da
+from dataaccess.types import (
+    ClientOptions,
+    ExportEntry,
+    Request,
+    Row,
+    Schema,
+    SegmentStatus,
+    TimeCondition,
+    Token,
+    Where,
+)
+
+OPTIONS: ClientOptions = {"timeout": dt.timedelta(minutes=5), "retries": 2, "item_types": {"store": 7}}
+SCHEMA: Schema = {"pool_id": "float64"}
+TYPES: Schema = {"pool_id": int, "name": str}
+SINCE: TimeCondition = da.since("2024-02-28")
+WHERE: Where = da.col("customer_id").matches(["demo-customer-0001"]) & da.col("customer_id").equals(
+    "demo-customer-0001"
+)
+
+
+async def fetch_token() -> tuple[str, dt.datetime]:
+    return "a-token", dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
+
+
+def test_a_client() -> None:
+    with da.Sandbox.demo() as sandbox:
+        client = assert_type(sandbox.client(scopes=["item", "download"], **OPTIONS), da.Client)
+        rows = client.search_codes(["id", "name"], allocated_time=SINCE, code_status=da.CodeStatus.USED, limit=1)
+        assert_type(rows, list[Row])
+        client.search_codes(allocated_time=da.on(dt.date(2024, 2, 28)), code_status=["sent", "used"])
+        client.search_codes(allocated_time=da.days("2024-02-27", "2024-02-29"), code_status="sent")
+        assert_type(client.search_items("customer", ["customer_id"], WHERE), list[Row])
+        status = assert_type(client.download_segment(5637051), SegmentStatus)
+        entry: ExportEntry = status["entries"][0]
+        assert entry["startTime"]
+        updates: list[SegmentStatus] = []
+        assert_type(client.wait_for_segment(5637051, timeout=60, on_update=updates.append), SegmentStatus)
+        assert_type(client.validate_codes(allocated_time=SINCE), dict[str, Any])
+        patient = client.with_options(timeout=900, base_url=sandbox.base_url)
+        assert_type(patient, da.Client)
+        assert_type(client.stats.requests, int)
+
+
+def test_a_scan() -> None:
+    with da.Sandbox.demo() as sandbox:
+        scan = assert_type(sandbox.client().scan_codes(allocated_time=SINCE, schema=TYPES), da.Scan)
+        table = assert_type(scan.collect(), da.Table)
+        for row in table:
+            assert_type(row, Row)
+        with scan.batches(max_rows=100) as batches:
+            assert_type(batches, da.Batches)
+            assert sum(assert_type(batch, da.Batch).num_rows for batch in batches) == len(table)
+        assert_type(next(scan.iter_rows()), Row)
+        assert_type(scan.requests(), list[Request])
+        assert_type([task.id for task in scan.tasks()], list[str])
+        stats = assert_type(scan.last_stats, da.ScanStats | None)
+        assert stats is not None
+
+
+def test_an_asynchronous_client() -> None:
+    async def main(sandbox: da.Sandbox) -> int:
+        async with sandbox.async_client() as client:
+            scan = assert_type(client.scan_codes(allocated_time=SINCE, schema=SCHEMA), da.AsyncScan)
+            assert_type(await client.search_codes(allocated_time=SINCE), list[Row])
+            assert_type(await client.download_segment(5637051), SegmentStatus)
+            async with scan.batches() as batches:
+                return sum([batch.num_rows async for batch in assert_type(batches, da.AsyncBatches)])
+
+    with da.Sandbox.demo() as sandbox:
+        assert asyncio.run(main(sandbox)) > 0
+
+
+def test_tokens_and_errors() -> None:
+    tokens: list[Token] = ["a-token", lambda: "a-token", fetch_token, da.token_file("token")]
+    for token in tokens:
+        assert not da.Client("https://cdp.example.com", token=token).is_sandbox
+    try:
+        da.validate_codes(["id"], allocated_time=SINCE, limit=0)
+    except da.ValidationError as error:
+        problem = assert_type(error.problems[0], da.Problem)
+        assert (problem.argument, problem.value) == ("limit", 0)
+        assert_type(error.attempts, int)
+
+
+def test_what_a_checker_refuses() -> None:
+    def refused() -> None:
+        client = da.Client("sandbox:demo")
+        client.serach_codes()  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+        da.scan(client)  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+        client.search_codes()  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+        client.with_options(tmeout=3)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+        client.search_items("store", "id", WHERE, attrs_format="csv")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+
+    assert refused.__name__ == "refused"
