@@ -14,7 +14,7 @@ mod sums;
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, ColumnSink, Kind, Options, Type};
+use dataaccess::columns::{Column, ColumnSink, Options, Type};
 use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -63,11 +63,10 @@ fn decoder_in_pieces(bencher: Bencher, piece: usize) {
 #[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
 fn decoder_to_columns(bencher: Bencher, shape: Shape) {
     let whole = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
-    let source = if shape == Shape::Nested { Type::Json } else { Type::Text };
-    let (text, time) = (Type::Text, Type::Timestamp);
+    let source = if shape == Shape::Nested { Type::Json } else { Type::String };
+    let (text, time) = (Type::String, Type::Timestamp);
     let types = [text, text, whole, whole, text, whole, time, time, source, time];
-    let column = |(name, kind): (&str, Type)| Column { name: name.to_owned(), kind: Kind::Fixed(kind) };
-    let types: Vec<_> = COLUMNS.into_iter().zip(types).map(column).collect();
+    let types: Vec<_> = COLUMNS.into_iter().zip(types).map(|(name, of_column)| Column::new(name, of_column)).collect();
     let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
     gather(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
 }

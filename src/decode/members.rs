@@ -1,5 +1,5 @@
-//! Ways to read JSON with `serde_json` that build little or nothing: an object's members in their order, unread, so
-//! that repeated keys and large numbers are not lost; and a value that is only proven.
+//! What `serde_json` reads JSON into without building values: the members of an object in their order, with duplicate
+//! keys and large numbers; and a value that is only validated.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A text that borrows where it has no escapes.
+/// A string, borrowed from the input if it has no escapes.
 #[derive(Debug, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// The members of an object, repeated keys and all.
+/// The members of an object, duplicate keys included.
 #[derive(Debug)]
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -40,7 +40,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A value that was read to its end and kept nothing of: its texts are UTF-8, its numbers finite.
+/// A value that is valid (its strings are UTF-8, its numbers finite) and not kept.
 #[derive(Debug)]
 pub(super) struct Checked;
 
