@@ -1,10 +1,10 @@
-//! A sink that adds up what it is given: the least that any consumer does.
+//! A sink that adds up its cells, the least that any consumer does.
 
 use dataaccess::decode::{Cell, CellResult, Sink};
 
 use super::bodies::COLUMNS;
 
-/// What came in each column: a text counts by its length, a number by its value or bits, anything else as one.
+/// A sum for each column: of the lengths of strings, the values or bits of numbers, and one for anything else.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sums {
     pub totals: [i64; COLUMNS.len()],
@@ -23,12 +23,13 @@ impl Sums {
 #[derive(Debug, Default)]
 pub struct Adder {
     pub sums: Sums,
-    /// The last value of each column. As each record brings one for each, nothing need be taken back.
+    /// The last value of each column. Each record overwrites all of them, so nothing has to be undone.
     row: [i64; COLUMNS.len()],
 }
 
 impl Sink for Adder {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         let value = match cell {
             Cell::Null => 0,

@@ -8,7 +8,7 @@ use super::inferred::{Inferred, replay};
 use super::numbers::{any_wide, float, integer, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
-use super::types::Type;
+use super::types::{Column, Type};
 use crate::decode::{Cell, CellResult, TypeMismatch};
 use crate::error::Result;
 use crate::time::wall_clock_microseconds;
@@ -42,17 +42,15 @@ macro_rules! each {
 /// Builds the array of one column.
 #[derive(Debug)]
 pub(super) struct Builder {
+    column: Column,
     cells: Cells,
-    column_type: Option<Type>,
-    is_inferred: bool,
     /// Whether an earlier batch had integers that a float may not hold.
     had_wide: bool,
 }
 
 impl Builder {
-    /// A builder of this type. Without one the type is inferred.
-    pub(super) fn new(column_type: Option<Type>, is_inferred: bool, views: bool) -> Self {
-        let cells = match column_type {
+    pub(super) fn new(column: &Column, views: bool) -> Self {
+        let cells = match column.column_type {
             Some(Type::String) => Cells::String(StringBuilder::new(views)),
             Some(Type::StringOrJson) => Cells::StringOrJson(StringBuilder::new(views)),
             Some(Type::Json) => Cells::Json(StringBuilder::new(views)),
@@ -62,12 +60,11 @@ impl Builder {
             Some(Type::Timestamp) => Cells::Timestamp(PrimitiveBuilder::default()),
             None => Cells::Inferred(Inferred::new()),
         };
-        Self { cells, column_type, is_inferred, had_wide: false }
+        Self { column: column.clone(), cells, had_wide: false }
     }
 
-    /// None until the type is inferred.
-    pub(super) fn column_type(&self) -> Option<Type> {
-        self.column_type
+    pub(super) fn column(&self) -> &Column {
+        &self.column
     }
 
     /// Appends a cell, unless it does not fit the type.
@@ -105,7 +102,7 @@ impl Builder {
         let suggested_type = match (&self.cells, cell) {
             (Cells::Int64(_), Cell::Number(number)) if is_float(number) => Type::Float64,
             // The types of values to come are unknown too: only JSON keeps them apart.
-            _ if self.is_inferred => Type::Json,
+            _ if self.column.is_inferred => Type::Json,
             _ => Type::String,
         };
         TypeMismatch { expected, suggested_type: Some(suggested_type.name()) }
@@ -130,8 +127,8 @@ impl Builder {
     pub(super) fn freeze(&mut self, views: bool) -> Result<()> {
         if let Cells::Inferred(cells) = &mut self.cells {
             let values = cells.finish()?;
-            let column_type = Inferred::observed(&values).narrowest();
-            *self = Self::new(Some(column_type), true, views);
+            let column_type = Some(Inferred::observed(&values).narrowest());
+            *self = Self::new(&Column { column_type, ..self.column.clone() }, views);
             replay(&values, self)?;
         }
         Ok(())

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema};
 
 use super::assemble;
 use super::builder::Builder;
-use super::types::{Column, schema};
+use super::types::Column;
 use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink, TypeMismatch};
 use crate::error::Result;
 
@@ -36,11 +36,8 @@ pub struct Options {
 /// A batch ends with the record that fills it, so the batches do not depend on how the bytes arrive.
 #[derive(Debug)]
 pub struct ColumnSink {
-    names: Vec<String>,
     builders: Vec<Builder>,
     options: Options,
-    /// None until all types are known.
-    schema: Option<SchemaRef>,
     /// Complete records in the builders.
     records: usize,
     /// Bytes of the values, and of those in complete records.
@@ -54,13 +51,8 @@ impl ColumnSink {
     #[must_use]
     pub fn new(columns: &[Column], options: Options) -> Self {
         Self {
-            names: columns.iter().map(|column| column.name.clone()).collect(),
-            builders: columns
-                .iter()
-                .map(|column| Builder::new(column.column_type, column.is_inferred, options.views))
-                .collect(),
+            builders: columns.iter().map(|column| Builder::new(column, options.views)).collect(),
             options: Options { max_bytes: options.max_bytes.min(MAX_BATCH_BYTES), ..options },
-            schema: schema(columns, options.views),
             records: 0,
             bytes: 0,
             kept_bytes: 0,
@@ -68,34 +60,23 @@ impl ColumnSink {
         }
     }
 
-    /// The schema of the batches, once it is known.
-    #[must_use]
-    pub fn schema(&self) -> Option<SchemaRef> {
-        self.schema.clone()
-    }
-
     /// All complete records as a batch.
     fn batch(&mut self) -> Result<RecordBatch> {
         let records = std::mem::take(&mut self.records);
         (self.bytes, self.kept_bytes) = (0, 0);
-        let mut fields = Vec::with_capacity(self.names.len());
-        let mut arrays = Vec::with_capacity(self.names.len());
-        for (name, builder) in self.names.iter().zip(&mut self.builders) {
+        let mut fields = Vec::with_capacity(self.builders.len());
+        let mut arrays = Vec::with_capacity(self.builders.len());
+        for builder in &mut self.builders {
             if !self.options.widen {
                 builder.freeze(self.options.views)?;
             }
             let array = builder.finish()?;
-            fields.push(match builder.column_type() {
-                Some(column_type) => column_type.field(name, self.options.views),
-                None => Field::new(name, array.data_type().clone(), true),
-            });
+            let column = builder.column();
+            let field = column.field(self.options.views);
+            fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
             arrays.push(array);
         }
-        let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::new(fields)));
-        if !self.options.widen {
-            self.schema = Some(SchemaRef::clone(&schema));
-        }
-        assemble(&schema, arrays, records)
+        assemble(&Arc::new(Schema::new(fields)), arrays, records)
     }
 }
 

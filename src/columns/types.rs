@@ -62,23 +62,6 @@ impl Type {
             _ => Self::String,
         }
     }
-
-    /// A field of this type.
-    pub(super) fn field(self, name: &str, views: bool) -> Field {
-        let data_type = match self {
-            Self::Int64 => DataType::Int64,
-            Self::Float64 => DataType::Float64,
-            Self::Bool => DataType::Boolean,
-            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
-            Self::String | Self::StringOrJson | Self::Json if views => DataType::Utf8View,
-            Self::String | Self::StringOrJson | Self::Json => DataType::Utf8,
-        };
-        let field = Field::new(name, data_type, true);
-        match self {
-            Self::Json => field.with_metadata(HashMap::from([(TYPE.to_owned(), self.name().to_owned())])),
-            _ => field,
-        }
-    }
 }
 
 /// A requested column.
@@ -103,6 +86,23 @@ impl Column {
     #[must_use]
     pub fn inferred(name: &str) -> Self {
         Self { name: name.to_owned(), column_type: None, is_inferred: true }
+    }
+
+    /// The Arrow field, once the type is known.
+    pub(super) fn field(&self, views: bool) -> Option<Field> {
+        let data_type = match self.column_type? {
+            Type::Int64 => DataType::Int64,
+            Type::Float64 => DataType::Float64,
+            Type::Bool => DataType::Boolean,
+            Type::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Type::String | Type::StringOrJson | Type::Json if views => DataType::Utf8View,
+            Type::String | Type::StringOrJson | Type::Json => DataType::Utf8,
+        };
+        let field = Field::new(&self.name, data_type, true);
+        Some(match self.column_type {
+            Some(Type::Json) => field.with_metadata(HashMap::from([(TYPE.to_owned(), Type::Json.name().to_owned())])),
+            _ => field,
+        })
     }
 }
 
@@ -163,6 +163,6 @@ pub fn known_types(columns: &[Column]) -> Vec<(String, Option<String>)> {
 /// The schema, if all types are known.
 #[must_use]
 pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {
-    let fields = columns.iter().map(|column| Some(column.column_type?.field(&column.name, views)));
-    fields.collect::<Option<Vec<Field>>>().map(|fields| Arc::new(Schema::new(fields)))
+    let fields: Option<Vec<Field>> = columns.iter().map(|column| column.field(views)).collect();
+    Some(Arc::new(Schema::new(fields?)))
 }

@@ -30,11 +30,9 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
     }
     let schema = schema(&typed, views).unwrap_or_else(|| Arc::new(Schema::empty()));
     let convert = |batch: RecordBatch| {
-        let arrays = columns.iter().zip(&typed).enumerate().map(|(index, (column, typed))| {
-            match typed.column_type.filter(|_| column.column_type.is_none()) {
-                Some(column_type) => convert(values(&batch, index)?, column_type, views),
-                None => array(&batch, index).map(Arc::clone),
-            }
+        let arrays = columns.iter().zip(&typed).enumerate().map(|(index, (column, typed))| match column.column_type {
+            None => convert(values(&batch, index)?, typed, views),
+            Some(_) => array(&batch, index).map(Arc::clone),
         });
         assemble(&schema, arrays.collect::<Result<_>>()?, batch.num_rows())
     };
@@ -51,9 +49,9 @@ fn values(batch: &RecordBatch, index: usize) -> Result<&StructArray> {
     array(batch, index)?.as_struct_opt().ok_or_else(|| defect("a batch already has types"))
 }
 
-/// The values as an array of a type that holds them.
-fn convert(values: &StructArray, column_type: Type, views: bool) -> Result<ArrayRef> {
-    if column_type == Type::String {
+/// The values as an array of the column's type.
+fn convert(values: &StructArray, column: &Column, views: bool) -> Result<ArrayRef> {
+    if column.column_type == Some(Type::String) {
         let strings = values.column(0);
         return Ok(if views {
             Arc::new(StringViewArray::from(strings.as_string::<i32>()))
@@ -61,7 +59,7 @@ fn convert(values: &StructArray, column_type: Type, views: bool) -> Result<Array
             Arc::clone(strings)
         });
     }
-    let mut builder = Builder::new(Some(column_type), true, views);
+    let mut builder = Builder::new(column, views);
     replay(values, &mut builder)?;
     builder.finish()
 }

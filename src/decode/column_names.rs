@@ -10,14 +10,13 @@ pub(super) struct ColumnNames {
     records: u64,
     /// For each column, the records without its key.
     absent: Vec<u64>,
-    records_with_extras: u64,
 }
 
 impl ColumnNames {
     pub(super) fn new(names: Vec<String>) -> Self {
         let index = names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
         let absent = vec![0; names.len()];
-        Self { names, index, records: 0, absent, records_with_extras: 0 }
+        Self { names, index, records: 0, absent }
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -37,14 +36,12 @@ impl ColumnNames {
 
     /// Counts a complete record.
     #[inline]
-    pub(super) fn count_record(&mut self, has_extras: bool) {
+    pub(super) fn count_record(&mut self) {
         self.records += 1;
-        self.records_with_extras += u64::from(has_extras);
     }
 
-    /// For each column the records with its key, and the records with keys that were not requested.
-    pub(super) fn into_counts(self) -> (Vec<u64>, u64) {
-        let present = self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect();
-        (present, self.records_with_extras)
+    /// For each column the records with its key.
+    pub(super) fn present(&self) -> Vec<u64> {
+        self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect()
     }
 }

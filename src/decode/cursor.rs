@@ -3,6 +3,7 @@
 //! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then
 //! falls back to `reference`.
 
+use super::Cell;
 use super::escape::{escaped, unescape};
 use super::string_scan::first_stop;
 
@@ -10,14 +11,6 @@ use super::string_scan::first_stop;
 const MAX_DEPTH: usize = 64;
 /// A number of at most this length and a two-digit exponent is finite.
 const SURELY_FINITE: usize = 200;
-
-/// A number, as written.
-pub(super) enum Number<'a> {
-    /// Without fraction and exponent.
-    Integer(&'a str),
-    /// With a fraction or an exponent. Finite.
-    Float(&'a str),
-}
 
 /// A position in a string.
 ///
@@ -127,7 +120,7 @@ impl<'a> Cursor<'a> {
     /// Reads a number of at most `limit` bytes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
-    pub(super) fn number(&mut self, limit: usize) -> Option<Number<'a>> {
+    pub(super) fn number(&mut self, limit: usize) -> Option<Cell<'a>> {
         let start = self.at;
         if self.byte()? == b'-' {
             self.skip(1);
@@ -142,24 +135,15 @@ impl<'a> Cursor<'a> {
             *self = self.fraction_and_exponent(start)?;
         }
         let number = self.since(start).filter(|number| number.len() <= limit)?;
-        Some(if is_integer { Number::Integer(number) } else { Number::Float(number) })
+        Some(if is_integer { Cell::Integer(number) } else { Cell::Number(number) })
     }
 
     /// Skips digits and returns how many there were.
     #[inline]
     fn digits(&mut self) -> Option<usize> {
-        let start = self.at;
-        let mut rest = self.rest()?;
-        while let Some((eight, after)) = rest.split_first_chunk() {
-            let count = digits_at_start(*eight);
-            self.at += count;
-            if count < 8 {
-                return Some(self.at - start);
-            }
-            rest = after;
-        }
-        self.at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        Some(self.at - start)
+        let count = self.rest()?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.skip(count);
+        Some(count)
     }
 
     /// Skips the rest of a number that began at `start`, from its `.` or `e` on.
@@ -192,7 +176,7 @@ impl<'a> Cursor<'a> {
             b't' => self.expect(b"true")?,
             b'f' => self.expect(b"false")?,
             _ => match self.number(number)? {
-                Number::Integer(digits) if digits.len() > SURELY_FINITE => return None,
+                Cell::Integer(digits) if digits.len() > SURELY_FINITE => return None,
                 _ => {}
             },
         }
@@ -228,37 +212,6 @@ impl<'a> Cursor<'a> {
             }
             let (_, length) = escaped(self.rest()?)?;
             self.skip(length);
-        }
-    }
-}
-
-/// The number of digits before the first other byte.
-#[inline]
-fn digits_at_start(bytes: [u8; 8]) -> usize {
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let values = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
-    // Sets the high bit of each byte over nine. A carry only reaches the bytes behind such a byte.
-    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS;
-    others.trailing_zeros() as usize / 8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_end_at_any_other_byte() {
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                let mut bytes = *b"09182736";
-                bytes[place] = byte;
-                let expected = if byte.is_ascii_digit() { 8 } else { place };
-                assert_eq!(digits_at_start(bytes), expected, "{byte:#x} at {place}");
-                // The bytes behind must not change that.
-                bytes[place + 1..].fill(0xFF);
-                let behind = if place == 7 { 8 } else { place + 1 };
-                assert_eq!(digits_at_start(bytes), if byte.is_ascii_digit() { behind } else { place });
-            }
         }
     }
 }

@@ -198,7 +198,9 @@ impl Decoder {
             (Expect::CommaOrEnd, b',') => Expect::Key,
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.builder.is_at(Level::Root, field::DATA) => self.open(Level::Data),
-            (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
+            (Expect::Value, b'[') if self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS) => {
+                self.open(Level::Records)
+            }
             (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
                 return self.begin_value(chunk, sink);
             }
@@ -219,10 +221,6 @@ impl Decoder {
             }
         }
         true
-    }
-
-    fn is_at_records(&self) -> bool {
-        self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS)
     }
 
     fn open(&mut self, level: Level) -> Expect {

@@ -35,8 +35,6 @@ pub struct Envelope {
     pub records: u64,
     /// For each requested column, in how many records its key was present.
     pub present: Vec<u64>,
-    /// Records with keys that were not requested.
-    pub records_with_extras: u64,
     /// Bytes of the body.
     pub bytes: u64,
 }

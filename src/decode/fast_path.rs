@@ -4,7 +4,7 @@
 //! path must agree.
 
 use super::column_names::ColumnNames;
-use super::cursor::{Cursor, Number};
+use super::cursor::Cursor;
 use super::key_predictor::{Field, KeyPredictor};
 use super::{Cell, Limits, Sink};
 
@@ -26,8 +26,8 @@ pub(super) struct FastPath {
 /// Keys of the current record.
 #[derive(Default)]
 struct Keys {
+    all: usize,
     requested: usize,
-    extra: usize,
 }
 
 /// The records that were read.
@@ -94,8 +94,8 @@ impl FastPath {
         if keys.requested < self.last_records.len() {
             self.fill_absent(columns, sink)?;
         }
-        self.predictor.end_record(keys.requested + keys.extra);
-        columns.count_record(keys.extra > 0);
+        self.predictor.end_record(keys.all);
+        columns.count_record();
         sink.end_record();
         Some(cursor)
     }
@@ -118,8 +118,8 @@ impl FastPath {
             *cursor = value;
             field
         };
+        keys.all += 1;
         let Some(column) = field.column else {
-            keys.extra += 1;
             cursor.token()?;
             let value = *cursor;
             *cursor = value.skip_value(self.limits.depth, self.limits.number)?;
@@ -193,10 +193,7 @@ fn read_cell<S: Sink>(
             *cursor = start.skip_value(limits.depth, limits.number)?;
             sink.cell(column, Cell::Nested(cursor.since(start.at())?))
         }
-        _ => match cursor.number(limits.number)? {
-            Number::Integer(digits) => sink.cell(column, Cell::Integer(digits)),
-            Number::Float(text) => sink.cell(column, Cell::Number(text)),
-        },
+        _ => sink.cell(column, cursor.number(limits.number)?),
     };
     result.ok()
 }

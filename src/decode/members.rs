@@ -40,6 +40,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
+/// Visitor methods that drop what they get.
+macro_rules! accept {
+    ($($visit:ident($value:ty)),*) => {$(
+        fn $visit<E>(self, _: $value) -> Result<Self, E> {
+            Ok(self)
+        }
+    )*};
+}
+
 /// A value that is valid (its strings are UTF-8, its numbers finite) and not kept.
 #[derive(Debug)]
 pub(super) struct Checked;
@@ -57,25 +66,7 @@ impl<'de> Visitor<'de> for Checked {
         formatter.write_str("any value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
+    accept!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
 
     fn visit_unit<E>(self) -> Result<Self, E> {
         Ok(self)

@@ -66,8 +66,7 @@ impl Records {
 
     /// An envelope with the counts alone.
     pub(super) fn into_envelope(self) -> Envelope {
-        let (present, records_with_extras) = self.columns.into_counts();
-        Envelope { records: self.count, present, records_with_extras, ..Envelope::default() }
+        Envelope { records: self.count, present: self.columns.present(), ..Envelope::default() }
     }
 }
 

@@ -54,7 +54,7 @@ fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut ColumnNames, sink
         sink.extra(key, value.get());
     }
     values.iter().enumerate().filter(|(_, value)| value.is_none()).for_each(|(column, _)| columns.count_absent(column));
-    columns.count_record(!extras.is_empty());
+    columns.count_record();
     sink.end_record();
     Ok(())
 }

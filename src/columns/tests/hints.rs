@@ -27,29 +27,12 @@ const BEFORE: [(Option<Type>, &[&str]); 15] = [
     (None, &["null", "null"]),
 ];
 
+/// Values that come later.
+#[rustfmt::skip]
 const LATER: [&str; 22] = [
-    "null",
-    "7",
-    "-0",
-    "2.5",
-    "3.0",
-    "9007199254740993",
-    "9007199254740993.0",
-    "9223372036854775808",
-    "9223372036854775808.0",
-    "18446744073709551617",
-    "100000000000000000000000",
-    "1e23",
-    "1e300",
-    "1e-400",
-    "5e-324",
-    "true",
-    r#""x""#,
-    r#""5""#,
-    r#""true""#,
-    r#""2024-01-15 10:00:00""#,
-    "[1]",
-    r#"{"k":1.50}"#,
+    "null", "7", "-0", "2.5", "3.0", "9007199254740993", "9007199254740993.0", "9223372036854775808",
+    "9223372036854775808.0", "18446744073709551617", "100000000000000000000000", "1e23", "1e300", "1e-400", "5e-324",
+    "true", r#""x""#, r#""5""#, r#""true""#, r#""2024-01-15 10:00:00""#, "[1]", r#"{"k":1.50}"#,
 ];
 
 /// Whether a cell of any type holds the whole value.
@@ -70,7 +53,9 @@ fn holds(cell: &str, wire: &str) -> bool {
 
 /// Reads values and checks that each cell holds its value.
 fn read_all(columns: &[Column], values: &[&str]) -> Result<(), Error> {
-    let cells = cells_of(&read(columns, PAIRS, &records(values))?, 0);
+    let batches = read(columns, PAIRS, &records(values))?;
+    assert!(batches.iter().all(|batch| batch.schema() == batches[0].schema()));
+    let cells = cells_of(&batches, 0);
     assert_eq!(cells.len(), values.len());
     for (cell, wire) in cells.iter().zip(values) {
         assert!(holds(cell, wire), "{wire} became {cell} as {columns:?}, among {values:?}");
@@ -115,15 +100,28 @@ fn every_hint_works() {
 }
 
 #[test]
-fn a_float_is_suggested_only_if_it_holds_the_values_before() {
-    for (before, suggested) in [
-        (&["1", "null"][..], Type::Float64),
-        (&["1", "2", "-9007199254740991", "3"], Type::Float64),
-        (&["1", "2", "9007199254740993", "3"], Type::Json),
-        (&["1", "2", "3", "4", "5", "-9007199254740993"], Type::Json),
-        (&["9007199254740993.0", "1", "2"], Type::Json),
+fn the_first_batch_freezes_the_type_and_later_values_decide_the_hint() {
+    for (before, later, suggested) in [
+        (&["1", "2"][..], "1.5", Some(Type::Float64)),
+        (&["1", "2"], r#""1""#, Some(Type::Json)),
+        (&["1", "2"], "9223372036854775808", Some(Type::Json)),
+        (&["1", "2"], "3.0", None),
+        (&["1", "2.5"], "3", None),
+        (&["1", "2.5"], "9007199254740993", Some(Type::Json)),
+        (&["true", "null"], "0", Some(Type::Json)),
+        (&["null", r#""x""#], "0", Some(Type::Json)),
+        (&["null", "null"], r#""x""#, None),
+        (&["null", "null"], "0", Some(Type::Json)),
+        (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
+        (&["[]", "{}"], "0", None),
+        // A float is suggested only if it holds the values before.
+        (&["1", "null"], "2.5", Some(Type::Float64)),
+        (&["1", "2", "-9007199254740991", "3"], "2.5", Some(Type::Float64)),
+        (&["1", "2", "9007199254740993", "3"], "2.5", Some(Type::Json)),
+        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(Type::Json)),
+        (&["9007199254740993.0", "1", "2"], "2.5", Some(Type::Json)),
     ] {
         let inferred = items(&["a".to_owned()], &[]);
-        assert_eq!(read_as_suggested(&inferred, &[before, &["2.5"]].concat()), Some(suggested), "{before:?}");
+        assert_eq!(read_as_suggested(&inferred, &[before, &[later]].concat()), suggested, "{before:?}, then {later}");
     }
 }

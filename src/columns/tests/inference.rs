@@ -1,10 +1,9 @@
 //! Inferred types: which, when they are frozen, and how batches are unified.
 
-use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use proptest::prelude::*;
 
-use super::{Column, ColumnSink, ONE_BATCH, Options, cells_of, drain, read, records};
+use super::{Column, ONE_BATCH, Options, cells_of, read, records};
 use crate::columns::{Type, codes, items, unify};
 use crate::error::Kind as ErrorKind;
 
@@ -102,56 +101,6 @@ fn known_types_are_left_alone_by_unify() {
 fn batches_with_frozen_types_cannot_be_unified() {
     let batches = read(&one(), ONE_BATCH, &records(&["1"])).expect("one row");
     assert_eq!(unify(&one(), false, batches).expect_err("types are frozen").kind(), ErrorKind::Internal);
-}
-
-#[test]
-fn the_first_batch_of_a_stream_freezes_the_types() {
-    for (first, later, suggested_type) in [
-        (&["1", "2"][..], "1.5", Some("float64")),
-        (&["1", "2"], r#""1""#, Some("json")),
-        (&["1", "2"], "9223372036854775808", Some("json")),
-        (&["1", "2"], "3.0", None),
-        (&["1", "2.5"], "3", None),
-        (&["1", "2.5"], "9007199254740993", Some("json")),
-        (&["true", "null"], "0", Some("json")),
-        (&["null", r#""x""#], "0", Some("json")),
-        (&["null", "null"], r#""x""#, None),
-        (&["null", "null"], "0", Some("json")),
-        (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
-        (&["[]", "{}"], "0", None),
-    ] {
-        let options = Options { max_rows: 2, ..ONE_BATCH };
-        let values = records(&[first, &[later]].concat());
-        match (read(&one(), options, &values), suggested_type) {
-            (Ok(batches), None) => {
-                assert_eq!(batches.len(), 2);
-                assert_eq!(batches[0].schema(), batches[1].schema());
-            }
-            (Err(error), Some(suggested_type)) => {
-                assert_eq!(error.kind(), ErrorKind::Record);
-                assert_eq!(
-                    error.hint(),
-                    Some(format!(r#"pass schema={{"a": "{suggested_type}"}}"#).as_str()),
-                    "{later}"
-                );
-                let fixed =
-                    items(&["a".to_owned()], &[("a".to_owned(), Type::from_name(suggested_type).expect("a type"))]);
-                let batches = read(&fixed, options, &values).expect("the suggested type fits");
-                assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
-            }
-            (result, _) => panic!("{first:?}, then {later}: {result:?}"),
-        }
-    }
-}
-
-#[test]
-fn a_schema_is_known_once_its_types_are_frozen() {
-    let mut sink = ColumnSink::new(&one(), ONE_BATCH);
-    assert!(sink.schema().is_none());
-    super::decode(&one(), &super::body(&records(&["1.5"])), 7, &mut sink).expect("one record");
-    let batch = drain(&mut sink).expect("one batch").remove(0);
-    assert_eq!(sink.schema(), Some(batch.schema()));
-    assert!(batch.schema().field(0).metadata().is_empty());
 }
 
 /// Values of a few kinds, so that every type is inferred often.
