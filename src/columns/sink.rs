@@ -106,7 +106,9 @@ impl Sink for ColumnSink {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
+        let Some(builder) = self.builders.get_mut(column) else {
+            return Err(TypeMismatch { expected: "a requested column", suggested_type: None });
+        };
         self.bytes += match cell {
             Cell::Null | Cell::Bool(_) => 0,
             Cell::Integer(text) | Cell::Number(text) | Cell::String(text) | Cell::Nested(text) => text.len(),
@@ -132,9 +134,4 @@ impl Sink for ColumnSink {
         self.bytes = self.kept_bytes;
         self.builders.iter_mut().for_each(|builder| builder.truncate(self.records));
     }
-}
-
-#[cold]
-fn no_column() -> CellResult {
-    Err(TypeMismatch { expected: "a requested column", suggested_type: None })
 }

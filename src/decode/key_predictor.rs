@@ -60,20 +60,14 @@ impl KeyPredictor {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
     pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<&Field> {
-        let is_expected = self.fields.get(self.next).is_some_and(|field| field.written.begins(bytes));
-        let index = if is_expected { self.next } else { self.search(bytes)? };
-        self.next = index + 1;
-        self.fields.get(index)
-    }
-
-    /// Searches the later fields first, because keys may be left out, then the earlier ones.
-    #[cold]
-    fn search(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (before, after) = self.fields.split_at_checked(self.next)?;
-        let mut fields = (self.next..).zip(after).chain((0..).zip(before));
-        let (index, _) = fields.find(|(_, field)| field.written.begins(bytes))?;
+        let expected = self.fields.get(self.next).filter(|field| field.written.begins(bytes));
+        let (index, field) = match expected {
+            Some(field) => (self.next, field),
+            None => search(&self.fields, self.next, bytes)?,
+        };
         self.misses += usize::from(index < self.next);
-        Some(index)
+        self.next = index + 1;
+        Some(field)
     }
 
     /// Adds a key that was not known, as the one expected here. It counts as read.
@@ -104,6 +98,14 @@ impl KeyPredictor {
             self.patience = (self.patience * 2).min(MAX_PATIENCE);
         }
     }
+}
+
+/// The field that the bytes begin with. Searches the later fields first, because keys may be left out.
+#[cold]
+fn search<'f>(fields: &'f [Field], next: usize, bytes: &[u8]) -> Option<(usize, &'f Field)> {
+    let (before, after) = fields.split_at_checked(next)?;
+    let mut fields = (next..).zip(after).chain((0..).zip(before));
+    fields.find(|(_, field)| field.written.begins(bytes))
 }
 
 /// A key as written, from behind a comma or brace up to its value.
