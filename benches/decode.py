@@ -1,4 +1,4 @@
-"""What the Rust bench of the decoder prints, as a table and as JSON beside the others.
+"""Turns the output of the decoder's Rust bench into a table and JSON.
 
 cargo bench --bench decode | python benches/decode.py [--out FOLDER]
 """
@@ -19,11 +19,11 @@ BRANCH = re.compile(r"^(?P<depth>[│ ]*)[├╰]─ (?P<name>\S+)")
 RATE = re.compile(r"(?P<number>[\d.]+) (?P<unit>[KMG]?B)/s")
 UNITS = {"B": 1e-9, "KB": 1e-6, "MB": 1e-3, "GB": 1.0}
 FASTEST_SLOWEST_MEDIAN_MEAN = 4
-HOPED = {"Contract": 2.5, "Escapes": 1.5}
+TARGETS = {"Contract": 2.5, "Escapes": 1.5}
 
 
 def rates(lines: Iterable[str]) -> dict[str, dict[str, float]]:
-    """GB a second, by what was measured and then by its argument."""
+    """GB/s by benchmark and argument."""
     found: dict[str, dict[str, list[float]]] = {}
     bench = argument = ""
     for line in lines:
@@ -32,17 +32,17 @@ def rates(lines: Iterable[str]) -> dict[str, dict[str, float]]:
                 argument = branch["name"]
             else:
                 bench = branch["name"]
-        reported = RATE.findall(line)
-        if len(reported) == FASTEST_SLOWEST_MEDIAN_MEAN:
-            number, unit = reported[2]
+        figures = RATE.findall(line)
+        if len(figures) == FASTEST_SLOWEST_MEDIAN_MEAN:
+            number, unit = figures[2]
             found.setdefault(bench, {}).setdefault(argument, []).append(float(number) * UNITS[unit])
     return {bench: {argument: statistics.median(runs) for argument, runs in of.items()} for bench, of in found.items()}
 
 
 def measures(found: dict[str, dict[str, float]]) -> list[Measure]:
-    """What was measured, and what the decoder gains on serde_json whatever shape the records have."""
+    """All rates, and the decoder's speed relative to serde_json for each shape."""
     every = [
-        Measure(f"{bench}: {argument}", rate, "GB/s", HOPED.get(argument) if bench == "decoder" else None)
+        Measure(f"{bench}: {argument}", rate, "GB/s", TARGETS.get(argument) if bench == "decoder" else None)
         for bench, rates_by_argument in found.items()
         for argument, rate in rates_by_argument.items()
     ]
@@ -54,14 +54,14 @@ def measures(found: dict[str, dict[str, float]]) -> list[Measure]:
 
 
 def main() -> None:
-    """Reads and writes, showing what it reads."""
+    """Reads the output from stdin and writes the JSON."""
     parser = argparse.ArgumentParser(description="Reads what `cargo bench --bench decode` prints.")
     parser.add_argument("--out", type=Path, default=Path("target/bench"), help="folder of the JSON")
     options = parser.parse_args()
     sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     found = rates(sys.stdin)
     if not found.keys() >= {"decoder", "serde_visitor"}:
-        raise SystemExit("the bench of the decoder told no figures of `decoder` and `serde_visitor`")
+        raise SystemExit("no figures of `decoder` and `serde_visitor` in the input")
     print(f"wrote {report.write('decode', measures(found), options.out)}")
 
 

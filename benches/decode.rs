@@ -1,6 +1,6 @@
-//! How fast bodies of many shapes are decoded in memory, beside `serde_json`: `cargo bench --bench decode`.
+//! Decodes bodies of many shapes in memory and compares with `serde_json`: `cargo bench --bench decode`.
 //!
-//! Each run adds up what it read, and stops when two ways of reading disagree.
+//! Each run adds up the values, and panics if two implementations disagree.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench that fails is to stop")]
 
@@ -14,7 +14,7 @@ mod sums;
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, ColumnSink, Kind, Options, Type};
+use dataaccess::columns::{Column, ColumnSink, Options, Type};
 use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -24,15 +24,15 @@ fn main() {
     divan::main();
 }
 
-/// All of a body through the decoder, so many bytes at a time.
+/// Decodes a body, `piece` bytes at a time.
 fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
     let columns = Some(COLUMNS.map(str::to_owned).to_vec());
     let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
     for piece in body.chunks(piece) {
-        decoder.feed(piece, sink).expect("a good answer");
+        decoder.feed(piece, sink).expect("a valid response");
         after(sink);
     }
-    decoder.finish().expect("a complete answer");
+    decoder.finish().expect("a complete response");
 }
 
 fn decoded(body: &[u8], piece: usize) -> Sums {
@@ -59,26 +59,26 @@ fn decoder_in_pieces(bencher: Bencher, piece: usize) {
     compare(bencher, Shape::Contract, |body| decoded(body, piece));
 }
 
-/// The decoder into the columns of a table, timestamps parsed.
+/// The decoder into columns, timestamps parsed.
 #[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
 fn decoder_to_columns(bencher: Bencher, shape: Shape) {
-    let whole = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
-    let source = if shape == Shape::Nested { Type::Json } else { Type::Text };
-    let (text, time) = (Type::Text, Type::Timestamp);
-    let types = [text, text, whole, whole, text, whole, time, time, source, time];
-    let column = |(name, kind): (&str, Type)| Column { name: name.to_owned(), kind: Kind::Fixed(kind) };
-    let types: Vec<_> = COLUMNS.into_iter().zip(types).map(column).collect();
+    let number = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
+    let source = if shape == Shape::Nested { Type::Json } else { Type::String };
+    let (text, time) = (Type::String, Type::Timestamp);
+    let types = [text, text, number, number, text, number, time, time, source, time];
+    let types: Vec<_> =
+        COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();
     let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
-    gather(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
+    batches(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
 }
 
-/// The decoder into the cells that become dicts.
+/// The decoder into rows.
 #[divan::bench(args = [Shape::Contract, Shape::Escapes], sample_count = 20, sample_size = 1)]
 fn decoder_to_cells(bencher: Bencher, shape: Shape) {
-    gather(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
+    batches(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
 }
 
-fn gather<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
+fn batches<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
     let body = shape.body();
     let expected = serde::visited(&body).records;
     bencher.counter(BytesCount::of_slice(&body)).bench(|| {
@@ -95,7 +95,7 @@ fn gather<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + S
     });
 }
 
-/// `serde_json` with a visitor that adds up what it meets and builds nothing.
+/// `serde_json` with a visitor that adds up values and builds nothing.
 #[divan::bench(args = SHAPES, sample_count = 8, sample_size = 1)]
 fn serde_visitor(bencher: Bencher, shape: Shape) {
     compare(bencher, shape, serde::visited);

@@ -1,46 +1,37 @@
-//! The sink for rows: flat cells over one text, in blocks that another room turns into whatever rows are there.
-//!
-//! A block is made while bytes arrive and read by whoever holds the interpreter; this room knows nothing of it.
+//! The sink for rows: cells over one text, in blocks that the consumer turns into rows.
 
+pub use crate::decode::Cell;
 use crate::decode::{Batch, BatchSink, CellResult, Sink, TypeMismatch};
 use crate::error::Result;
 
-/// A block is handed on once it has this many rows,
+/// A block is full once it has this many rows,
 const BLOCK_ROWS: usize = 8_192;
 /// or this much text.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What a cell is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tag {
-    /// Null or absent.
+/// The variant of a [`Cell`].
+#[derive(Clone, Copy, Debug)]
+enum Tag {
     Null,
-    /// `false`.
     False,
-    /// `true`.
     True,
-    /// A whole number of any size, as written.
     Integer,
-    /// A finite number, as written.
     Number,
-    /// A text, unescaped.
-    Text,
-    /// An object or array, as checked JSON.
+    String,
     Nested,
 }
 
-/// A tag and the place of its text in the block.
+/// A cell whose text is in the block.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct StoredCell {
     tag: Tag,
     start: u32,
     length: u32,
 }
 
-/// What a cell is until its value comes.
-const EMPTY: Cell = Cell { tag: Tag::Null, start: 0, length: 0 };
+const NULL: StoredCell = StoredCell { tag: Tag::Null, start: 0, length: 0 };
 
-/// A key nobody asked for: name and JSON stand together in the block's text.
+/// A key that was not requested. Its name and its JSON are adjacent in the text of the block.
 #[derive(Clone, Copy, Debug)]
 struct Extra {
     row: usize,
@@ -55,14 +46,14 @@ pub struct Block {
     columns: usize,
     rows: usize,
     text: String,
-    /// Those of the complete rows, and those of one more that is being filled.
-    cells: Vec<Cell>,
+    /// The cells of the complete rows and of one row that is incomplete.
+    cells: Vec<StoredCell>,
     extras: Vec<Extra>,
 }
 
 impl Block {
     fn new(columns: usize) -> Self {
-        Self { columns, rows: 0, text: String::new(), cells: vec![EMPTY; columns], extras: Vec::new() }
+        Self { columns, rows: 0, text: String::new(), cells: vec![NULL; columns], extras: Vec::new() }
     }
 
     /// Complete rows.
@@ -71,14 +62,25 @@ impl Block {
         self.rows
     }
 
-    /// The cells of a row, in the columns' order.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = (Tag, &str)> {
+    /// The cells of a row, in the order of the columns.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = Cell<'_>> {
         let start = row * self.columns;
         let cells = self.cells.get(start..start + self.columns).unwrap_or_default();
-        cells.iter().map(|cell| (cell.tag, self.text_at(cell.start as usize, cell.length as usize)))
+        cells.iter().map(|cell| {
+            let text = self.text_at(cell.start as usize, cell.length as usize);
+            match cell.tag {
+                Tag::Null => Cell::Null,
+                Tag::False => Cell::Bool(false),
+                Tag::True => Cell::Bool(true),
+                Tag::Integer => Cell::Integer(text),
+                Tag::Number => Cell::Number(text),
+                Tag::String => Cell::String(text),
+                Tag::Nested => Cell::Nested(text),
+            }
+        })
     }
 
-    /// The extras of a row as names and JSON. `cursor` walks along: start it at 0 and go through the rows in order.
+    /// The names and JSON of a row's extra keys. Ask for the rows in order, with one `cursor` that starts at 0.
     pub fn extras<'a>(&'a self, row: usize, cursor: &mut usize) -> impl Iterator<Item = (&'a str, &'a str)> {
         let rest = self.extras.get(*cursor..).unwrap_or_default();
         let count = rest.iter().take_while(|extra| extra.row == row).count();
@@ -95,7 +97,7 @@ impl Block {
 
 impl Batch for Block {
     fn bytes(&self) -> usize {
-        self.text.len() + self.cells.len() * size_of::<Cell>() + self.extras.len() * size_of::<Extra>()
+        self.text.len() + self.cells.len() * size_of::<StoredCell>() + self.extras.len() * size_of::<Extra>()
     }
 }
 
@@ -103,27 +105,15 @@ impl Batch for Block {
 #[derive(Debug)]
 pub struct Cells {
     block: Block,
-    /// Text of the complete rows.
+    /// Length of the text of complete rows.
     kept: usize,
 }
 
 impl Cells {
-    /// An empty block of so many columns.
+    /// A sink for so many columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
         Self { block: Block::new(columns), kept: 0 }
-    }
-
-    fn cell(&mut self, column: usize, tag: Tag, text: &str) -> CellResult {
-        let Block { columns, rows, text: texts, cells, .. } = &mut self.block;
-        let too_much = TypeMismatch { expected: "less than 4 GiB between two blocks", suggested_type: None };
-        let start = u32::try_from(texts.len()).map_err(|_| too_much)?;
-        let length = u32::try_from(text.len()).map_err(|_| too_much)?;
-        texts.push_str(text);
-        if let Some(cell) = cells.get_mut(*rows * *columns + column) {
-            *cell = Cell { tag, start, length };
-        }
-        Ok(())
     }
 }
 
@@ -145,28 +135,25 @@ impl BatchSink for Cells {
 }
 
 impl Sink for Cells {
-    fn null(&mut self, column: usize) -> CellResult {
-        self.cell(column, Tag::Null, "")
-    }
-
-    fn bool(&mut self, column: usize, value: bool) -> CellResult {
-        self.cell(column, if value { Tag::True } else { Tag::False }, "")
-    }
-
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
-        self.cell(column, Tag::Integer, digits)
-    }
-
-    fn number(&mut self, column: usize, text: &str) -> CellResult {
-        self.cell(column, Tag::Number, text)
-    }
-
-    fn text(&mut self, column: usize, text: &str) -> CellResult {
-        self.cell(column, Tag::Text, text)
-    }
-
-    fn nested(&mut self, column: usize, json: &str) -> CellResult {
-        self.cell(column, Tag::Nested, json)
+    #[inline]
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        let (tag, text) = match cell {
+            Cell::Null => (Tag::Null, ""),
+            Cell::Bool(value) => (if value { Tag::True } else { Tag::False }, ""),
+            Cell::Integer(digits) => (Tag::Integer, digits),
+            Cell::Number(text) => (Tag::Number, text),
+            Cell::String(text) => (Tag::String, text),
+            Cell::Nested(json) => (Tag::Nested, json),
+        };
+        let Block { columns, rows, text: texts, cells, .. } = &mut self.block;
+        let too_much = TypeMismatch { expected: "less than 4 GiB in a block of rows", suggested_type: None };
+        let start = u32::try_from(texts.len()).map_err(|_| too_much)?;
+        let length = u32::try_from(text.len()).map_err(|_| too_much)?;
+        texts.push_str(text);
+        if let Some(stored) = cells.get_mut(*rows * *columns + column) {
+            *stored = StoredCell { tag, start, length };
+        }
+        Ok(())
     }
 
     fn extra(&mut self, name: &str, json: &str) {
@@ -179,13 +166,13 @@ impl Sink for Cells {
     fn end_record(&mut self) {
         let Block { columns, rows, text, cells, .. } = &mut self.block;
         *rows += 1;
-        cells.resize((*rows + 1) * *columns, EMPTY);
+        cells.resize((*rows + 1) * *columns, NULL);
         self.kept = text.len();
     }
 
     fn undo_record(&mut self) {
         let Block { rows, text, extras, .. } = &mut self.block;
-        // Its cells stay: each of them is written again before the record counts.
+        // The cells stay: each is written again before the record is complete.
         text.truncate(self.kept);
         extras.truncate(extras.partition_point(|extra| extra.row < *rows));
     }
@@ -194,19 +181,20 @@ impl Sink for Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Cell::{Bool, Integer, Nested, Null, String};
 
-    /// Two rows; before the second, one that is given up half way.
+    /// Two rows, and between them one that is undone.
     fn block() -> Block {
         let mut cells = Cells::new(2);
-        cells.text(1, "b").expect("fits");
+        cells.cell(1, String("b")).expect("fits");
         cells.extra("x", "[1]");
-        cells.integer(0, "7").expect("fits");
+        cells.cell(0, Integer("7")).expect("fits");
         cells.end_record();
         cells.extra("lost", "1");
-        cells.text(0, "lost").expect("fits");
+        cells.cell(0, String("lost")).expect("fits");
         cells.undo_record();
-        cells.nested(1, "{}").expect("fits");
-        cells.bool(0, true).expect("fits");
+        cells.cell(1, Nested("{}")).expect("fits");
+        cells.cell(0, Bool(true)).expect("fits");
         cells.extra("y", "2");
         cells.end_record();
         cells.take().expect("no error").expect("two rows")
@@ -216,12 +204,12 @@ mod tests {
     fn cells_may_come_in_any_order() {
         let block = block();
         assert_eq!(block.rows(), 2);
-        assert_eq!(block.row(0).collect::<Vec<_>>(), [(Tag::Integer, "7"), (Tag::Text, "b")]);
-        assert_eq!(block.row(1).collect::<Vec<_>>(), [(Tag::True, ""), (Tag::Nested, "{}")]);
+        assert_eq!(block.row(0).collect::<Vec<_>>(), [Integer("7"), String("b")]);
+        assert_eq!(block.row(1).collect::<Vec<_>>(), [Bool(true), Nested("{}")]);
     }
 
     #[test]
-    fn what_is_undone_leaves_nothing() {
+    fn an_undone_record_leaves_nothing() {
         let block = block();
         let mut cursor = 0;
         assert_eq!(block.extras(0, &mut cursor).collect::<Vec<_>>(), [("x", "[1]")]);
@@ -230,18 +218,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_handed_on_when_it_is_full_and_only_with_rows() {
+    fn a_block_is_taken_when_it_is_full_and_never_without_rows() {
         let mut cells = Cells::new(1);
         assert!(cells.take().expect("no error").is_none());
         for _ in 1..BLOCK_ROWS {
-            cells.null(0).expect("fits");
+            cells.cell(0, Null).expect("fits");
             cells.end_record();
         }
         assert!(cells.take_full().expect("no error").is_none());
-        cells.null(0).expect("fits");
+        cells.cell(0, Null).expect("fits");
         cells.end_record();
         assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(BLOCK_ROWS));
-        cells.text(0, &"x".repeat(BLOCK_BYTES)).expect("fits");
+        cells.cell(0, String(&"x".repeat(BLOCK_BYTES))).expect("fits");
         assert!(cells.take_full().expect("no error").is_none(), "no row is complete");
         cells.end_record();
         assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(1));

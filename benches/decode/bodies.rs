@@ -1,4 +1,4 @@
-//! Bodies as the service sends them, and as other services of its kind may: the same records in many shapes.
+//! Response bodies as the service sends them and as similar services may: the same records in many shapes.
 
 use std::fmt::Write;
 
@@ -22,9 +22,9 @@ const RECORDS: usize = 100_000;
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// As the specification has it.
+    /// As the API specification shows it.
     Contract,
-    /// Texts in other scripts.
+    /// Strings in other scripts.
     Unicode,
     /// A space behind each comma and colon.
     Spaced,
@@ -38,15 +38,15 @@ pub enum Shape {
     Disordered,
     /// `\u` escapes in half of the records.
     Escapes,
-    /// Every character of three strings escaped.
+    /// Every character of the `code` escaped.
     Escaped,
-    /// Keys that nobody asked for.
+    /// Keys that were not requested.
     Extras,
     /// Numbers with fraction and exponent.
     Floats,
     /// Objects in arrays.
     Nested,
-    /// A key that comes twice, which is nothing to foresee.
+    /// A duplicate key, which the fast path does not read.
     Repeated,
 }
 
@@ -70,43 +70,43 @@ pub const SHAPES: [Shape; 13] = [
 impl Shape {
     /// The whole body.
     pub fn body(self) -> Vec<u8> {
-        let mut chance = Chance(7);
+        let mut random = Random(7);
         let mut body =
             r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":["#.to_owned();
         for row in 0..RECORDS {
             if row > 0 {
                 body.push_str(if self == Self::Indented { ",\n" } else { "," });
             }
-            self.write(&self.members(row, &mut chance), &mut body);
+            self.write(&self.members(row, &mut random), &mut body);
         }
         body.push_str("]}}");
         body.into_bytes()
     }
 
-    fn members(self, row: usize, chance: &mut Chance) -> Vec<(&'static str, String)> {
-        let is_allocated = chance.below(10) >= 3;
-        let is_used = chance.below(10) >= 8;
+    fn members(self, row: usize, random: &mut Random) -> Vec<(&'static str, String)> {
+        let is_allocated = random.below(10) >= 3;
+        let is_used = random.below(10) >= 8;
         let when = |is: bool, value: String| if is { value } else { "null".to_owned() };
         let text = |value: String| format!("\"{value}\"");
         let values = [
-            text(format!("{:024x}", chance.next() << 20 | row as u64)),
-            self.name(row, chance),
-            (17 + chance.below(20)).to_string(),
-            when(is_allocated, if chance.below(2) == 0 { "-1003" } else { "-1007" }.to_owned()),
-            when(is_allocated, text(format!("C{:010}", chance.below(1 << 30)))),
-            [1, 3, 4][chance.below(3)].to_string(),
-            text(chance.time()),
-            when(is_allocated, text(chance.time())),
+            text(format!("{:024x}", random.next() << 20 | row as u64)),
+            self.name(row, random),
+            (17 + random.below(20)).to_string(),
+            when(is_allocated, if random.below(2) == 0 { "-1003" } else { "-1007" }.to_owned()),
+            when(is_allocated, text(format!("C{:010}", random.below(1 << 30)))),
+            [1, 3, 4][random.below(3)].to_string(),
+            text(random.time()),
+            when(is_allocated, text(random.time())),
             when(is_used, text("web".to_owned())),
-            when(is_used, text(chance.time())),
+            when(is_used, text(random.time())),
         ];
         let mut members: Vec<_> = COLUMNS.into_iter().zip(values).collect();
-        self.disturb(&mut members, row, chance);
+        self.disturb(&mut members, row, random);
         members
     }
 
-    fn name(self, row: usize, chance: &mut Chance) -> String {
-        let number = chance.below(1 << 20);
+    fn name(self, row: usize, random: &mut Random) -> String {
+        let number = random.below(1 << 20);
         match self {
             Self::Unicode => format!("\"春の割引 çödé {number:06}\""),
             Self::Escapes if row.is_multiple_of(2) => format!("\"\\u6625\\u306e\\u5272\\u5f15 {number:06}\""),
@@ -119,13 +119,13 @@ impl Shape {
         }
     }
 
-    fn disturb(self, members: &mut Vec<(&'static str, String)>, row: usize, chance: &mut Chance) {
+    fn disturb(self, members: &mut Vec<(&'static str, String)>, row: usize, random: &mut Random) {
         match self {
             Self::Omitted => members.retain(|(_, value)| value != "null"),
             Self::Shuffled if row % 10 != 3 => {}
             Self::Shuffled | Self::Disordered => {
                 for place in (1..members.len()).rev() {
-                    members.swap(place, chance.below(place + 1));
+                    members.swap(place, random.below(place + 1));
                 }
             }
             Self::Extras => {
@@ -135,11 +135,11 @@ impl Shape {
             Self::Floats => {
                 for place in [2, 3, 5] {
                     members[place].1 =
-                        format!("{}.{:03}e-{}", chance.below(1_000), chance.below(1_000), chance.below(20));
+                        format!("{}.{:03}e-{}", random.below(1_000), random.below(1_000), random.below(20));
                 }
             }
             Self::Nested => {
-                members[8].1 = format!(r#"[{{"at":"shop","items":[{},2,3]}},null,true]"#, chance.below(100));
+                members[8].1 = format!(r#"[{{"at":"shop","items":[{},2,3]}},null,true]"#, random.below(100));
             }
             Self::Repeated => members.insert(0, ("id", "\"\"".to_owned())),
             _ => {}
@@ -160,10 +160,10 @@ impl Shape {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
-struct Chance(u64);
+/// Pseudo-random numbers with a fixed seed.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 20

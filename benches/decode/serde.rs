@@ -1,4 +1,4 @@
-//! The same sums by `serde_json`: from a `Value`, and by visitors that build nothing.
+//! The same sums with `serde_json`: from a `Value`, and with visitors that build nothing.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::bodies::COLUMNS;
 use super::sums::Sums;
 
-/// By a `Value` of the whole body.
+/// From a `Value` of the whole body.
 pub fn valued(body: &[u8]) -> Sums {
     let whole: Value = serde_json::from_slice(body).expect("valid JSON");
     let records = whole["data"]["data"].as_array().expect("records");
@@ -41,7 +41,7 @@ fn length(text: &str) -> i64 {
     i64::try_from(text.len()).expect("64 bits")
 }
 
-/// By visitors. Records stand in `data.data`.
+/// With visitors. The records are in `data.data`.
 pub fn visited(body: &[u8]) -> Sums {
     let mut sums = Sums::default();
     let mut json = serde_json::Deserializer::from_slice(body);

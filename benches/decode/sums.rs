@@ -1,10 +1,10 @@
-//! A sink that adds up what it is given: the least that any consumer does.
+//! A sink that adds up its cells, the least that any consumer does.
 
-use dataaccess::decode::{CellResult, Sink};
+use dataaccess::decode::{Cell, CellResult, Sink};
 
 use super::bodies::COLUMNS;
 
-/// What came in each column: a text counts by its length, a number by its value or bits, anything else as one.
+/// A sum for each column: of the lengths of strings, the values or bits of numbers, and one for anything else.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sums {
     pub totals: [i64; COLUMNS.len()],
@@ -23,57 +23,27 @@ impl Sums {
 #[derive(Debug, Default)]
 pub struct Adder {
     pub sums: Sums,
-    /// The last value of each column. As each record brings one for each, nothing need be taken back.
+    /// The last value of each column. Each record overwrites all of them, so nothing has to be undone.
     row: [i64; COLUMNS.len()],
 }
 
-impl Adder {
-    #[inline]
-    fn put(&mut self, column: usize, value: i64) {
+impl Sink for Adder {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as the work")]
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        let value = match cell {
+            Cell::Null => 0,
+            Cell::Bool(value) => i64::from(value),
+            Cell::Integer(digits) => digits.parse().expect("64 bits"),
+            Cell::Number(text) => text.parse::<f64>().expect("a number").to_bits().cast_signed(),
+            Cell::String(text) => i64::try_from(text.len()).expect("64 bits"),
+            Cell::Nested(_) => 1,
+        };
         if let Some(cell) = self.row.get_mut(column) {
             *cell = value;
         }
-    }
-}
-
-impl Sink for Adder {
-    #[inline]
-    fn null(&mut self, column: usize) -> CellResult {
-        self.put(column, 0);
         Ok(())
     }
-
-    #[inline]
-    fn bool(&mut self, column: usize, value: bool) -> CellResult {
-        self.put(column, i64::from(value));
-        Ok(())
-    }
-
-    #[inline]
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
-        self.put(column, digits.parse().expect("64 bits"));
-        Ok(())
-    }
-
-    #[inline]
-    fn number(&mut self, column: usize, text: &str) -> CellResult {
-        self.put(column, text.parse::<f64>().expect("a number").to_bits().cast_signed());
-        Ok(())
-    }
-
-    #[inline]
-    fn text(&mut self, column: usize, text: &str) -> CellResult {
-        self.put(column, i64::try_from(text.len()).expect("64 bits"));
-        Ok(())
-    }
-
-    #[inline]
-    fn nested(&mut self, column: usize, _json: &str) -> CellResult {
-        self.put(column, 1);
-        Ok(())
-    }
-
-    fn extra(&mut self, _name: &str, _json: &str) {}
 
     #[inline]
     fn end_record(&mut self) {

@@ -1,59 +1,51 @@
-//! A column whose type follows from its values: they are kept as written until a batch is made of them.
+//! A column whose type is inferred: its values are kept as written until the type is known.
 //!
-//! So nothing that was taken in has ever to be converted back, and what is undone leaves no trace in the type.
+//! So no value has to be converted back, and an undone record does not affect the type.
 
 use std::ops::BitOr;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{ArrayRef, NullArray};
+use arrow_array::types::UInt8Type;
+use arrow_array::{StructArray, UInt8Array};
+use arrow_schema::{DataType, Field};
 
-use super::batch::defect;
 use super::builder::Builder;
-use super::numbers::{float, integer, whole};
+use super::defect;
+use super::numbers::{float, integer, integral};
 use super::string_builder::StringBuilder;
-use super::types::{Kind, Type};
-use crate::decode::CellResult;
+use super::types::Type;
+use crate::decode::Cell;
 use crate::error::Result;
 
-/// Integers of so many characters are whole numbers that a float holds too.
+/// Integers of this length are exact as floats.
 const SHORT: usize = 15;
 
-/// A set of kinds of values.
+/// The types of values that were observed, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObservedTypes(u8);
 
 impl ObservedTypes {
-    /// Nothing but nulls.
-    pub(super) const NOTHING: Self = Self(0);
-    /// A whole number of 64 bits that a float holds exactly.
-    pub(super) const INTEGER: Self = Self(1);
-    /// A whole number of 64 bits that a float would round.
+    /// Only nulls.
+    const NOTHING: Self = Self(0);
+    /// An integer of 64 bits that a float holds exactly.
+    const INTEGER: Self = Self(1);
+    /// An integer of 64 bits that a float would round.
     const WIDE: Self = Self(1 << 1);
     /// A number that no type of 64 bits holds.
     const HUGE: Self = Self(1 << 2);
     /// A number that only a float holds.
     const FLOAT: Self = Self(1 << 3);
-    pub(super) const BOOL: Self = Self(1 << 4);
-    pub(super) const TEXT: Self = Self(1 << 5);
-    pub(super) const NESTED: Self = Self(1 << 6);
-    /// A number written with a fraction or an exponent, of any of these kinds.
-    pub(super) const POINT: Self = Self(1 << 7);
+    const BOOL: Self = Self(1 << 4);
+    const STRING: Self = Self(1 << 5);
+    const NESTED: Self = Self(1 << 6);
+    /// Written with a fraction or an exponent. Occurs with one of the numbers above.
+    const POINT: Self = Self(1 << 7);
 
-    /// The set as bits, to be found again.
-    pub(super) fn bits(self) -> u8 {
-        self.0
-    }
-
-    pub(super) fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    /// Which kind of number an integer is.
     #[inline]
-    pub(super) fn integer(digits: &str) -> Self {
+    fn of_integer(digits: &str) -> Self {
         match integer(digits) {
-            // Of its sign an integer would know nothing.
+            // An integer column would lose the sign of `-0`.
             Some(0) if digits.starts_with('-') => Self::FLOAT,
             Some(_) if digits.len() <= SHORT || float(digits).is_some() => Self::INTEGER,
             Some(_) => Self::WIDE,
@@ -61,61 +53,47 @@ impl ObservedTypes {
         }
     }
 
-    /// Which kind of number any other is: whole ones are, however they are written.
-    pub(super) fn number(text: &str) -> Self {
+    fn of_number(text: &str) -> Self {
         let held = float(text);
         if held.is_some_and(|float| float.fract() != 0.0) {
             return Self::FLOAT | Self::POINT;
         }
-        let kind = match (whole(text), held) {
+        let observed = match (integral(text), held) {
             (Some(0), _) if text.starts_with('-') => Self::FLOAT,
             (Some(_), Some(_)) => Self::INTEGER,
             (Some(_), None) => Self::WIDE,
             (None, Some(_)) => Self::FLOAT,
             (None, None) => Self::HUGE,
         };
-        kind | Self::POINT
+        observed | Self::POINT
     }
 
-    /// The narrowest type that holds all of it; none when there is nothing to hold.
-    pub(super) fn narrowest(self) -> Option<Type> {
+    /// The narrowest type that holds all values. Strings, if there are none.
+    pub(super) fn narrowest(self) -> Type {
         match self {
-            Self::NOTHING => None,
-            Self::BOOL => Some(Type::Bool),
-            Self::TEXT => Some(Type::Text),
-            _ if self.is_only(Self::INTEGER | Self::WIDE) => Some(Type::Int64),
-            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => Some(Type::Float64),
-            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => Some(Type::Int64),
-            _ => Some(Type::Json),
+            Self::NOTHING | Self::STRING => Type::String,
+            Self::BOOL => Type::Bool,
+            _ if self.is_only(Self::INTEGER | Self::WIDE) => Type::Int64,
+            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => Type::Float64,
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => Type::Int64,
+            _ => Type::Json,
         }
     }
 
-    /// The type of an array that can still be widened: the narrowest, but JSON as soon as a number is not written
-    /// with its digits alone, since of `5`, `5.0` and `-0` any other would keep but the value.
-    pub(super) fn widenable(self) -> Option<Type> {
-        let is_plain = self.is_only(Self(!(Self::FLOAT | Self::POINT).0));
-        self.narrowest().map(|narrowest| if is_plain { narrowest } else { Type::Json })
+    fn is_only(self, types: Self) -> bool {
+        self | types == types
     }
 
-    fn is_only(self, kinds: Self) -> bool {
-        self | kinds == kinds
-    }
-
-    /// Hands on a value of this one kind.
-    pub(super) fn hand_on(self, written: &str, to: &mut Builder) -> Result<()> {
-        self.give(written, to).map_err(|_| defect("a value does not fit what was seen"))
-    }
-
-    fn give(self, written: &str, to: &mut Builder) -> CellResult {
+    /// The cell of one value.
+    fn cell(self, written: &str) -> Cell<'_> {
         match self {
-            Self::NOTHING => to.null(),
-            Self::BOOL => to.bool(written == "true")?,
-            Self::TEXT => to.text(written)?,
-            Self::NESTED => to.nested(written)?,
-            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::HUGE | Self::FLOAT) => to.integer(written)?,
-            _ => to.number(written)?,
+            Self::NOTHING => Cell::Null,
+            Self::BOOL => Cell::Bool(written == "true"),
+            Self::STRING => Cell::String(written),
+            Self::NESTED => Cell::Nested(written),
+            _ if self | Self::POINT == self => Cell::Number(written),
+            _ => Cell::Integer(written),
         }
-        Ok(())
     }
 }
 
@@ -127,77 +105,75 @@ impl BitOr for ObservedTypes {
     }
 }
 
-/// Cells as written, each with its kind.
+/// Cells as written, each with its observed type.
 #[derive(Debug)]
 pub(super) struct Inferred {
     written: StringBuilder,
-    kinds: Vec<ObservedTypes>,
+    observed: Vec<u8>,
 }
 
 impl Inferred {
-    pub(super) fn new(views: bool) -> Self {
-        Self { written: StringBuilder::new(views), kinds: Vec::new() }
+    pub(super) fn new() -> Self {
+        Self { written: StringBuilder::new(false), observed: Vec::new() }
     }
 
-    /// Whether texts are built as views.
-    pub(super) fn views(&self) -> bool {
-        self.written.views()
-    }
-
-    pub(super) fn seen(&self) -> ObservedTypes {
-        self.kinds.iter().fold(ObservedTypes::NOTHING, |seen, kind| seen | *kind)
+    /// Always true: cells of any type are kept.
+    #[inline]
+    pub(super) fn push(&mut self, cell: Cell) -> bool {
+        let (observed, written) = match cell {
+            Cell::Null => return self.push_null(),
+            Cell::Bool(value) => (ObservedTypes::BOOL, if value { "true" } else { "false" }),
+            Cell::Integer(digits) => (ObservedTypes::of_integer(digits), digits),
+            Cell::Number(text) => (ObservedTypes::of_number(text), text),
+            Cell::String(text) => (ObservedTypes::STRING, text),
+            Cell::Nested(json) => (ObservedTypes::NESTED, json),
+        };
+        self.observed.push(observed.0);
+        self.written.push(written)
     }
 
     #[inline]
-    pub(super) fn push_null(&mut self) {
-        self.kinds.push(ObservedTypes::NOTHING);
-        self.written.push_null();
+    pub(super) fn push_null(&mut self) -> bool {
+        self.observed.push(ObservedTypes::NOTHING.0);
+        self.written.push_null()
     }
 
-    #[inline]
-    pub(super) fn push(&mut self, kind: ObservedTypes, written: &str) {
-        self.kinds.push(kind);
-        self.written.push(written);
-    }
-
-    /// Forgets all but the first cells.
+    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
-        self.kinds.truncate(cells);
+        self.observed.truncate(cells);
         self.written.truncate(cells);
     }
 
-    /// Makes room for as many cells as there were.
+    /// Reserves memory for as many cells as the last array had.
     pub(super) fn reserve(&mut self) {
         self.written.reserve();
     }
 
-    /// Hands on all cells, and has none then.
-    pub(super) fn replay_into(&mut self, to: &mut Builder) -> Result<()> {
+    /// Takes all cells, as structs of the value as written and its observed type.
+    pub(super) fn finish(&mut self) -> Result<StructArray> {
         let written = self.written.finish()?;
-        let mut kinds = self.kinds.drain(..);
-        let mut hand_on = |text: Option<&str>| kinds.next().unwrap_or_default().hand_on(text.unwrap_or_default(), to);
-        match written.as_string_view_opt() {
-            Some(views) => views.iter().try_for_each(&mut hand_on),
-            None => written.as_string::<i32>().iter().try_for_each(&mut hand_on),
-        }
+        let observed = UInt8Array::from(std::mem::take(&mut self.observed));
+        let fields = vec![Field::new("written", DataType::Utf8, true), Field::new("observed", DataType::UInt8, false)];
+        StructArray::try_new(fields.into(), vec![written, Arc::new(observed)], None)
+            .map_err(|error| defect("values are no array").with_source(error))
     }
 
-    /// An array that can still be widened.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
-        let array_type = match self.seen().widenable() {
-            None => {
-                let nulls = NullArray::new(self.kinds.len());
-                self.truncate(0);
-                return Ok(Arc::new(nulls));
-            }
-            Some(Type::Text) => {
-                self.kinds.clear();
-                return self.written.finish();
-            }
-            Some(other) => other,
-        };
-        let mut builder = Builder::new(Kind::Fixed(array_type), self.views());
-        self.replay_into(&mut builder)?;
-        builder.finish()
+    /// The types of all values of such an array.
+    pub(super) fn observed(values: &StructArray) -> ObservedTypes {
+        ObservedTypes(observed_types(values).iter().fold(0, |all, observed| all | observed))
     }
+}
+
+/// The values of an array of [`Inferred::finish`] as a builder of any type takes them.
+pub(super) fn replay(values: &StructArray, builder: &mut Builder) -> Result<()> {
+    let written = values.column(0).as_string::<i32>();
+    for (text, observed) in written.iter().zip(observed_types(values)) {
+        let cell = ObservedTypes(*observed).cell(text.unwrap_or_default());
+        builder.push(cell).map_err(|_| defect("a value does not fit its inferred type"))?;
+    }
+    Ok(())
+}
+
+fn observed_types(values: &StructArray) -> &[u8] {
+    values.column(1).as_primitive::<UInt8Type>().values()
 }

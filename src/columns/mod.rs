@@ -1,8 +1,5 @@
-//! The sink that builds Arrow: typed columns, the schema of promotion codes, inference and widening.
-//!
-//! It makes all Arrow there is; `scan` and the bindings hand it on. It knows cells and nothing of where they come from.
+//! The sink that builds Arrow batches: typed columns, the schema of promotion codes, inference and widening.
 
-mod batch;
 mod builder;
 mod inferred;
 mod json;
@@ -14,9 +11,26 @@ mod string_builder;
 mod types;
 mod unify;
 
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+
 pub use sink::{ColumnSink, Options};
-pub use types::{Column, Kind, Type, codes, frozen, frozen_by_name, items, known_types, names, schema};
+pub use types::{Column, Type, codes, frozen, items, known_types, schema, type_names};
 pub use unify::unify;
+
+use crate::error::{Error, Kind, Result};
+
+/// A batch of these arrays.
+fn assemble(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(SchemaRef::clone(schema), arrays, &options)
+        .map_err(|error| defect("columns are no batch").with_source(error))
+}
+
+/// An error that only a bug in this package causes.
+fn defect(what: &str) -> Error {
+    Error::new(Kind::Internal, format!("{what}: please report this"))
+}
 
 #[cfg(test)]
 mod tests;

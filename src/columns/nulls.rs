@@ -1,28 +1,28 @@
-//! Which cells of a column are null: a value costs nothing here, and a null one bit.
+//! The validity bitmap of a column. Unlike Arrow's builder, it does no work for cells with values.
 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
-/// Marks the nulls among cells.
+/// The nulls among the cells of a column.
 #[derive(Debug, Default)]
 pub(super) struct Nulls {
-    /// A bit for each null, as far as there are any.
+    /// A bit for each cell up to the last null, set for a null.
     words: Vec<u64>,
 }
 
 impl Nulls {
-    /// The cell at this place is one.
+    /// Marks the cell at this index.
     #[inline]
-    pub(super) fn push(&mut self, place: usize) {
-        let word = place / 64;
+    pub(super) fn push(&mut self, index: usize) {
+        let word = index / 64;
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
         if let Some(word) = self.words.get_mut(word) {
-            *word |= 1 << (place % 64);
+            *word |= 1 << (index % 64);
         }
     }
 
-    /// Forgets all but the first cells.
+    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.words.truncate(cells.div_ceil(64));
         if let Some(last) = self.words.get_mut(cells / 64) {
@@ -30,14 +30,14 @@ impl Nulls {
         }
     }
 
-    /// What Arrow wants to know of so many cells; none when all have values. Begins anew.
+    /// Takes the bitmap of so many cells. None when all of them have values.
     pub(super) fn finish(&mut self, cells: usize) -> Option<NullBuffer> {
         if self.words.iter().all(|word| *word == 0) {
             self.words.clear();
             return None;
         }
         self.words.resize(cells.div_ceil(64), 0);
-        // Arrow counts the bits of bytes, and marks the others.
+        // Arrow's bitmap is little-endian and marks the cells with values.
         let valid: Vec<u64> = self.words.drain(..).map(|word| (!word).to_le()).collect();
         Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, cells)))
     }
@@ -57,8 +57,8 @@ mod tests {
             let mut nulls = Nulls::default();
             for (mut cells, keep, again) in batches {
                 let mark = |nulls: &mut Nulls, from: usize| {
-                    let places = cells.iter().enumerate().skip(from).filter(|(_, is_null)| **is_null);
-                    places.for_each(|(place, _)| nulls.push(place));
+                    let marked = cells.iter().enumerate().skip(from).filter(|(_, is_null)| **is_null);
+                    marked.for_each(|(index, _)| nulls.push(index));
                 };
                 mark(&mut nulls, 0);
                 nulls.truncate(keep);

@@ -1,14 +1,16 @@
-//! Numbers as they are written on the wire, read without loss.
+//! Reads numbers as written in JSON without losing anything.
 
-/// Below this one every whole number is a float of 64 bits.
+/// Digits of the longest integer of 64 bits.
+const MAX_DIGITS: usize = 19;
+/// Below this, every integer is exact as a float.
 const DENSE: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number of 64 bits, written as JSON does without fraction and exponent.
+/// An integer of 64 bits, written without fraction and exponent.
 ///
-/// Most are short, and so many come that the general reader costs more than the rest of the work on them.
+/// Most are short and there are many of them, so they skip the standard library's parser.
 #[inline]
 pub(super) fn integer(digits: &str) -> Option<i64> {
-    /// No number of so many digits exceeds 64 bits.
+    /// No number of this many digits exceeds 64 bits.
     const SHORT: usize = 18;
     let (is_negative, magnitude) = digits.strip_prefix('-').map_or((false, digits), |magnitude| (true, magnitude));
     if magnitude.len() > SHORT {
@@ -19,16 +21,15 @@ pub(super) fn integer(digits: &str) -> Option<i64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// A whole number of 64 bits, however it is written: `5`, `5.0` or `1e3`.
-pub(super) fn whole(number: &str) -> Option<i64> {
-    let decimal = Decimal::of(number)?;
-    let scale = 10_i128.checked_pow(u32::try_from(decimal.power).ok()?)?;
-    let append = |value: i128, digit: u8| value.checked_mul(10)?.checked_add(i128::from(digit.wrapping_sub(b'0')));
-    let magnitude = decimal.digits().try_fold(0, append)?.checked_mul(scale)?;
-    i64::try_from(if number.starts_with('-') { -magnitude } else { magnitude }).ok()
+/// An integer of 64 bits in any notation: `5`, `5.0` or `1e3`.
+pub(super) fn integral(number: &str) -> Option<i64> {
+    let (digits, power) = significant(number)?;
+    let sign = if number.starts_with('-') { "-" } else { "" };
+    let zeros = usize::try_from(power).ok().filter(|zeros| *zeros <= MAX_DIGITS)?;
+    format!("{sign}0{digits}{}", "0".repeat(zeros)).parse().ok()
 }
 
-/// The float nearest to a number. None where that would be another whole number, or zero for what is none.
+/// The nearest float. None if that would be another integer, infinity, or zero for what is not zero.
 #[inline]
 pub(super) fn float(number: &str) -> Option<f64> {
     let float: f64 = number.parse().ok()?;
@@ -36,70 +37,53 @@ pub(super) fn float(number: &str) -> Option<f64> {
     (is_surely_held || is_held(number, float)).then_some(float)
 }
 
-/// Whether a float may not hold some of these: told by their bits together, not by each.
-pub(super) fn are_wide(integers: &[i64]) -> bool {
+/// Whether some of these may not be exact as floats. Looks at all their bits together, which is faster.
+pub(super) fn any_wide(integers: &[i64]) -> bool {
     integers.iter().fold(0, |bits, integer| bits | integer.unsigned_abs()) >> f64::MANTISSA_DIGITS != 0
 }
 
 #[cold]
 fn is_held(number: &str, float: f64) -> bool {
-    let Some(written) = Decimal::of(number).filter(|_| float.is_finite()) else { return false };
-    let is = |float: &str| Decimal::of(float).is_some_and(|decimal| decimal.is(&written));
+    let Some(written) = significant(number).filter(|_| float.is_finite()) else { return false };
     if float == 0.0 {
-        return is("0");
+        return written.0.is_empty();
     }
-    // Who writes an exponent vouches for the digits before it and no more: `1e23` is a float, though not 10²³.
+    let is = |float: &str| significant(float).is_some_and(|significant| significant == written);
+    // With an exponent only the digits before it have to match: `1e23` is accepted, though its float is not 10²³.
     let has_its_digits = |mantissa: &str| {
-        let significant = mantissa.trim_start_matches(['-', '0', '.']);
-        let digits = significant.bytes().filter(u8::is_ascii_digit).count();
+        let from_first = mantissa.trim_start_matches(['-', '0', '.']);
+        let digits = from_first.bytes().filter(u8::is_ascii_digit).count();
         is(&format!("{float:.*e}", digits.saturating_sub(1)))
     };
     let in_short = number.split_once(['e', 'E']).is_some_and(|(mantissa, _)| has_its_digits(mantissa));
-    written.power < 0 || in_short || is(&format!("{float:.0}"))
+    let is_fraction = written.1 < 0;
+    is_fraction || in_short || is(&format!("{float:.0}"))
 }
 
-/// A number without its sign, and without the zeros before its first other digit and behind its last.
-struct Decimal<'a> {
-    before_point: &'a str,
-    after_point: &'a str,
-    /// The power of ten at which the last digit stands: below zero the number is not whole.
-    power: i64,
-}
-
-impl<'a> Decimal<'a> {
-    /// None where the exponent is beyond all reason.
-    fn of(number: &'a str) -> Option<Self> {
-        let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-        let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let (before, after) = (before.trim_start_matches(['-', '0']), after.trim_end_matches('0'));
-        let before_point = if after.is_empty() { before.trim_end_matches('0') } else { before };
-        let after_point = if before.is_empty() { after.trim_start_matches('0') } else { after };
-        if before_point.is_empty() && after_point.is_empty() {
-            return Some(Self { before_point, after_point, power: 0 });
-        }
-        let zeros = i64::try_from(before.len() - before_point.len()).ok()?;
-        let places = i64::try_from(after.len()).ok()?;
-        let power = exponent.parse::<i64>().ok()?.checked_add(zeros)?.checked_sub(places)?;
-        Some(Self { before_point, after_point, power })
+/// The digits of a number from its first to its last that is not zero, and the power of ten of that last digit.
+///
+/// Equal for equal magnitudes. No digits for zero. None for an exponent beyond 64 bits.
+fn significant(number: &str) -> Option<(String, i64)> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{before}{after}");
+    let trimmed = digits.trim_end_matches('0');
+    let significant = trimmed.trim_start_matches(['-', '0']);
+    if significant.is_empty() {
+        return Some((String::new(), 0));
     }
-
-    fn digits(&self) -> impl Iterator<Item = u8> {
-        self.before_point.bytes().chain(self.after_point.bytes())
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        self.power == other.power && self.digits().eq(other.digits())
-    }
+    let shift = i64::try_from(digits.len() - trimmed.len()).ok()? - i64::try_from(after.len()).ok()?;
+    Some((significant.to_owned(), exponent.parse::<i64>().ok()?.saturating_add(shift)))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{float, integer, whole};
+    use super::{float, integer, integral};
 
     #[test]
-    fn whole_numbers_are_whole_however_they_are_written() {
+    fn integers_are_read_in_any_notation() {
         for (number, expected) in [
             ("5.0", Some(5)),
             ("-5.000", Some(-5)),
@@ -127,14 +111,14 @@ mod tests {
             ("9007199254740993.5", None),
             ("1e99999999999999999999", None),
         ] {
-            assert_eq!(whole(number), expected, "{number}");
+            assert_eq!(integral(number), expected, "{number}");
         }
         let padded = format!("1{}e-{}", "0".repeat(900), 900);
-        assert_eq!(whole(&padded), Some(1));
+        assert_eq!(integral(&padded), Some(1));
     }
 
     #[test]
-    fn a_float_is_the_nearest_but_never_another_whole_number() {
+    fn a_float_is_the_nearest_but_never_another_integer() {
         for (number, expected) in [
             ("0", Some(0.0)),
             ("-7", Some(-7.0)),
@@ -158,7 +142,7 @@ mod tests {
             ("-9223372036854775809", None),
             ("18446744073709551615", None),
             ("18446744073709551616", Some(18_446_744_073_709_551_616.0)),
-            // 10²² is a float, and 10²³ only with an exponent, of which `%.17g` makes this one.
+            // 10²² is exact as a float. 10²³ is not, and is accepted only with an exponent, also in the digits of `%.17g`.
             ("10000000000000000000000", Some(1e22)),
             ("100000000000000000000000", None),
             ("100000000000000000000000.0", None),
@@ -185,19 +169,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_integer_is_as_the_general_reader_has_it(digits in "-?(0|[1-9][0-9]{0,20})", value: i64) {
+        fn an_integer_is_read_as_by_the_standard_library(digits in "-?(0|[1-9][0-9]{0,20})", value: i64) {
             prop_assert_eq!(integer(&digits), digits.parse().ok());
             prop_assert_eq!(integer(&value.to_string()), Some(value));
         }
 
         #[test]
-        fn an_integer_is_found_at_any_exponent(value: i64, shift in 0_i32..30) {
-            prop_assert_eq!(whole(&format!("{value}.0")), Some(value));
-            prop_assert_eq!(whole(&format!("{value}{}e-{shift}", "0".repeat(shift.unsigned_abs() as usize))), Some(value));
+        fn an_integer_is_read_at_any_exponent(value: i64, shift in 0_i32..30) {
+            prop_assert_eq!(integral(&format!("{value}.0")), Some(value));
+            prop_assert_eq!(integral(&format!("{value}{}e-{shift}", "0".repeat(shift.unsigned_abs() as usize))), Some(value));
         }
 
         #[test]
-        fn a_whole_number_is_a_float_when_that_is_the_same(value: i64, zeros in 1_usize..4) {
+        fn an_integer_is_a_float_only_if_exact(value: i64, zeros in 1_usize..4) {
             let expected = i128::from(value);
             #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "compared as integers")]
             let exact = value as f64 as i128 == expected;

@@ -1,48 +1,52 @@
-//! Values of a fixed width on their way into an array.
+//! Builds arrays of values of a fixed width.
 
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 
 use super::nulls::Nulls;
 
-/// Values, with a zero of their type for each null.
+/// Values, with the default for each null.
 #[derive(Debug, Default)]
 pub(super) struct PrimitiveBuilder<T> {
     cells: Vec<T>,
     nulls: Nulls,
-    /// So many were in the last array.
+    /// Length of the last array.
     last_len: usize,
 }
 
 impl<T: Copy + Default> PrimitiveBuilder<T> {
+    /// Appends a value. Returns false if there is none.
     #[inline]
-    pub(super) fn push(&mut self, value: T) {
-        self.cells.push(value);
+    pub(super) fn push(&mut self, value: Option<T>) -> bool {
+        value.map(|value| self.cells.push(value)).is_some()
     }
 
     #[inline]
-    pub(super) fn push_null(&mut self) {
+    pub(super) fn push_null(&mut self) -> bool {
         self.nulls.push(self.cells.len());
-        self.cells.push(T::default());
+        self.push(Some(T::default()))
     }
 
     pub(super) fn as_slice(&self) -> &[T] {
         &self.cells
     }
 
-    /// Forgets all but the first cells.
+    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.cells.truncate(cells);
         self.nulls.truncate(cells);
     }
 
-    /// Makes room for an array as long as the last.
+    /// Reserves memory for an array as long as the last.
     pub(super) fn reserve(&mut self) {
         self.cells.reserve_exact(self.last_len.saturating_sub(self.cells.len()));
     }
 
-    /// All cells; begins anew.
-    pub(super) fn finish(&mut self) -> (Vec<T>, Option<NullBuffer>) {
+    /// Takes all cells as an array.
+    pub(super) fn finish<A: Array + 'static>(&mut self, array: fn(Vec<T>, Option<NullBuffer>) -> A) -> ArrayRef {
         self.last_len = self.cells.len();
-        (std::mem::take(&mut self.cells), self.nulls.finish(self.last_len))
+        Arc::new(array(std::mem::take(&mut self.cells), self.nulls.finish(self.last_len)))
     }
 }

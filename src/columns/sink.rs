@@ -1,51 +1,46 @@
-//! The sink itself: cells to their builders, records to batches.
+//! The sink: writes cells into the builders of their columns, and builds batches.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema};
 
-use super::batch::{assemble, field_with_seen};
+use super::assemble;
 use super::builder::Builder;
-use super::types::{Column, schema};
-use crate::decode::{Batch, BatchSink, CellResult, Sink, TypeMismatch};
+use super::types::Column;
+use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink, TypeMismatch};
 use crate::error::Result;
 
-/// A batch of more bytes than this is never made, whatever the options say: offsets of texts have 31 bits, and
-/// a text that becomes JSON may grow sixfold.
+/// The upper bound of `max_bytes`: offsets of strings have 31 bits, and a string may become six times as long as JSON.
 const MAX_BATCH_BYTES: usize = 256 << 20;
-/// What a cell counts beside the bytes of its value.
+/// What each cell adds to the bytes of its value.
 const CELL_BYTES: usize = 8;
 
-/// How batches are made.
+/// How batches are built.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Texts as views (`Utf8View`), as polars has them.
+    /// Strings as views (`Utf8View`), as polars has them.
     pub views: bool,
-    /// A batch has no more rows than this, but one at least.
+    /// A batch has at most this many rows, and at least one.
     pub max_rows: usize,
-    /// A batch is full once its values have so many bytes on the wire.
+    /// A batch is full once its values have this many bytes as JSON.
     pub max_bytes: usize,
-    /// Whether each batch infers types for itself: such batches are for [`super::unify`] alone. Else the first
-    /// batch settles all types, and what does not fit them later is a misfit.
+    /// Whether types are inferred from all batches: these are then input for [`super::unify`] only. Otherwise the
+    /// first batch freezes all types, and a later value that does not fit is a [`TypeMismatch`].
     pub widen: bool,
 }
 
 /// Builds record batches.
 ///
-/// A batch ends with the record that fills it, so that the same records make the same batches however their
-/// bytes arrive.
+/// A batch ends with the record that fills it, so the batches do not depend on how the bytes arrive.
 #[derive(Debug)]
 pub struct ColumnSink {
-    names: Vec<String>,
     builders: Vec<Builder>,
     options: Options,
-    /// None while types are not settled.
-    schema: Option<SchemaRef>,
     /// Complete records in the builders.
     records: usize,
-    /// Bytes of the values, and those up to the last complete record.
+    /// Bytes of the values, and of those in complete records.
     bytes: usize,
     kept_bytes: usize,
     full: VecDeque<Result<RecordBatch>>,
@@ -56,10 +51,8 @@ impl ColumnSink {
     #[must_use]
     pub fn new(columns: &[Column], options: Options) -> Self {
         Self {
-            names: columns.iter().map(|column| column.name.clone()).collect(),
-            builders: columns.iter().map(|column| Builder::new(column.kind, options.views)).collect(),
+            builders: columns.iter().map(|column| Builder::new(column, options.views)).collect(),
             options: Options { max_bytes: options.max_bytes.min(MAX_BATCH_BYTES), ..options },
-            schema: schema(columns, options.views),
             records: 0,
             bytes: 0,
             kept_bytes: 0,
@@ -67,37 +60,23 @@ impl ColumnSink {
         }
     }
 
-    /// The schema of the batches, as soon as it is settled.
-    #[must_use]
-    pub fn schema(&self) -> Option<SchemaRef> {
-        self.schema.clone()
-    }
-
     /// All complete records as a batch.
     fn batch(&mut self) -> Result<RecordBatch> {
         let records = std::mem::take(&mut self.records);
         (self.bytes, self.kept_bytes) = (0, 0);
-        let mut fields = Vec::with_capacity(self.names.len());
-        let mut arrays = Vec::with_capacity(self.names.len());
-        for (name, builder) in self.names.iter().zip(&mut self.builders) {
+        let mut fields = Vec::with_capacity(self.builders.len());
+        let mut arrays = Vec::with_capacity(self.builders.len());
+        for builder in &mut self.builders {
             if !self.options.widen {
-                builder.freeze()?;
+                builder.freeze(self.options.views)?;
             }
-            let (seen, frozen) = (builder.seen(), builder.column_type());
             let array = builder.finish()?;
-            fields.push(match (seen, frozen) {
-                (None, Some(frozen)) => frozen.field(name, self.options.views),
-                (seen, _) => {
-                    field_with_seen(Field::new(name, array.data_type().clone(), true), seen.unwrap_or_default())
-                }
-            });
+            let column = builder.column();
+            let field = column.field(self.options.views);
+            fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
             arrays.push(array);
         }
-        let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::new(fields)));
-        if !self.options.widen {
-            self.schema = Some(SchemaRef::clone(&schema));
-        }
-        assemble(&schema, arrays, records)
+        assemble(&Arc::new(Schema::new(fields)), arrays, records)
     }
 }
 
@@ -124,48 +103,18 @@ impl BatchSink for ColumnSink {
 }
 
 impl Sink for ColumnSink {
-    #[inline]
-    fn null(&mut self, column: usize) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        builder.null();
-        Ok(())
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        let Some(builder) = self.builders.get_mut(column) else {
+            return Err(TypeMismatch { expected: "a requested column", suggested_type: None });
+        };
+        self.bytes += match cell {
+            Cell::Null | Cell::Bool(_) => 0,
+            Cell::Integer(text) | Cell::Number(text) | Cell::String(text) | Cell::Nested(text) => text.len(),
+        };
+        builder.push(cell)
     }
-
-    #[inline]
-    fn bool(&mut self, column: usize, value: bool) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        builder.bool(value)
-    }
-
-    #[inline]
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        self.bytes += digits.len();
-        builder.integer(digits)
-    }
-
-    #[inline]
-    fn number(&mut self, column: usize, text: &str) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        self.bytes += text.len();
-        builder.number(text)
-    }
-
-    #[inline]
-    fn text(&mut self, column: usize, text: &str) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        self.bytes += text.len();
-        builder.text(text)
-    }
-
-    fn nested(&mut self, column: usize, json: &str) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else { return no_column() };
-        self.bytes += json.len();
-        builder.nested(json)
-    }
-
-    /// No column has a place for it.
-    fn extra(&mut self, _name: &str, _json: &str) {}
 
     #[inline]
     fn end_record(&mut self) {
@@ -176,7 +125,7 @@ impl Sink for ColumnSink {
             let batch = self.batch();
             self.full.push_back(batch);
         } else if self.records == 1 {
-            // Only now it is certain that another batch begins.
+            // Reserves only when another batch begins for certain.
             self.builders.iter_mut().for_each(Builder::reserve);
         }
     }
@@ -185,9 +134,4 @@ impl Sink for ColumnSink {
         self.bytes = self.kept_bytes;
         self.builders.iter_mut().for_each(|builder| builder.truncate(self.records));
     }
-}
-
-#[cold]
-fn no_column() -> CellResult {
-    Err(TypeMismatch { expected: "a column that was asked for", suggested_type: None })
 }

@@ -1,99 +1,105 @@
-//! Texts on their way into an array, in either of the two forms that Arrow has for them.
+//! Builds arrays of strings, in either of Arrow's layouts.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray, StringViewArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::batch::defect;
-use super::json::{push_compact, push_quoted};
+use super::defect;
+use super::json::push_compact;
 use super::nulls::Nulls;
+use crate::decode::Cell;
 use crate::error::Result;
 
-/// Texts, one behind the other.
+/// Strings in one buffer.
 #[derive(Debug)]
 pub(super) struct StringBuilder {
-    written: String,
-    /// Where each ends, behind a zero.
+    bytes: Vec<u8>,
+    /// A zero, then the end of each string.
     ends: Vec<i32>,
     nulls: Nulls,
-    /// So many cells and bytes were in the last array.
+    /// Cells and bytes of the last array.
     last_len: (usize, usize),
-    /// Whether they become views.
+    /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        Self { written: String::new(), ends: vec![0], nulls: Nulls::default(), last_len: (0, 0), views }
+        Self { bytes: Vec::new(), ends: vec![0], nulls: Nulls::default(), last_len: (0, 0), views }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, text: &str) {
-        self.written.push_str(text);
-        self.end_cell();
+    pub(super) fn push(&mut self, text: &str) -> bool {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.end_cell()
     }
 
     #[inline]
-    pub(super) fn push_null(&mut self) {
+    pub(super) fn push_null(&mut self) -> bool {
         self.nulls.push(self.len());
-        self.end_cell();
+        self.end_cell()
     }
 
+    /// Always true: a string builder takes every cell.
     #[inline]
-    fn end_cell(&mut self) {
-        // Beyond that, there is no array at the end.
-        self.ends.push(i32::try_from(self.written.len()).unwrap_or(i32::MAX));
+    fn end_cell(&mut self) -> bool {
+        // `finish` refuses an array beyond the limit.
+        self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
+        true
     }
 
-    /// A text as JSON has it.
-    pub(super) fn push_quoted(&mut self, text: &str) {
-        push_quoted(&mut self.written, text);
-        self.end_cell();
+    /// Appends a string as JSON.
+    pub(super) fn push_quoted(&mut self, text: &str) -> bool {
+        // Writing to memory does not fail.
+        let _written = serde_json::to_writer(&mut self.bytes, text);
+        self.end_cell()
     }
 
-    /// Checked JSON without white space.
-    pub(super) fn push_compact(&mut self, json: &str) {
-        push_compact(&mut self.written, json);
-        self.end_cell();
+    /// Appends a cell as compact JSON.
+    pub(super) fn push_json(&mut self, cell: Cell) -> bool {
+        match cell {
+            Cell::Null => self.push("null"),
+            Cell::Bool(value) => self.push(if value { "true" } else { "false" }),
+            Cell::Integer(number) | Cell::Number(number) => self.push(number),
+            Cell::String(text) => self.push_quoted(text),
+            Cell::Nested(json) => {
+                push_compact(&mut self.bytes, json);
+                self.end_cell()
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
         self.ends.len() - 1
     }
 
-    /// Whether they become views.
-    pub(super) fn views(&self) -> bool {
-        self.views
-    }
-
-    /// Forgets all but the first cells.
+    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
-        self.written.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
+        self.bytes.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
         self.nulls.truncate(cells);
     }
 
-    /// Makes room for an array as large as the last.
+    /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         let (cells, bytes) = self.last_len;
         self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
-        // The next texts may be a little longer.
-        self.written.reserve_exact((bytes + bytes / 8).saturating_sub(self.written.len()));
+        // The next strings may be a little longer.
+        self.bytes.reserve_exact((bytes + bytes / 8).saturating_sub(self.bytes.len()));
     }
 
-    /// The array of all texts; the builder begins anew.
+    /// Takes all cells as an array.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
-        self.last_len = (self.len(), self.written.len());
+        self.last_len = (self.len(), self.bytes.len());
         let nulls = self.nulls.finish(self.len());
-        let (bytes, ends) =
-            (std::mem::take(&mut self.written).into_bytes(), std::mem::replace(&mut self.ends, vec![0]));
+        let (bytes, ends) = (std::mem::take(&mut self.bytes), std::mem::replace(&mut self.ends, vec![0]));
         if i32::try_from(bytes.len()).is_err() {
-            return Err(defect("a batch has texts of over 2 GiB"));
+            return Err(defect("the strings of a batch take more than 2 GiB"));
         }
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        let texts = StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)
-            .map_err(|error| defect("texts make no array").with_source(error))?;
-        Ok(if self.views { Arc::new(StringViewArray::from(&texts)) } else { Arc::new(texts) })
+        let strings = StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)
+            .map_err(|error| defect("strings are no array").with_source(error))?;
+        Ok(if self.views { Arc::new(StringViewArray::from(&strings)) } else { Arc::new(strings) })
     }
 }

@@ -1,45 +1,47 @@
-//! Which types columns have: the fixed schema of promotion codes, what `schema=` says, what is left to inference.
+//! The types of columns: the fixed schema of promotion codes, what `schema=` overrides, and what is inferred.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
-/// Key of a field's metadata that tells JSON from other text, which for Arrow are one type.
+/// Key of the field metadata that marks JSON, which has the Arrow type of strings.
 const TYPE: &str = "dataaccess.type";
 
-/// A type of `schema=`.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Text.
-    Text,
-    /// A whole number of 64 bits.
+    /// Strings.
+    String,
+    /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
+    StringOrJson,
+    /// Integers of 64 bits.
     Int64,
-    /// A number of 64 bits with a fraction.
+    /// Floats of 64 bits.
     Float64,
-    /// True or false.
+    /// `true` and `false`.
     Bool,
-    /// Microseconds without a zone, from `YYYY-MM-DD HH:MM:SS`.
+    /// Microseconds without a time zone, from `YYYY-MM-DD HH:MM:SS`.
     Timestamp,
-    /// Any value as compact JSON, a text in its quotes.
+    /// Any value as compact JSON, strings in quotes.
     Json,
 }
 
 impl Type {
-    /// Every type.
-    pub const ALL: [Self; 6] = [Self::Text, Self::Int64, Self::Float64, Self::Bool, Self::Timestamp, Self::Json];
+    /// The types that have names.
+    pub const ALL: [Self; 6] = [Self::String, Self::Int64, Self::Float64, Self::Bool, Self::Timestamp, Self::Json];
 
-    /// The type of a name.
+    /// The type with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|candidate| candidate.name() == name)
     }
 
-    /// Its name in `schema=`.
+    /// The name in `schema=`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Text => "string",
+            Self::String | Self::StringOrJson => "string",
             Self::Int64 => "int64",
             Self::Float64 => "float64",
             Self::Bool => "bool",
@@ -48,7 +50,7 @@ impl Type {
         }
     }
 
-    /// The type of a field of ours.
+    /// The type of a field of one of our schemas.
     #[must_use]
     pub fn of(field: &Field) -> Self {
         match field.data_type() {
@@ -57,138 +59,110 @@ impl Type {
             DataType::Boolean => Self::Bool,
             DataType::Timestamp(..) => Self::Timestamp,
             _ if field.metadata().get(TYPE).is_some_and(|name| name == Self::Json.name()) => Self::Json,
-            _ => Self::Text,
-        }
-    }
-
-    /// A field of this type.
-    pub(super) fn field(self, name: &str, views: bool) -> Field {
-        let field = Field::new(name, self.data_type(views), true);
-        match self {
-            Self::Json => field.with_metadata(HashMap::from([(TYPE.to_owned(), self.name().to_owned())])),
-            _ => field,
-        }
-    }
-
-    pub(super) const fn data_type(self, views: bool) -> DataType {
-        match self {
-            Self::Text | Self::Json if views => DataType::Utf8View,
-            Self::Text | Self::Json => DataType::Utf8,
-            Self::Int64 => DataType::Int64,
-            Self::Float64 => DataType::Float64,
-            Self::Bool => DataType::Boolean,
-            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            _ => Self::String,
         }
     }
 }
 
-/// How a column comes to its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It has this one, and what is of another is a misfit.
-    Fixed(Type),
-    /// It came to this one by its values. What is of another is a misfit too, for which JSON is proposed: of what may
-    /// still come, nothing else loses nothing.
-    Settled(Type),
-    /// Text; all else as its compact JSON.
-    StringOrJson,
-    /// By what its values are.
-    Inferred,
-}
-
-/// A column as it was asked for.
+/// A requested column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Name of the attribute.
     pub name: String,
-    /// How it comes to its type.
-    pub kind: Kind,
+    /// None until the type is inferred.
+    pub column_type: Option<Type>,
+    /// Whether the type is or was inferred, rather than known or given.
+    pub is_inferred: bool,
 }
 
-/// The columns of promotion codes, whose types are known beforehand so that all batches match.
-#[must_use]
-pub fn codes(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column> {
-    columns(attributes, overrides, |attribute| match attribute {
-        "pool_id" | "audience_type" | "code_status" => Kind::Fixed(Type::Int64),
-        "date_created" | "allocated_time" => Kind::Fixed(Type::Timestamp),
-        // The document does not show of what type these are.
-        "last_used_source" | "last_used_time" | "channel_id" => Kind::StringOrJson,
-        _ => Kind::Fixed(Type::Text),
-    })
-}
+impl Column {
+    /// A column of this type.
+    #[must_use]
+    pub fn new(name: &str, column_type: Type) -> Self {
+        Self { name: name.to_owned(), column_type: Some(column_type), is_inferred: false }
+    }
 
-/// The columns of any other object, whose types are inferred unless `schema=` tells them.
-#[must_use]
-pub fn items(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column> {
-    columns(attributes, overrides, |_| Kind::Inferred)
-}
+    /// A column whose type is inferred from its values.
+    #[must_use]
+    pub fn inferred(name: &str) -> Self {
+        Self { name: name.to_owned(), column_type: None, is_inferred: true }
+    }
 
-fn columns(attributes: &[String], overrides: &[(String, Type)], kind: fn(&str) -> Kind) -> Vec<Column> {
-    let overridden = |attribute: &String| overrides.iter().find(|(name, _)| name == attribute);
-    attributes
-        .iter()
-        .map(|attribute| {
-            let kind = match overridden(attribute) {
-                // Who asks for texts gets every value as one.
-                Some((_, Type::Text)) => Kind::StringOrJson,
-                Some((_, of_schema)) => Kind::Fixed(*of_schema),
-                None => kind(attribute),
-            };
-            Column { name: attribute.clone(), kind }
+    /// The Arrow field, once the type is known.
+    pub(super) fn field(&self, views: bool) -> Option<Field> {
+        let data_type = match self.column_type? {
+            Type::Int64 => DataType::Int64,
+            Type::Float64 => DataType::Float64,
+            Type::Bool => DataType::Boolean,
+            Type::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Type::String | Type::StringOrJson | Type::Json if views => DataType::Utf8View,
+            Type::String | Type::StringOrJson | Type::Json => DataType::Utf8,
+        };
+        let field = Field::new(&self.name, data_type, true);
+        Some(match self.column_type {
+            Some(Type::Json) => field.with_metadata(HashMap::from([(TYPE.to_owned(), Type::Json.name().to_owned())])),
+            _ => field,
         })
-        .collect()
-}
-
-/// The type of a column that is not inferred.
-pub(super) const fn fixed_type(kind: Kind) -> Option<Type> {
-    match kind {
-        Kind::Fixed(of_column) | Kind::Settled(of_column) => Some(of_column),
-        Kind::StringOrJson => Some(Type::Text),
-        Kind::Inferred => None,
     }
 }
 
-/// The same columns, with the types that a schema of theirs gives to those that were inferred.
+/// The columns of promotion codes, whose types are known beforehand, so that all batches match.
 #[must_use]
-pub fn frozen(columns: &[Column], schema: &Schema) -> Vec<Column> {
-    let freeze = |(column, field): (&Column, &Arc<Field>)| match column.kind {
-        Kind::Inferred => Column { name: column.name.clone(), kind: Kind::Settled(Type::of(field)) },
-        _ => column.clone(),
+pub fn codes(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column> {
+    columns(attributes, overrides, |name| {
+        let column_type = match name {
+            "pool_id" | "audience_type" | "code_status" => Type::Int64,
+            "date_created" | "allocated_time" => Type::Timestamp,
+            // The API specification does not define their types.
+            "last_used_source" | "last_used_time" | "channel_id" => Type::StringOrJson,
+            _ => Type::String,
+        };
+        Column::new(name, column_type)
+    })
+}
+
+/// The columns of any other object, whose types are inferred unless `schema=` gives them.
+#[must_use]
+pub fn items(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column> {
+    columns(attributes, overrides, Column::inferred)
+}
+
+fn columns(attributes: &[String], overrides: &[(String, Type)], default: fn(&str) -> Column) -> Vec<Column> {
+    let column = |name: &String| match overrides.iter().find(|(overridden, _)| overridden == name) {
+        Some((_, Type::String)) => Column::new(name, Type::StringOrJson),
+        Some((_, column_type)) => Column::new(name, *column_type),
+        None => default(name),
     };
-    columns.iter().zip(schema.fields()).map(freeze).collect()
+    attributes.iter().map(column).collect()
 }
 
-/// The names of the types of a schema's columns.
+/// The same columns. Those without a type have the one of these [`type_names`].
 #[must_use]
-pub fn names(schema: &Schema) -> Vec<(String, String)> {
-    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name().to_owned())).collect()
-}
-
-/// The columns by name, with the names of their types where these are known before any record came.
-#[must_use]
-pub fn known_types(columns: &[Column]) -> Vec<(String, Option<String>)> {
-    let known = |column: &Column| fixed_type(column.kind).map(|known| known.name().to_owned());
-    columns.iter().map(|column| (column.name.clone(), known(column))).collect()
-}
-
-/// The same columns, with the types of these names for those that were inferred.
-#[must_use]
-pub fn frozen_by_name(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {
-    let freeze = |column: &Column| {
-        let found = types.iter().find(|(name, _)| *name == column.name);
-        let found = found.and_then(|(_, name)| Type::from_name(name));
-        match (column.kind, found) {
-            (Kind::Inferred, Some(found)) => Column { name: column.name.clone(), kind: Kind::Settled(found) },
-            _ => column.clone(),
-        }
+pub fn frozen(columns: &[Column], types: &[(String, String)]) -> Vec<Column> {
+    let found = |column: &Column| {
+        let (_, name) = types.iter().find(|(name, _)| *name == column.name)?;
+        Type::from_name(name)
     };
+    let freeze = |column: &Column| Column { column_type: column.column_type.or(found(column)), ..column.clone() };
     columns.iter().map(freeze).collect()
 }
 
-/// The schema, when it is known before any record came.
+/// The names of a schema's columns and of their types.
+#[must_use]
+pub fn type_names(schema: &Schema) -> Vec<(String, String)> {
+    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name().to_owned())).collect()
+}
+
+/// The names of the columns and of their types, as far as these are known before any record.
+#[must_use]
+pub fn known_types(columns: &[Column]) -> Vec<(String, Option<String>)> {
+    let type_name = |column: &Column| column.column_type.map(|known| known.name().to_owned());
+    columns.iter().map(|column| (column.name.clone(), type_name(column))).collect()
+}
+
+/// The schema, if all types are known.
 #[must_use]
 pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {
-    let field = |column: &Column| Some(fixed_type(column.kind)?.field(&column.name, views));
-    let fields: Option<Vec<Field>> = columns.iter().map(field).collect();
+    let fields: Option<Vec<Field>> = columns.iter().map(|column| column.field(views)).collect();
     Some(Arc::new(Schema::new(fields?)))
 }

@@ -1,23 +1,22 @@
-//! The requested columns, and what was seen of them.
+//! The requested columns, and in how many records each key was present.
 
 use std::collections::HashMap;
 
-/// Names to places, and counts.
+/// Maps names to columns and counts records.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
     names: Vec<String>,
     index: HashMap<String, usize>,
     records: u64,
-    /// In how many records each was absent.
+    /// For each column, the records without its key.
     absent: Vec<u64>,
-    records_with_extras: u64,
 }
 
 impl ColumnNames {
     pub(super) fn new(names: Vec<String>) -> Self {
-        let index = names.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect();
+        let index = names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
         let absent = vec![0; names.len()];
-        Self { names, index, records: 0, absent, records_with_extras: 0 }
+        Self { names, index, records: 0, absent }
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -28,23 +27,21 @@ impl ColumnNames {
         self.index.get(name).copied()
     }
 
-    /// A record lacks this one.
+    /// Counts a record without the key of this column.
     pub(super) fn count_absent(&mut self, column: usize) {
         if let Some(absent) = self.absent.get_mut(column) {
             *absent += 1;
         }
     }
 
-    /// A record is complete.
+    /// Counts a complete record.
     #[inline]
-    pub(super) fn count_record(&mut self, has_extras: bool) {
+    pub(super) fn count_record(&mut self) {
         self.records += 1;
-        self.records_with_extras += u64::from(has_extras);
     }
 
-    /// In how many records each was present, and how many records had keys nobody asked for.
-    pub(super) fn into_counts(self) -> (Vec<u64>, u64) {
-        let present = self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect();
-        (present, self.records_with_extras)
+    /// For each column the records with its key.
+    pub(super) fn present(&self) -> Vec<u64> {
+        self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect()
     }
 }

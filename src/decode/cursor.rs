@@ -1,28 +1,21 @@
-//! A place in a text, and how each kind of JSON value is read from there, one inner loop for each.
+//! Reads JSON values from a position in a string, each type with a loop of its own.
 //!
-//! Answers none for anything but plain, whole, valid JSON, without saying why: whoever asks then takes the plain
-//! path. Knows neither records nor sinks.
+//! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then
+//! falls back to `reference`.
 
+use super::Cell;
 use super::escape::{escaped, unescape};
 use super::string_scan::first_stop;
 
-/// Nested deeper is for the plain path: the reading here is recursive.
-const MOST_DEPTH: usize = 64;
-/// A number of no more digits, with an exponent of two at most, is finite.
+/// Deeper values are left to the reference path, because reading here is recursive.
+const MAX_DEPTH: usize = 64;
+/// A number of at most this length and a two-digit exponent is finite.
 const SURELY_FINITE: usize = 200;
 
-/// A number, as written.
-pub(super) enum Number<'a> {
-    /// Without fraction and exponent.
-    Whole(&'a str),
-    /// With either; finite.
-    Float(&'a str),
-}
-
-/// A place in a text.
+/// A position in a string.
 ///
-/// What runs for each value of an answer is inlined, and what does not takes the place and gives it back: so the
-/// place stays in a register.
+/// Methods that run for every value are inlined. The others take the cursor by value and return it, which keeps the
+/// position in a register.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -38,7 +31,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// What was passed since an earlier place.
+    /// The text from an earlier position up to this one.
     #[inline]
     pub(super) fn since(self, start: usize) -> Option<&'a str> {
         self.text.get(start..)?.get(..self.at.checked_sub(start)?)
@@ -59,7 +52,7 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
-    /// The byte after white space, which is passed.
+    /// Skips white space and returns the byte behind it.
     #[inline]
     pub(super) fn token(&mut self) -> Option<u8> {
         match self.byte() {
@@ -77,15 +70,15 @@ impl<'a> Cursor<'a> {
         rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
     }
 
-    /// Passes these bytes, which must be there.
+    /// Consumes these bytes. None if others are there.
     #[inline]
-    pub(super) fn pass(&mut self, expected: &[u8]) -> Option<()> {
+    pub(super) fn expect(&mut self, expected: &[u8]) -> Option<()> {
         self.rest()?.starts_with(expected).then(|| self.at += expected.len())
     }
 
-    /// Passes the comma after a member, or the bracket after the last.
+    /// Consumes the comma after a member (false) or the bracket after the last one (true).
     #[inline]
-    pub(super) fn ends(&mut self, bracket: u8) -> Option<bool> {
+    pub(super) fn end_member(&mut self, bracket: u8) -> Option<bool> {
         let byte = self.token()?;
         self.skip(1);
         match byte {
@@ -94,9 +87,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes the bracket that follows at once on the one that opened.
+    /// Consumes the closing bracket if it follows directly, and returns whether it did.
     #[inline]
-    pub(super) fn is_empty(&mut self, bracket: u8) -> Option<bool> {
+    pub(super) fn end_empty(&mut self, bracket: u8) -> Option<bool> {
         let start = self.at;
         if self.token()? == bracket {
             self.skip(1);
@@ -106,10 +99,10 @@ impl<'a> Cursor<'a> {
         Some(false)
     }
 
-    /// A text, unescaped. It stands in the input, or in `scratch` if it has escapes.
+    /// Reads a string. Borrows it from the input, or from `scratch` if it has escapes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
-    pub(super) fn text<'s>(&mut self, scratch: &'s mut String) -> Option<&'s str>
+    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
+    pub(super) fn string<'s>(&mut self, scratch: &'s mut String) -> Option<&'s str>
     where
         'a: 's,
     {
@@ -124,10 +117,10 @@ impl<'a> Cursor<'a> {
         Some(scratch)
     }
 
-    /// A number of at most so many bytes.
+    /// Reads a number of at most `limit` bytes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each value of an answer: a call would cost as much as the work")]
-    pub(super) fn number(&mut self, limit: usize) -> Option<Number<'a>> {
+    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
+    pub(super) fn number(&mut self, limit: usize) -> Option<Cell<'a>> {
         let start = self.at;
         if self.byte()? == b'-' {
             self.skip(1);
@@ -137,32 +130,23 @@ impl<'a> Cursor<'a> {
         if digits == 0 || leads_with_zero && digits > 1 {
             return None;
         }
-        let is_whole = !matches!(self.byte(), Some(b'.' | b'e' | b'E'));
-        if !is_whole {
+        let is_integer = !matches!(self.byte(), Some(b'.' | b'e' | b'E'));
+        if !is_integer {
             *self = self.fraction_and_exponent(start)?;
         }
         let number = self.since(start).filter(|number| number.len() <= limit)?;
-        Some(if is_whole { Number::Whole(number) } else { Number::Float(number) })
+        Some(if is_integer { Cell::Integer(number) } else { Cell::Number(number) })
     }
 
-    /// Passes digits and counts them.
+    /// Skips digits and returns how many there were.
     #[inline]
     fn digits(&mut self) -> Option<usize> {
-        let start = self.at;
-        let mut rest = self.rest()?;
-        while let Some((eight, after)) = rest.split_first_chunk() {
-            let count = digits_at_start(*eight);
-            self.at += count;
-            if count < 8 {
-                return Some(self.at - start);
-            }
-            rest = after;
-        }
-        self.at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        Some(self.at - start)
+        let count = self.rest()?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.skip(count);
+        Some(count)
     }
 
-    /// Behind a number that began at `start` and whose whole part was passed.
+    /// Skips the rest of a number that began at `start`, from its `.` or `e` on.
     fn fraction_and_exponent(mut self, start: usize) -> Option<Self> {
         if self.byte() == Some(b'.') {
             self.skip(1);
@@ -181,51 +165,44 @@ impl<'a> Cursor<'a> {
         is_finite.then_some(self)
     }
 
-    /// Behind any value, which is proven; its numbers have at most so many bytes.
-    pub(super) fn past_value(mut self, depth: usize, number: usize) -> Option<Self> {
+    /// Validates and skips any value whose numbers have at most `number` bytes.
+    pub(super) fn skip_value(mut self, depth: usize, number: usize) -> Option<Self> {
         match self.byte()? {
-            b'"' => return self.past_text(),
-            b'{' => return self.past_object(depth.min(MOST_DEPTH).checked_sub(1)?, number),
-            b'[' => return self.past_array(depth.min(MOST_DEPTH).checked_sub(1)?, number),
-            b'n' => self.pass(b"null")?,
-            b't' => self.pass(b"true")?,
-            b'f' => self.pass(b"false")?,
+            b'"' => return self.skip_string(),
+            bracket @ (b'{' | b'[') => {
+                return self.skip_container(bracket, depth.min(MAX_DEPTH).checked_sub(1)?, number);
+            }
+            b'n' => self.expect(b"null")?,
+            b't' => self.expect(b"true")?,
+            b'f' => self.expect(b"false")?,
             _ => match self.number(number)? {
-                Number::Whole(digits) if digits.len() > SURELY_FINITE => return None,
+                Cell::Integer(digits) if digits.len() > SURELY_FINITE => return None,
                 _ => {}
             },
         }
         Some(self)
     }
 
-    fn past_object(mut self, depth: usize, number: usize) -> Option<Self> {
+    fn skip_container(mut self, bracket: u8, depth: usize, number: usize) -> Option<Self> {
+        // In ASCII the closing bracket is two behind the opening one.
+        let closing = bracket + 2;
         self.skip(1);
-        let mut is_complete = self.is_empty(b'}')?;
+        let mut is_complete = self.end_empty(closing)?;
         while !is_complete {
-            (self.token()? == b'"').then_some(())?;
-            self = self.past_text()?;
+            if bracket == b'{' {
+                (self.token()? == b'"').then_some(())?;
+                self = self.skip_string()?;
+                self.token()?;
+                self.expect(b":")?;
+            }
             self.token()?;
-            self.pass(b":")?;
-            self.token()?;
-            self = self.past_value(depth, number)?;
-            is_complete = self.ends(b'}')?;
+            self = self.skip_value(depth, number)?;
+            is_complete = self.end_member(closing)?;
         }
         Some(self)
     }
 
-    fn past_array(mut self, depth: usize, number: usize) -> Option<Self> {
-        self.skip(1);
-        let mut is_complete = self.is_empty(b']')?;
-        while !is_complete {
-            self.token()?;
-            self = self.past_value(depth, number)?;
-            is_complete = self.ends(b']')?;
-        }
-        Some(self)
-    }
-
-    /// Behind a text that is valid, whatever it says.
-    fn past_text(mut self) -> Option<Self> {
+    fn skip_string(mut self) -> Option<Self> {
         self.skip(1);
         loop {
             self.at += first_stop(self.rest()?)?;
@@ -235,37 +212,6 @@ impl<'a> Cursor<'a> {
             }
             let (_, length) = escaped(self.rest()?)?;
             self.skip(length);
-        }
-    }
-}
-
-/// How many of eight bytes are digits before the first that is none.
-#[inline]
-fn digits_at_start(bytes: [u8; 8]) -> usize {
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let values = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
-    // The high bit of a byte is set when its value is over nine. A carry reaches only bytes behind such a one.
-    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS;
-    others.trailing_zeros() as usize / 8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_end_at_any_other_byte() {
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                let mut bytes = *b"09182736";
-                bytes[place] = byte;
-                let expected = if byte.is_ascii_digit() { 8 } else { place };
-                assert_eq!(digits_at_start(bytes), expected, "{byte:#x} at {place}");
-                // What follows must not change that.
-                bytes[place + 1..].fill(0xFF);
-                let behind = if place == 7 { 8 } else { place + 1 };
-                assert_eq!(digits_at_start(bytes), if byte.is_ascii_digit() { behind } else { place });
-            }
         }
     }
 }

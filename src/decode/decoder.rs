@@ -1,11 +1,11 @@
-//! The envelope, tokenised as it arrives wherever its keys stand; records handed on as they complete.
+//! Walks the envelope as it arrives, with its keys in any order, and passes each complete record to the sink.
 //!
-//! Reads the pieces where they lie and keeps only the one value that is unfinished. An answer counts when its root
-//! object closed and nothing followed.
+//! Parses the pieces in place and buffers only the value that is incomplete. A response is complete when its root
+//! object has closed and nothing follows.
 
 use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
-use super::error::{invalid, not_an_envelope, overlong_number, repeated_key, too_large, too_many_members};
+use super::error::{duplicate_key, invalid, not_an_envelope, overlong_number, too_large, too_many_members};
 use super::input_chunk::InputChunk;
 use super::records::Records;
 use super::reference::check;
@@ -15,23 +15,23 @@ use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// So much of a body that is no envelope is waited for, so that it is told alike however it arrives.
+/// A body that is no envelope is read up to here, so that its error does not depend on how it arrives.
 const BEGINNING_BYTES: usize = 800;
-/// Bytes read at a time: few enough to be in the processor's cache when the second look comes.
+/// Input is parsed in pieces that stay in the processor's cache between UTF-8 validation and parsing.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// What is to be decoded.
+/// What to decode.
 #[derive(Clone, Debug, Default)]
 pub struct DecodePlan {
-    /// The columns of the records in `data.data`; none when the answer holds no records but is kept whole.
+    /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
     pub columns: Option<Vec<String>>,
-    /// Records after this many are read and dropped.
+    /// Records after this many are parsed and dropped.
     pub max_records: Option<u64>,
-    /// What is accepted.
+    /// What the response may hold at most.
     pub limits: Limits,
 }
 
-/// What may come next.
+/// Which token may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
     Root,
@@ -45,22 +45,22 @@ enum Expect {
     Nothing,
 }
 
-/// The push decoder of one answer.
+/// Decodes one response, fed in pieces.
 #[derive(Debug)]
 pub struct Decoder {
     records: Option<Records>,
     limits: Limits,
     expect: Expect,
     builder: EnvelopeBuilder,
-    /// Bytes of the body before those that are pending.
+    /// Bytes of the body before `pending`.
     passed: u64,
-    /// The value that is unfinished, and the search for its end.
+    /// The value that is incomplete, and the search for its end.
     pending: Vec<u8>,
     value_end: Option<ValueEnd>,
 }
 
 impl Decoder {
-    /// A decoder at the first byte.
+    /// A decoder that has read nothing.
     #[must_use]
     pub fn new(plan: DecodePlan) -> Self {
         let DecodePlan { columns, max_records, limits } = plan;
@@ -75,7 +75,7 @@ impl Decoder {
         }
     }
 
-    /// One that takes the plain path for every record.
+    /// A decoder that reads every record on the reference path.
     #[cfg(test)]
     pub(super) fn reference(plan: DecodePlan) -> Self {
         let mut decoder = Self::new(plan);
@@ -83,10 +83,10 @@ impl Decoder {
         decoder
     }
 
-    /// Takes the next bytes of the body.
+    /// Decodes the next bytes of the body.
     ///
     /// # Errors
-    /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`: after any of them the answer is void.
+    /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`. After an error the response is void.
     pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
         if self.received() + bytes.len() as u64 > self.limits.body {
             return Err(too_large("body", self.limits.body));
@@ -94,10 +94,10 @@ impl Decoder {
         bytes.chunks(PIECE_BYTES).try_for_each(|piece| self.take_piece(piece, sink))
     }
 
-    /// The body has ended.
+    /// Ends the body.
     ///
     /// # Errors
-    /// `TruncatedResponse` unless the envelope closed; `NotJson` or `Envelope` when none began.
+    /// `TruncatedResponse` if the envelope is incomplete. `NotJson` or `Envelope` if none began.
     pub fn finish(self) -> Result<Envelope> {
         if self.expect == Expect::Root && !BYTE_ORDER_MARK.starts_with(&self.pending) {
             return Err(not_an_envelope(&self.pending));
@@ -105,34 +105,30 @@ impl Decoder {
         if self.expect != Expect::Nothing {
             let received = self.received();
             let message = match received {
-                0 => "the answer has no body".to_owned(),
-                _ => format!("the answer ended after {received} bytes, before its JSON was complete"),
+                0 => "the response has no body".to_owned(),
+                _ => format!("response truncated: it ended after {received} bytes, before its JSON was complete"),
             };
             let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(received));
             return Err(if received == 0 { error.retryable_once() } else { error.retryable() });
         }
-        Ok(self.into_envelope())
+        Ok(self.finish_early())
     }
 
-    /// Whether any record was read.
+    /// Whether any record has been decoded.
     #[must_use]
     pub fn has_records(&self) -> bool {
         self.records.as_ref().is_some_and(|records| records.count() > 0)
     }
 
-    /// True once no later byte can matter: the limit is reached and success was already told.
+    /// Whether the rest of the body cannot matter: the limit is reached, and code and status already report success.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
         self.builder.is_success() && self.records.as_ref().is_some_and(Records::is_full)
     }
 
-    /// What is known when the reading stops early because of [`Decoder::is_satisfied`].
+    /// The envelope so far, for a caller that stops because of [`Decoder::is_satisfied`].
     #[must_use]
     pub fn finish_early(self) -> Envelope {
-        self.into_envelope()
-    }
-
-    fn into_envelope(self) -> Envelope {
         let bytes = self.received();
         let counts = self.records.map(Records::into_envelope).unwrap_or_default();
         Envelope { members: self.builder.into_members(), bytes, ..counts }
@@ -144,7 +140,7 @@ impl Decoder {
 
     fn take_piece<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<()> {
         match self.value_end.take() {
-            Some(value_end) => self.take_on(value_end, piece, sink),
+            Some(value_end) => self.continue_value(value_end, piece, sink),
             None if self.pending.is_empty() => self.walk(piece, sink),
             None => {
                 let mut joined = std::mem::take(&mut self.pending);
@@ -154,8 +150,8 @@ impl Decoder {
         }
     }
 
-    /// Goes on with the value that was unfinished.
-    fn take_on<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<()> {
+    /// Continues the value that was incomplete.
+    fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<()> {
         let found = self.measure(&mut value_end, self.passed, piece)?;
         let (belongs, after) = piece.split_at_checked(found.unwrap_or(piece.len())).unwrap_or_default();
         self.pending.extend_from_slice(belongs);
@@ -173,7 +169,7 @@ impl Decoder {
         self.walk(after, sink)
     }
 
-    /// Takes all that is complete and keeps the rest.
+    /// Parses all complete tokens and values and buffers the rest.
     fn walk<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
         let mut chunk = InputChunk::new(bytes);
         while self.step(&mut chunk, sink)? {}
@@ -182,7 +178,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// One token or value, or all records that are there. Answers false when more bytes are needed.
+    /// Parses one token or value, or several records. Returns false when more bytes are needed.
     fn step<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> Result<bool> {
         if self.expect == Expect::Root && !self.skip_byte_order_mark(chunk) {
             return Ok(false);
@@ -202,18 +198,20 @@ impl Decoder {
             (Expect::CommaOrEnd, b',') => Expect::Key,
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.builder.is_at(Level::Root, field::DATA) => self.open(Level::Data),
-            (Expect::Value, b'[') if self.is_at_records() => self.open(Level::Records),
+            (Expect::Value, b'[') if self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS) => {
+                self.open(Level::Records)
+            }
             (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
                 return self.begin_value(chunk, sink);
             }
-            (Expect::Nothing, _) => return Err(self.invalid(chunk, "something follows the end of the JSON")),
+            (Expect::Nothing, _) => return Err(self.invalid(chunk, "trailing data after the JSON")),
             _ => return Err(self.invalid(chunk, "unexpected byte")),
         };
         chunk.at += 1;
         Ok(true)
     }
 
-    /// One mark at the first byte is skipped: gateways add it. Answers false while it may still come.
+    /// Skips one byte order mark, which some gateways add. Returns false while only a part of it has arrived.
     fn skip_byte_order_mark(&self, chunk: &mut InputChunk) -> bool {
         if self.passed == 0 && chunk.at == 0 {
             if chunk.bytes.starts_with(BYTE_ORDER_MARK) {
@@ -225,10 +223,6 @@ impl Decoder {
         true
     }
 
-    fn is_at_records(&self) -> bool {
-        self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS)
-    }
-
     fn open(&mut self, level: Level) -> Expect {
         self.builder.open(level);
         if level == Level::Records { Expect::ElementOrEnd } else { Expect::KeyOrEnd }
@@ -238,45 +232,45 @@ impl Decoder {
         if self.builder.close() { Expect::Nothing } else { Expect::CommaOrEnd }
     }
 
-    /// Takes the value that begins here if it is complete.
+    /// Parses the value that begins here. Returns false if it is incomplete.
     fn begin_value<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> Result<bool> {
         if self.take_records(chunk, sink) {
             return Ok(true);
         }
-        // No value begins so, and its end would be looked for in vain.
+        // No value begins with these, so the search for its end would fail.
         if let Some(byte @ (b',' | b':' | b']' | b'}')) = chunk.rest().first() {
             return Err(self.invalid(chunk, &format!("unexpected `{}`", char::from(*byte))));
         }
-        let place = self.passed + chunk.at as u64;
+        let offset = self.passed + chunk.at as u64;
         let mut value_end = ValueEnd::default();
-        let Some(length) = self.measure(&mut value_end, place, chunk.rest())? else {
+        let Some(length) = self.measure(&mut value_end, offset, chunk.rest())? else {
             self.value_end = Some(value_end);
             return Ok(false);
         };
-        self.take_value(chunk.rest().get(..length).unwrap_or_default(), place, sink)?;
+        self.take_value(chunk.rest().get(..length).unwrap_or_default(), offset, sink)?;
         chunk.at += length;
         Ok(true)
     }
 
-    /// Looks for the end of a value in its next bytes, and whether it may be so long; `place` is that of its first.
-    fn measure(&self, value_end: &mut ValueEnd, place: u64, bytes: &[u8]) -> Result<Option<usize>> {
+    /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
+    fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
         let depth = self.limits.depth.saturating_sub(self.builder.depth());
         let found = value_end.advance(bytes, depth, self.limits.number).map_err(|refusal| match refusal {
-            Refusal::Depth(offset) => {
-                invalid(place + offset as u64, &format!("more than {} open brackets", self.limits.depth))
+            Refusal::Depth(inner) => {
+                invalid(offset + inner as u64, &format!("more than {} open brackets", self.limits.depth))
             }
-            Refusal::Scalar => invalid(place, &overlong_number(self.limits.number)),
+            Refusal::Scalar => invalid(offset, &overlong_number(self.limits.number)),
         })?;
         let (what, limit) = match self.expect {
             Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
-            // As for the number of members.
+            // Without records, only the limit on the body applies.
             Expect::Value if self.records.is_none() => ("value", usize::MAX),
             _ => ("value", self.limits.value),
         };
         if value_end.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
     }
 
-    /// Takes records as long as they are quickly read. Answers whether no record is left that was begun.
+    /// Reads records on the fast path. Returns false if a record begins here that has to be read otherwise.
     fn take_records<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> bool {
         let Some(records) = self.records.as_mut().filter(|_| self.builder.is_in_records()) else { return false };
         let Some(run) = records.read_all(chunk.text(), chunk.at, sink) else { return false };
@@ -285,14 +279,14 @@ impl Decoder {
         !run.is_at_record
     }
 
-    /// Takes a complete value, whose first byte stands at this place of the body.
-    fn take_value<S: Sink>(&mut self, json: &[u8], place: u64, sink: &mut S) -> Result<()> {
+    /// Parses a complete value that begins at this offset of the body.
+    fn take_value<S: Sink>(&mut self, json: &[u8], offset: u64, sink: &mut S) -> Result<()> {
         let is_record = self.builder.is_in_records();
         self.expect = match (self.expect, self.records.as_mut().filter(|_| is_record)) {
             (Expect::Key | Expect::KeyOrEnd, _) => {
-                let key = serde_json::from_slice(json).map_err(|_| invalid(place, "a key is no valid text"))?;
-                self.builder.take_key(key).map_err(|path| repeated_key(&path))?;
-                // Without records the members are what was asked for: then only the body's own limit holds.
+                let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
+                self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
+                // Without records, only the limit on the body applies.
                 if self.records.is_some() && self.builder.keys() > self.limits.members {
                     return Err(too_many_members(self.limits.members));
                 }
@@ -300,12 +294,12 @@ impl Decoder {
             }
             (_, Some(records)) => {
                 let row = records.count();
-                records.read(json, sink).map_err(|fault| fault.into_error(row, place))?;
+                records.read(json, sink).map_err(|error| error.into_error(row, offset))?;
                 Expect::CommaOrEnd
             }
             (_, None) => {
-                check(json, 0, self.limits.number).map_err(|fault| fault.into_error(0, place))?;
-                let value = serde_json::from_slice(json).map_err(|_| invalid(place, "a value is no valid JSON"))?;
+                check(json, 0, self.limits.number).map_err(|error| error.into_error(0, offset))?;
+                let value = serde_json::from_slice(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
                 self.builder.take_value(value);
                 Expect::CommaOrEnd
             }

@@ -1,4 +1,4 @@
-//! What is left of an answer when its records have gone to the sink: the envelope, member by member.
+//! The envelope of a response: everything but its records, which went to the sink.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::contract::envelope::field;
 /// A member of the envelope or of its `data`.
 #[derive(Clone, Debug)]
 pub enum Member {
-    /// Checked JSON, as written.
+    /// Valid JSON, as written.
     Json(Box<RawValue>),
     /// `data`, when it is an object.
     Object(Vec<(String, Member)>),
@@ -15,28 +15,26 @@ pub enum Member {
     Records,
 }
 
-/// Where and how the records of a search stood.
+/// What a search response has where its records belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordShape {
-    /// An array, as the document has it.
+    /// An array with records.
     Array,
-    /// Nothing in place of the array: what stood there instead.
+    /// No records: the path and what is there, such as `data.data []`.
     Empty(&'static str),
-    /// Something that is neither an array nor an empty answer (`null`, `{}` and absent are): where it stood.
+    /// Something that holds no records and is not empty either: its path.
     Other(&'static str),
 }
 
-/// An answer that closed well.
+/// The envelope of a complete response.
 #[derive(Clone, Debug, Default)]
 pub struct Envelope {
-    /// All members in the order of the wire.
+    /// All members in the order in which they arrived.
     pub members: Vec<(String, Member)>,
-    /// Records decoded, whether or not a limit cut them.
+    /// Records of the response, those that `max_records` dropped included.
     pub records: u64,
     /// For each requested column, in how many records its key was present.
     pub present: Vec<u64>,
-    /// Records that had keys nobody asked for.
-    pub records_with_extras: u64,
     /// Bytes of the body.
     pub bytes: u64,
 }
@@ -57,15 +55,15 @@ impl Envelope {
         }
     }
 
-    /// `code` as a whole number, or what stood there instead.
+    /// `code`. The error is what is there instead of an integer, as JSON.
     pub fn code(&self) -> Result<i64, Option<&str>> {
         match self.member(field::CODE) {
-            Some(Member::Json(json)) => whole_number(json.get()).ok_or(Some(json.get())),
+            Some(Member::Json(json)) => integer(json.get()).ok_or(Some(json.get())),
             _ => Err(None),
         }
     }
 
-    /// `message`, when it is a text.
+    /// `message`, when it is a string.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         match self.member(field::MESSAGE) {
@@ -74,7 +72,7 @@ impl Envelope {
         }
     }
 
-    /// `data.status`, or what stood there instead of a boolean.
+    /// `data.status`. The error is what is there instead of a bool, as JSON.
     pub fn status(&self) -> Result<Option<bool>, &str> {
         match self.data_member(field::STATUS) {
             Some(Member::Json(json)) => match json.get() {
@@ -87,10 +85,10 @@ impl Envelope {
         }
     }
 
-    /// How the records stood.
+    /// What the response has where its records belong.
     #[must_use]
     pub fn record_shape(&self) -> RecordShape {
-        let (place, member) = match self.member(field::DATA) {
+        let (path, member) = match self.member(field::DATA) {
             Some(Member::Object(members)) if members.is_empty() => return RecordShape::Empty("data {}"),
             Some(Member::Object(members)) => ("data.data", find(members, field::RECORDS)),
             other => ("data", other),
@@ -98,25 +96,25 @@ impl Envelope {
         match member {
             Some(Member::Records) if self.records == 0 => RecordShape::Empty("data.data []"),
             Some(Member::Records) => RecordShape::Array,
-            None if place == "data" => RecordShape::Empty("data absent"),
+            None if path == "data" => RecordShape::Empty("data absent"),
             None => RecordShape::Empty("data.data absent"),
-            Some(Member::Json(json)) => match (place, without_space(json.get()).as_str()) {
+            Some(Member::Json(json)) => match (path, without_space(json.get()).as_str()) {
                 ("data", "[]") => RecordShape::Empty("data []"),
                 ("data", "null") => RecordShape::Empty("data null"),
                 ("data.data", "{}") => RecordShape::Empty("data.data {}"),
                 ("data.data", "null") => RecordShape::Empty("data.data null"),
-                _ => RecordShape::Other(place),
+                _ => RecordShape::Other(path),
             },
-            Some(Member::Object(_)) => RecordShape::Other(place),
+            Some(Member::Object(_)) => RecordShape::Other(path),
         }
     }
 }
 
-/// `code` is a number; one written `200.0` or `2e2` is the same number.
-pub(super) fn whole_number(json: &str) -> Option<i64> {
+/// An integer, which may also be written as `200.0` or `2e2`.
+pub(super) fn integer(json: &str) -> Option<i64> {
     json.parse().ok().or_else(|| {
         let number: f64 = serde_json::from_str(json).ok()?;
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53 is exact")]
+        #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53 is exact")]
         (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
     })
 }
@@ -125,7 +123,7 @@ fn find<'a>(members: &'a [(String, Member)], name: &str) -> Option<&'a Member> {
     members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
 }
 
-/// `{ }` and `[ ]` are empty too. Only short texts are looked at: a long one is not empty.
+/// Removes white space, so that `{ }` equals `{}`. Looks at a prefix only: longer JSON is not empty.
 fn without_space(json: &str) -> String {
     json.chars().take(64).filter(|character| !character.is_ascii_whitespace()).collect()
 }

@@ -1,13 +1,13 @@
-//! The envelope while it is still arriving: which containers are open, and the members that are complete.
+//! The envelope while it arrives: the open containers and the complete members.
 
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
-use super::envelope::{Member, whole_number};
+use super::envelope::{Member, integer};
 use crate::contract::envelope::{CODE_SUCCESS, field};
 
-/// The containers that are walked; all others are values.
+/// The containers that the decoder walks. All others are values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Root,
@@ -15,12 +15,11 @@ pub(super) enum Level {
     Records,
 }
 
-/// What is there of an envelope.
+/// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     levels: Vec<Level>,
     key: String,
-    /// All keys so far.
     root_keys: HashSet<String>,
     data_keys: HashSet<String>,
     root: Vec<(String, Member)>,
@@ -38,7 +37,7 @@ impl EnvelopeBuilder {
         self.levels.last() == Some(&Level::Records)
     }
 
-    /// Whether the value of this key of this container is what comes next.
+    /// Whether the next value belongs to this key of this container.
     pub(super) fn is_at(&self, level: Level, key: &str) -> bool {
         self.levels.last() == Some(&level) && self.key == key
     }
@@ -47,43 +46,41 @@ impl EnvelopeBuilder {
         self.levels.push(level);
     }
 
-    /// Closes the innermost container. Answers whether that was the envelope itself.
+    /// Closes the innermost container. Returns whether it was the envelope itself.
     pub(super) fn close(&mut self) -> bool {
         match self.levels.pop() {
-            Some(Level::Data) => self.complete_data(),
+            Some(Level::Data) => {
+                let data = std::mem::take(&mut self.data);
+                self.root.push((field::DATA.to_owned(), Member::Object(data)));
+            }
             Some(Level::Records) => self.data.push((field::RECORDS.to_owned(), Member::Records)),
             Some(Level::Root) | None => {}
         }
         self.levels.is_empty()
     }
 
-    fn complete_data(&mut self) {
-        let data = std::mem::take(&mut self.data);
-        self.root.push((field::DATA.to_owned(), Member::Object(data)));
-    }
-
-    /// Takes a key. Answers its path instead when the envelope already has it.
+    /// Adds a key. The error is the path of a key that the envelope already has.
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
         let is_data = self.levels.last() == Some(&Level::Data);
-        let (keys, place) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
+        let (keys, prefix) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
         if !keys.insert(key.clone()) {
-            return Err(format!("{place}{key}"));
+            return Err(format!("{prefix}{key}"));
         }
         self.key = key;
         Ok(())
     }
 
-    /// How many keys there are so far.
+    /// The number of keys so far.
     pub(super) fn keys(&self) -> usize {
         self.root_keys.len() + self.data_keys.len()
     }
 
-    /// Takes the value of the last key.
+    /// Adds the value of the last key.
     pub(super) fn take_value(&mut self, value: Box<RawValue>) {
         let name = std::mem::take(&mut self.key);
         let is_data = self.levels.last() == Some(&Level::Data);
         match name.as_str() {
-            field::CODE if !is_data => self.code_is_success = whole_number(value.get()) == Some(CODE_SUCCESS),
+            field::CODE if !is_data => self.code_is_success = integer(value.get()) == Some(CODE_SUCCESS),
             field::STATUS if is_data => self.status_is_true = value.get() == "true",
             _ => {}
         }
@@ -91,12 +88,12 @@ impl EnvelopeBuilder {
         members.push((name, Member::Json(value)));
     }
 
-    /// Whether code and status were told already and are those of success.
+    /// Whether code and status have arrived and report success.
     pub(super) fn is_success(&self) -> bool {
         self.code_is_success && self.status_is_true
     }
 
-    /// All members so far, the open containers closed.
+    /// All members so far, with the open containers closed.
     pub(super) fn into_members(mut self) -> Vec<(String, Member)> {
         while !self.levels.is_empty() {
             self.close();

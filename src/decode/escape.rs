@@ -1,10 +1,10 @@
-//! Escapes of JSON texts: one character each, or a surrogate pair. Gives up on whatever is no character.
+//! Escape sequences of JSON strings. Returns none for a sequence that is invalid or a lone surrogate.
 
 use super::string_scan::first_stop;
 
-/// Unescapes a text up to its closing quote, whose place is answered. `stop` is the first stop.
+/// Unescapes a string and returns the index of its closing quote. `stop` is the index of the first stop byte.
 ///
-/// Answers none for a text that is broken or has no end here.
+/// Returns none for a string that is invalid or incomplete.
 pub(super) fn unescape(text: &str, stop: usize, into: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     into.clear();
@@ -27,7 +27,7 @@ pub(super) fn unescape(text: &str, stop: usize, into: &mut String) -> Option<usi
     }
 }
 
-/// The character that is escaped at the first byte, and the bytes it takes.
+/// The character of the escape sequence at the first byte, and the length of the sequence.
 #[inline]
 pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', letter, rest @ ..] = bytes else { return None };
@@ -44,7 +44,7 @@ pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// What follows a `\u`.
+/// The same for what follows `\u`.
 #[inline]
 fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = hexadecimal(bytes)?;
@@ -60,7 +60,7 @@ fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
 #[inline]
 fn hexadecimal(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.first_chunk::<4>()?;
-    // Sixteen or more is no digit. Looking once at all of them is quicker than at each.
+    // Checking all four at once is quicker than returning at the first that is no digit.
     let values = digits.map(|digit| char::from(digit).to_digit(16).unwrap_or(16));
     let number = values.iter().fold(0, |number, value| number << 4 | value);
     values.iter().all(|value| *value < 16).then_some(number)

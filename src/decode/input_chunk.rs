@@ -1,10 +1,10 @@
-//! Bytes of the body that lie together, and the place reached in them.
+//! A contiguous part of the body and the position in it.
 
 use std::cell::OnceCell;
 
 use memchr::memrchr;
 
-/// A stretch of the body from the beginning of a token on.
+/// A part of the body that begins at a token.
 pub(super) struct InputChunk<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
@@ -16,20 +16,20 @@ impl<'a> InputChunk<'a> {
         Self { bytes, at: 0, text: OnceCell::new() }
     }
 
-    /// The bytes from the place on.
+    /// The bytes from the position on.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Passes white space.
+    /// Skips white space.
     pub(super) fn skip_space(&mut self) {
         self.at += self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
     }
 
-    /// The bytes in which records may be complete: up to the last closing brace, as far as they are text. To begin
-    /// a record that is not all there and take it back is dear.
+    /// The valid UTF-8 up to the last closing brace. A record that ends behind it is incomplete, and reading it only
+    /// to undo it would be expensive.
     ///
-    /// Proven in one go, so that no part of it need be proven again.
+    /// Validated once for the whole chunk.
     pub(super) fn text(&self) -> &'a str {
         self.text.get_or_init(|| {
             let end = memrchr(b'}', self.bytes).map_or(0, |brace| brace + 1);

@@ -1,25 +1,24 @@
-//! What the keys of the next record will probably be: those of the records before, in their order.
+//! Predicts the keys of a record: those of the records before, in the same order.
 //!
-//! A key is known by its bytes as written, white space and colon and all, so that one wide compare tells it. Knows
-//! neither values nor sinks.
+//! A key is compared as written, with its white space and colon, so that one SIMD comparison recognizes it.
 
 use wide::u8x32;
 
-/// Bytes compared in one go.
+/// Bytes compared at once.
 const WIDTH: usize = 32;
-/// How many unrequested keys are remembered.
-const MOST_EXTRAS: usize = 64;
-/// So many records in a row that come mostly in another order make it learn anew.
-const FIRST_PATIENCE: u32 = 4;
-/// Records in no order at all are not worth learning again and again.
-const MOST_PATIENCE: u32 = 1_024;
+/// How many keys that were not requested are remembered.
+const MAX_EXTRAS: usize = 64;
+/// After this many mispredicted records in a row the order is learned anew.
+const MIN_PATIENCE: u32 = 4;
+/// The patience doubles each time up to this, because records in random order are not worth learning.
+const MAX_PATIENCE: u32 = 1_024;
 
-/// A key that was met.
+/// A known key.
 #[derive(Debug)]
 pub(super) struct Field {
     /// Unescaped.
     pub(super) name: String,
-    /// None for a key nobody asked for.
+    /// None for a key that was not requested.
     pub(super) column: Option<usize>,
     written: Written,
 }
@@ -32,93 +31,108 @@ impl Field {
     }
 }
 
-/// The keys, in the order of a record.
+/// The known keys in the order of a record, and the position in the current record.
 #[derive(Debug)]
 pub(super) struct KeyPredictor {
     fields: Vec<Field>,
-    most_fields: usize,
-    misses: u32,
+    max_fields: usize,
+    /// Index of the field that is expected next.
+    next: usize,
+    /// Keys of the current record that were new or came after later ones.
+    misses: usize,
+    /// Mispredicted records in a row.
+    mispredicted: u32,
     patience: u32,
 }
 
 impl KeyPredictor {
     pub(super) fn new(columns: usize) -> Self {
-        Self { fields: Vec::new(), most_fields: columns + MOST_EXTRAS, misses: 0, patience: FIRST_PATIENCE }
+        let max_fields = columns + MAX_EXTRAS;
+        Self { fields: Vec::new(), max_fields, next: 0, misses: 0, mispredicted: 0, patience: MIN_PATIENCE }
     }
 
-    /// The key at the place that is due, if the bytes begin with it.
     #[inline]
-    pub(super) fn expected(&self, next: usize, bytes: &[u8]) -> Option<&Field> {
-        self.fields.get(next).filter(|field| field.written.begins(bytes))
+    pub(super) fn begin_record(&mut self) {
+        (self.next, self.misses) = (0, 0);
     }
 
-    /// The key with which the bytes begin, and its place: a later one, as keys may be left out, or an earlier one.
-    #[cold]
-    pub(super) fn find(&self, next: usize, bytes: &[u8]) -> Option<(usize, &Field)> {
-        let (before, after) = self.fields.split_at_checked(next)?;
-        let mut fields = (next..).zip(after).chain((0..).zip(before));
-        fields.find(|(_, field)| field.written.begins(bytes))
+    /// The field that the bytes begin with, if its key is known. It counts as read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
+    pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<&Field> {
+        let expected = self.fields.get(self.next).filter(|field| field.written.begins(bytes));
+        let (index, field) = match expected {
+            Some(field) => (self.next, field),
+            None => search(&self.fields, self.next, bytes)?,
+        };
+        self.misses += usize::from(index < self.next);
+        self.next = index + 1;
+        Some(field)
     }
 
-    /// Takes in a key that was not known, as the one that is due, and answers with it and its place.
-    pub(super) fn learn(
-        &mut self,
-        next: usize,
-        written: &[u8],
-        name: &str,
-        column: Option<usize>,
-    ) -> Option<(usize, &Field)> {
+    /// Adds a key that was not known, as the one expected here. It counts as read.
+    pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Option<&Field> {
         let field = Field { name: name.to_owned(), column, written: Written::new(written) };
-        let place = next.min(self.most_fields - 1);
-        if self.fields.len() < self.most_fields {
-            self.fields.insert(place, field);
-        } else if let Some(known) = self.fields.get_mut(place) {
+        let index = self.next.min(self.max_fields - 1);
+        if self.fields.len() < self.max_fields {
+            self.fields.insert(index, field);
+        } else if let Some(known) = self.fields.get_mut(index) {
             *known = field;
         }
-        self.fields.get(place).map(|field| (place, field))
+        self.misses += 1;
+        self.next = index + 1;
+        self.fields.get(index)
     }
 
-    /// A record is complete. Forgets the order when most keys have not been where they were due for some time.
+    /// Ends a record of this many keys. Forgets the order when most keys were mispredicted for several records.
     #[inline]
-    pub(super) fn record_outcome(&mut self, keys: usize, misses: usize) {
-        if misses * 2 <= keys {
-            self.misses = 0;
+    pub(super) fn end_record(&mut self, keys: usize) {
+        if self.misses * 2 <= keys {
+            self.mispredicted = 0;
             return;
         }
-        self.misses += 1;
-        if self.misses > self.patience {
+        self.mispredicted += 1;
+        if self.mispredicted > self.patience {
             self.fields.clear();
-            self.misses = 0;
-            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+            self.mispredicted = 0;
+            self.patience = (self.patience * 2).min(MAX_PATIENCE);
         }
     }
 }
 
-/// A key as it is written, from behind a comma or brace to its value.
+/// The field that the bytes begin with. Searches the later fields first, because keys may be left out.
+#[cold]
+fn search<'f>(fields: &'f [Field], next: usize, bytes: &[u8]) -> Option<(usize, &'f Field)> {
+    let (before, after) = fields.split_at_checked(next)?;
+    let mut fields = (next..).zip(after).chain((0..).zip(before));
+    fields.find(|(_, field)| field.written.begins(bytes))
+}
+
+/// A key as written, from behind a comma or brace up to its value.
 #[derive(Debug)]
 struct Written {
     head: u8x32,
     /// A bit for each byte of the head.
-    needed: u32,
+    mask: u32,
     whole: Box<[u8]>,
 }
 
 impl Written {
     fn new(whole: &[u8]) -> Self {
         let mut head = [0; WIDTH];
-        let mut needed = 0;
-        for (place, (byte, head)) in whole.iter().zip(&mut head).enumerate() {
+        let mut mask = 0;
+        for (index, (byte, head)) in whole.iter().zip(&mut head).enumerate() {
             *head = *byte;
-            needed |= 1 << place;
+            mask |= 1 << index;
         }
-        Self { head: u8x32::new(head), needed, whole: whole.into() }
+        Self { head: u8x32::new(head), mask, whole: whole.into() }
     }
 
     #[inline]
     fn begins(&self, bytes: &[u8]) -> bool {
         let Some(head) = bytes.first_chunk() else { return bytes.starts_with(&self.whole) };
         let same = self.head.simd_eq(u8x32::new(*head)).to_bitmask();
-        same & self.needed == self.needed && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
+        same & self.mask == self.mask && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
     }
 }
 
@@ -129,60 +143,57 @@ mod tests {
     /// Knows `"a":`, `"b":` and `"c":`, in this order.
     fn predictor() -> KeyPredictor {
         let mut predictor = KeyPredictor::new(3);
-        for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
-            predictor.learn(place, format!("\"{name}\":").as_bytes(), name, Some(place)).expect("room");
+        for (column, name) in ["a", "b", "c"].into_iter().enumerate() {
+            predictor.learn(format!("\"{name}\":").as_bytes(), name, Some(column)).expect("a field");
         }
         predictor
     }
 
-    fn name(found: Option<(usize, &Field)>) -> Option<(usize, &str)> {
-        found.map(|(place, field)| (place, field.name.as_str()))
+    impl KeyPredictor {
+        /// The key recognized where the field of this index is expected, and whether that is a miss.
+        fn recognized(&mut self, next: usize, bytes: &str) -> Option<(&str, bool)> {
+            (self.next, self.misses) = (next, 0);
+            self.recognize(bytes.as_bytes())?;
+            Some((self.fields[self.next - 1].name.as_str(), self.misses > 0))
+        }
+
+        fn end_records(&mut self, records: u32, misses: usize) {
+            for _ in 0..records {
+                self.misses = misses;
+                self.end_record(3);
+            }
+        }
     }
 
     #[test]
-    fn a_key_is_known_where_it_is_due_later_and_earlier() {
-        let predictor = predictor();
-        assert_eq!(predictor.expected(1, br#""b":1"#).map(Field::length), Some(4));
-        assert!(predictor.expected(1, br#""c":1"#).is_none());
-        assert_eq!(name(predictor.find(1, br#""c":1"#)), Some((2, "c")));
-        assert_eq!(name(predictor.find(3, br#""a":1"#)), Some((0, "a")));
-        assert_eq!(name(predictor.find(0, br#""b" :1"#)), None, "written otherwise");
-        assert_eq!(name(predictor.find(0, br#""b"#)), None, "cut");
+    fn a_key_is_recognized_where_it_is_expected_later_and_earlier() {
+        let mut predictor = predictor();
+        assert_eq!(predictor.recognized(1, r#""b":1"#), Some(("b", false)));
+        assert_eq!(predictor.recognized(1, r#""c":1"#), Some(("c", false)));
+        assert_eq!(predictor.recognized(3, r#""a":1"#), Some(("a", true)));
+        assert_eq!(predictor.recognized(0, r#""b" :1"#), None, "written differently");
+        assert_eq!(predictor.recognized(0, r#""b"#), None, "incomplete");
+        assert_eq!(predictor.fields[1].length(), 4);
     }
 
     #[test]
-    fn long_keys_are_told_apart_behind_the_bytes_compared_in_one_go() {
+    fn long_keys_are_compared_in_full() {
         let mut predictor = predictor();
         let (long, other) = (format!("\"{}x\":", "k".repeat(40)), format!("\"{}y\":", "k".repeat(40)));
-        predictor.learn(3, long.as_bytes(), "long", None).expect("room");
-        assert!(predictor.expected(3, format!("{long}1").as_bytes()).is_some());
-        assert!(predictor.expected(3, format!("{other}1").as_bytes()).is_none());
+        predictor.learn(long.as_bytes(), "long", None).expect("a field");
+        assert_eq!(predictor.recognized(3, &format!("{long}1")), Some(("long", false)));
+        assert_eq!(predictor.recognized(3, &format!("{other}1")), None);
     }
 
     #[test]
-    fn an_order_is_forgotten_only_when_it_fails_for_some_time() {
+    fn an_order_is_forgotten_only_after_several_mispredicted_records() {
         let mut predictor = predictor();
-        for _ in 0..FIRST_PATIENCE {
-            predictor.record_outcome(3, 2);
-        }
-        predictor.record_outcome(3, 0);
-        for _ in 0..FIRST_PATIENCE {
-            predictor.record_outcome(3, 2);
-        }
-        assert!(predictor.expected(0, br#""a":1"#).is_some(), "a good record came between");
-        predictor.record_outcome(3, 2);
-        assert!(predictor.expected(0, br#""a":1"#).is_none());
-        assert_eq!(predictor.patience, 2 * FIRST_PATIENCE);
-    }
-
-    #[test]
-    fn keys_beyond_the_room_replace_others() {
-        let mut predictor = predictor();
-        for number in 0..2 * predictor.most_fields {
-            let written = format!("\"{number}\":");
-            let (place, _) = predictor.learn(number, written.as_bytes(), "n", None).expect("room");
-            assert!(predictor.expected(place, written.as_bytes()).is_some());
-        }
-        assert_eq!(predictor.fields.len(), predictor.most_fields);
+        predictor.end_records(MIN_PATIENCE, 2);
+        predictor.end_records(1, 0);
+        predictor.end_records(MIN_PATIENCE, 2);
+        assert!(predictor.recognized(0, r#""a":1"#).is_some(), "a predicted record came between");
+        predictor.end_records(1, 2);
+        assert!(predictor.recognized(0, r#""a":1"#).is_none());
+        assert_eq!(predictor.patience, 2 * MIN_PATIENCE);
     }
 }

@@ -1,5 +1,5 @@
-//! Ways to read JSON with `serde_json` that build little or nothing: an object's members in their order, unread, so
-//! that repeated keys and large numbers are not lost; and a value that is only proven.
+//! What `serde_json` reads JSON into without building values: the members of an object in their order, with duplicate
+//! keys and large numbers; and a value that is only validated.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A text that borrows where it has no escapes.
+/// A string, borrowed from the input if it has no escapes.
 #[derive(Debug, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// The members of an object, repeated keys and all.
+/// The members of an object, duplicate keys included.
 #[derive(Debug)]
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -40,7 +40,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A value that was read to its end and kept nothing of: its texts are UTF-8, its numbers finite.
+/// Visitor methods that drop what they get.
+macro_rules! accept {
+    ($($visit:ident($value:ty)),*) => {$(
+        fn $visit<E>(self, _: $value) -> Result<Self, E> {
+            Ok(self)
+        }
+    )*};
+}
+
+/// A value that is valid (its strings are UTF-8, its numbers finite) and not kept.
 #[derive(Debug)]
 pub(super) struct Checked;
 
@@ -57,25 +66,7 @@ impl<'de> Visitor<'de> for Checked {
         formatter.write_str("any value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
+    accept!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
 
     fn visit_unit<E>(self) -> Result<Self, E> {
         Ok(self)

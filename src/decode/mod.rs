@@ -1,7 +1,8 @@
-//! The one decoder: bytes in at any split, cells out into a [`Sink`], the envelope proven to its end.
+//! The streaming JSON decoder: takes the bytes of a response in pieces of any size and writes cells into a [`Sink`].
 //!
-//! No I/O, no Arrow, no Python. `decoder` walks the envelope and holds only what is unfinished; `fast_path` reads records
-//! that look like those before them, and `reference` all others, by `serde_json`, the judge of what is wrong.
+//! No I/O, no Arrow, no Python. `decoder` walks the envelope and buffers only the value that is incomplete.
+//! `fast_path` reads records that look like the ones before them. `reference` reads all others with `serde_json` and
+//! alone reports what is wrong with a record.
 
 mod column_names;
 mod cursor;
@@ -25,73 +26,79 @@ pub use members::{Members, Text};
 
 use crate::error::Result;
 
-/// What does not fit a column: the sink says what it expected, the decoder says where.
+/// Why a sink refuses a cell. The decoder adds where the cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeMismatch {
-    /// What the column takes, as `a whole number of 64 bits`.
+    /// What the column accepts, such as `a 64-bit integer`.
     pub expected: &'static str,
-    /// The type of `schema=` that would take the value, if one would.
+    /// The type for `schema=` that accepts the value, if there is one.
     pub suggested_type: Option<&'static str>,
 }
 
-/// Result of handing a cell to a sink.
+/// The value of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// A null, or an absent key.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without fraction and exponent, as written. It may exceed 64 bits.
+    Integer(&'a str),
+    /// Any other number, as written. It is finite as a 64-bit float.
+    Number(&'a str),
+    /// A string, unescaped.
+    String(&'a str),
+    /// An object or an array, as valid JSON.
+    Nested(&'a str),
+}
+
+/// Result of writing a cell to a sink.
 pub type CellResult = std::result::Result<(), TypeMismatch>;
 
-/// Takes the cells of records.
+/// Receives the cells of records.
 ///
-/// For each record the decoder calls exactly one value method for each requested column, in any order (a key that
-/// the record lacks is a null), [`Sink::extra`] at any point for each key that was not requested, and then
-/// [`Sink::end_record`]. A record that is given up, be it to begin it anew, is taken back by
-/// [`Sink::undo_record`]; one that holds a misfit is taken back and fails the answer.
+/// For each record the decoder calls [`Sink::cell`] once for each requested column, in any order, [`Sink::extra`] for
+/// each key that was not requested, and then [`Sink::end_record`]. It may call [`Sink::undo_record`] instead and then
+/// write the same record again. A record with a [`TypeMismatch`] is undone and fails the response.
 pub trait Sink {
-    /// A null, or an absent key.
-    fn null(&mut self, column: usize) -> CellResult;
-    /// `true` or `false`.
-    fn bool(&mut self, column: usize, value: bool) -> CellResult;
-    /// A number without fraction and exponent, as written: it may exceed 64 bits.
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult;
-    /// Any other number, as written; it is finite as a 64-bit float.
-    fn number(&mut self, column: usize, text: &str) -> CellResult;
-    /// A text, unescaped.
-    fn text(&mut self, column: usize, text: &str) -> CellResult;
-    /// An object or an array, as checked JSON.
-    fn nested(&mut self, column: usize, json: &str) -> CellResult;
-    /// A key nobody asked for, with its value as checked JSON.
-    fn extra(&mut self, name: &str, json: &str);
-    /// The record is complete.
+    /// Writes a cell.
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
+    /// Receives a key that was not requested, with its value as valid JSON. Ignores it by default.
+    fn extra(&mut self, _name: &str, _json: &str) {}
+    /// Completes the record.
     fn end_record(&mut self);
-    /// The record since the last `end_record` does not count.
+    /// Discards everything since the last `end_record`.
     fn undo_record(&mut self);
 }
 
-/// Some records, with the memory they take.
+/// Records that are delivered together.
 pub trait Batch: Send + 'static {
-    /// In bytes, about.
+    /// The memory that the batch takes, approximately.
     fn bytes(&self) -> usize;
 }
 
-/// A sink that hands on what it took in batches.
+/// A sink that builds batches of the records it receives.
 pub trait BatchSink: Sink + Send {
-    /// Some records.
+    /// What it builds.
     type Batch: Batch;
 
-    /// The complete records, once there are enough to be worth handing on.
+    /// Takes a full batch, if there is one.
     ///
     /// # Errors
-    /// Whatever hinders the sink from making a batch of them.
+    /// `Internal`, if no batch can be built.
     fn take_full(&mut self) -> Result<Option<Self::Batch>>;
 
-    /// The complete records, however few; none when there are none.
+    /// Takes all complete records, however few. None when there are none.
     ///
     /// # Errors
     /// As [`BatchSink::take_full`].
     fn take(&mut self) -> Result<Option<Self::Batch>>;
 }
 
-/// Limits on what is accepted, each with the default of the reliability rules.
+/// What a response may hold at most. `docs/reliability.md` explains the defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a whole body.
+    /// Bytes of the body.
     pub body: u64,
     /// Bytes of one record.
     pub record: usize,
@@ -99,9 +106,9 @@ pub struct Limits {
     pub value: usize,
     /// Bytes of one number.
     pub number: usize,
-    /// Keys of the envelope and of its `data`, where the records are what was asked for.
+    /// Keys of the envelope and its `data` together, in a response with records.
     pub members: usize,
-    /// Open brackets at any place, the envelope's own counted.
+    /// Nested brackets, those of the envelope included.
     pub depth: usize,
 }
 

@@ -1,15 +1,13 @@
-//! The plain path: one record, complete in memory, read by `serde_json` into a sink.
-//!
-//! It alone says what is wrong with a record. The fast path (`fast_path.rs`) must equal it.
+//! The reference path: reads one record with `serde_json`, and alone reports what is wrong with it.
 
 use serde_json::value::RawValue;
 
 use super::column_names::ColumnNames;
 use super::error::{DecodeError, overlong_number};
 use super::members::{Checked, Members, Text};
-use super::{Limits, Sink, TypeMismatch};
+use super::{Cell, Limits, Sink, TypeMismatch};
 
-/// Reads one record into the sink. On a fault the sink holds nothing of it.
+/// Reads one record into the sink. After an error the sink holds nothing of it.
 pub(super) fn read<S: Sink>(
     record: &[u8],
     limits: &Limits,
@@ -28,23 +26,23 @@ fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut ColumnNames, sink
         check(record, 0, limits.number)?;
         let value = String::from_utf8_lossy(record).into_owned();
         let found = json_type(record);
-        let misfit = TypeMismatch { expected: "an object", suggested_type: None };
-        return Err(DecodeError::Value { offset: 0, column: None, misfit, found, value });
+        let mismatch = TypeMismatch { expected: "an object", suggested_type: None };
+        return Err(DecodeError::Value { offset: 0, column: None, mismatch, found, value });
     }
-    let Members(pairs) = serde_json::from_slice(record).map_err(|error| broken(record, &error))?;
+    let Members(pairs) = serde_json::from_slice(record).map_err(|error| invalid(record, &error))?;
     let mut values: Vec<Option<&RawValue>> = vec![None; columns.names().len()];
     let mut extras = Vec::new();
     for (key, value) in pairs {
         match columns.find(&key).and_then(|column| values.get_mut(column)) {
-            // The last of a repeated key wins, as in every usual parser.
+            // The last of a duplicate key wins, as in most parsers.
             Some(slot) => *slot = Some(value),
             None => extras.push((key, value)),
         }
     }
     for (column, (value, name)) in values.iter().zip(columns.names()).enumerate() {
         match value {
-            None => sink.null(column).map_err(|misfit| misfit_at(misfit, 0, name, "nothing", ""))?,
-            Some(value) => cell(value.get(), offset_in(record, value.get()), column, name, limits, sink)?,
+            None => sink.cell(column, Cell::Null).map_err(|mismatch| located(mismatch, 0, name, "nothing", ""))?,
+            Some(value) => read_cell(value.get(), offset_in(record, value.get()), column, name, limits, sink)?,
         }
     }
     for (key, value) in &extras {
@@ -56,13 +54,13 @@ fn fill<S: Sink>(record: &[u8], limits: &Limits, columns: &mut ColumnNames, sink
         sink.extra(key, value.get());
     }
     values.iter().enumerate().filter(|(_, value)| value.is_none()).for_each(|(column, _)| columns.count_absent(column));
-    columns.count_record(!extras.is_empty());
+    columns.count_record();
     sink.end_record();
     Ok(())
 }
 
-/// One value into its column.
-fn cell<S: Sink>(
+/// Reads a value into its column.
+fn read_cell<S: Sink>(
     json: &str,
     offset: usize,
     column: usize,
@@ -73,97 +71,97 @@ fn cell<S: Sink>(
     if json.len() > limits.value {
         return Err(DecodeError::TooLong(limits.value));
     }
-    let fault = |expected, found| misfit_at(TypeMismatch { expected, suggested_type: None }, offset, name, found, json);
-    let fit = match json.as_bytes().first() {
-        Some(b'n') => sink.null(column),
-        Some(b't') => sink.bool(column, true),
-        Some(b'f') => sink.bool(column, false),
+    let error = |expected, found| located(TypeMismatch { expected, suggested_type: None }, offset, name, found, json);
+    let text: Text;
+    let cell = match json.as_bytes().first() {
+        Some(b'n') => Cell::Null,
+        Some(b't') => Cell::Bool(true),
+        Some(b'f') => Cell::Bool(false),
         Some(b'"') => {
-            let text: Text =
-                serde_json::from_str(json).map_err(|_| fault("text in valid UTF-8", "a lone surrogate"))?;
-            sink.text(column, &text.0)
+            text = serde_json::from_str(json).map_err(|_| error("a string of valid Unicode", "a lone surrogate"))?;
+            Cell::String(&text.0)
         }
         Some(b'{' | b'[') => {
             check(json.as_bytes(), offset, limits.number)?;
-            sink.nested(column, json)
+            Cell::Nested(json)
         }
         _ if json.len() > limits.number => {
             return Err(DecodeError::Json { offset, reason: overlong_number(limits.number) });
         }
         _ if json.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
             if !json.parse::<f64>().is_ok_and(f64::is_finite) {
-                return Err(fault("a number a 64-bit float can hold", "a number beyond it"));
+                return Err(error("a number a 64-bit float can hold", "a number beyond it"));
             }
-            sink.number(column, json)
+            Cell::Number(json)
         }
-        _ => sink.integer(column, json),
+        _ => Cell::Integer(json),
     };
-    fit.map_err(|misfit| misfit_at(misfit, offset, name, json_type(json.as_bytes()), json))
+    sink.cell(column, cell).map_err(|mismatch| located(mismatch, offset, name, json_type(json.as_bytes()), json))
 }
 
-fn misfit_at(misfit: TypeMismatch, offset: usize, name: &str, found: &'static str, value: &str) -> DecodeError {
+fn located(mismatch: TypeMismatch, offset: usize, name: &str, found: &'static str, value: &str) -> DecodeError {
     let (column, value) = (Some(name.to_owned()), value.to_owned());
-    DecodeError::Value { offset, column, misfit, found, value }
+    DecodeError::Value { offset, column, mismatch, found, value }
 }
 
-/// Proves a value that is handed on as JSON: its texts are UTF-8, its numbers finite and no longer than so many bytes,
-/// its brackets paired.
+/// Validates JSON that is kept as written: its syntax, UTF-8, and numbers, which are finite and at most `number` bytes
+/// long.
 pub(super) fn check(json: &[u8], offset: usize, number: usize) -> Result<(), DecodeError> {
     if let Some(inner) = find_overlong_number(json, number) {
         return Err(DecodeError::Json { offset: offset + inner, reason: overlong_number(number) });
     }
     match serde_json::from_slice::<Checked>(json) {
         Ok(_) => Ok(()),
-        Err(error) => match broken(json, &error) {
+        Err(error) => match invalid(json, &error) {
             DecodeError::Json { offset: inner, reason } => Err(DecodeError::Json { offset: offset + inner, reason }),
             other => Err(other),
         },
     }
 }
 
-/// Where a number begins that has more than so many bytes. Only a long value can hold one.
+/// The offset of the first number that is longer than the limit.
 fn find_overlong_number(json: &[u8], limit: usize) -> Option<usize> {
     if json.len() <= limit {
         return None;
     }
-    let (mut in_text, mut escaped, mut start) = (false, false, 0);
-    for (place, byte) in json.iter().enumerate() {
+    let (mut in_string, mut escaped, mut start) = (false, false, 0);
+    for (offset, byte) in json.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
-            b'"' => in_text = !in_text,
-            b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E' if !in_text => {
-                if place - start >= limit {
+            b'"' => in_string = !in_string,
+            b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E' if !in_string => {
+                if offset - start >= limit {
                     return Some(start);
                 }
                 continue;
             }
             _ => {}
         }
-        start = place + 1;
+        start = offset + 1;
     }
     None
 }
 
-/// The JSON type of a value, for messages that must not quote it.
+/// The type of a value, for messages that must not quote the value.
 fn json_type(json: &[u8]) -> &'static str {
     match json.first() {
         Some(b'n') => "null",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'"') => "a text",
+        Some(b't' | b'f') => "a bool",
+        Some(b'"') => "a string",
         Some(b'{') => "an object",
         Some(b'[') => "an array",
         _ => "a number",
     }
 }
 
-/// Where in the record a value that borrows from it stands.
+/// The offset of a value that borrows from the record.
 fn offset_in(record: &[u8], value: &str) -> usize {
     (value.as_ptr() as usize).saturating_sub(record.as_ptr() as usize)
 }
 
-/// `serde_json` tells line and column; callers want a byte.
-fn broken(json: &[u8], error: &serde_json::Error) -> DecodeError {
+/// Converts an error of `serde_json`, which has a line and a column instead of an offset.
+fn invalid(json: &[u8], error: &serde_json::Error) -> DecodeError {
     let line_start: usize =
         json.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
     let offset = (line_start + error.column().saturating_sub(1)).min(json.len());

@@ -1,12 +1,12 @@
-//! Where a text can no longer be taken as it stands: at a quote, a backslash or a control character.
+//! Finds the first stop byte of a JSON string: a quote, a backslash or a control character.
 //!
-//! Looks at sixteen bytes at a time, with the instructions of each processor for it. Knows nothing else of JSON.
+//! Compares sixteen bytes at a time with SIMD instructions.
 
 use wide::u8x16;
 
 const WIDTH: usize = 16;
 
-/// The place of the first stop; none while there is none yet.
+/// The index of the first stop byte.
 #[inline]
 pub(super) fn first_stop(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
@@ -21,7 +21,7 @@ pub(super) fn first_stop(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - rest.len() + place)
 }
 
-/// A bit for each byte that is a stop.
+/// A bitmask of the stop bytes.
 #[inline]
 fn stops(bytes: u8x16) -> u32 {
     let quotes = bytes.simd_eq(u8x16::splat(b'"'));
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_is_a_stop_or_none_at_each_place() {
+    fn every_byte_is_classified_at_every_index() {
         for byte in 0..=u8::MAX {
             for place in 0..40 {
                 let mut bytes = [b'x'; 41];
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_many_is_found() {
+    fn finds_the_first_of_several_stops() {
         for first in 0..=u8::MAX {
             for second in 0..=u8::MAX {
                 let mut bytes = [0x80, first, second, 0xFF].repeat(6);

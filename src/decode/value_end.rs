@@ -1,20 +1,20 @@
-//! Finds where a JSON value ends, however its bytes are cut. Knows brackets and strings, nothing else.
+//! Finds the end of a JSON value that arrives in pieces, by its brackets and quotes alone.
 //!
-//! It does not judge the value: `serde_json` does, on the whole of it. It only refuses what would grow
-//! without bound: depth and numbers.
+//! Does not validate the value: `serde_json` does once the value is complete. Refuses only what would grow without
+//! bound: nesting and numbers.
 
 use memchr::memchr2;
 
-/// Why a value is refused before its end was seen.
+/// Why a value is refused before its end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// More open brackets than allowed, at this place.
+    /// The bracket at this offset is nested too deeply.
     Depth(usize),
-    /// A number or word longer than any can be.
+    /// A number or word that is too long.
     Scalar,
 }
 
-/// The progress of one search for an end.
+/// State of the search for the end of one value.
 #[derive(Debug, Default)]
 pub(super) struct ValueEnd {
     length: usize,
@@ -25,15 +25,14 @@ pub(super) struct ValueEnd {
 }
 
 impl ValueEnd {
-    /// The bytes of the value that were seen so far.
+    /// The length of the value so far.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// Looks at the next bytes of the value; the first of all are its very beginning.
+    /// Scans the next bytes. Returns how many of them belong to the value once its end is found.
     ///
-    /// Answers how many of them belong to it once its end is there. A number or a word ends before the byte that
-    /// cannot belong to it.
+    /// A number or word ends before the first byte that cannot belong to it.
     pub(super) fn advance(&mut self, bytes: &[u8], depth: usize, number: usize) -> Result<Option<usize>, Refusal> {
         if let (0, Some(first)) = (self.length, bytes.first()) {
             self.is_scalar = !matches!(first, b'"' | b'{' | b'[');
@@ -43,7 +42,7 @@ impl ValueEnd {
         Ok(is_complete.then(|| self.length - before))
     }
 
-    /// Strings, objects and arrays, which say themselves where they end.
+    /// Strings, objects and arrays, which have a closing byte.
     fn delimited(&mut self, bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
         let mut rest = bytes.iter();
         while let Some(byte) = rest.next() {

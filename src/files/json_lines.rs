@@ -6,7 +6,7 @@ use std::io::Write;
 use super::Writer;
 use super::atomic::AtomicFile;
 use super::written::Written;
-use crate::cells::{Block, Tag};
+use crate::cells::{Block, Cell};
 use crate::error::Result;
 
 /// Writes rows whose first keys are these attributes.
@@ -39,10 +39,10 @@ impl JsonLines {
         let mut cursor = 0;
         for row in 0..block.rows() {
             let mut separator = b'{';
-            for ((tag, text), key) in block.row(row).zip(&self.keys) {
+            for (cell, key) in block.row(row).zip(&self.keys) {
                 self.lines.push(std::mem::replace(&mut separator, b','));
                 self.lines.extend_from_slice(key);
-                push_cell(&mut self.lines, tag, text)?;
+                push_cell(&mut self.lines, cell)?;
             }
             let extras: Vec<_> = block.extras(row, &mut cursor).collect();
             // A key that stands twice has its last value, as in a dict.
@@ -75,14 +75,13 @@ impl Writer for JsonLines {
     }
 }
 
-fn push_cell(out: &mut Vec<u8>, tag: Tag, text: &str) -> serde_json::Result<()> {
-    match tag {
-        Tag::Null => out.extend_from_slice(b"null"),
-        Tag::False => out.extend_from_slice(b"false"),
-        Tag::True => out.extend_from_slice(b"true"),
-        Tag::Integer | Tag::Number => out.extend_from_slice(text.as_bytes()),
-        Tag::Text => push_text(out, text)?,
-        Tag::Nested => push_json(out, text),
+fn push_cell(out: &mut Vec<u8>, cell: Cell) -> serde_json::Result<()> {
+    match cell {
+        Cell::Null => out.extend_from_slice(b"null"),
+        Cell::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        Cell::Integer(number) | Cell::Number(number) => out.extend_from_slice(number.as_bytes()),
+        Cell::String(text) => push_text(out, text)?,
+        Cell::Nested(json) => push_json(out, json),
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use pythonize::pythonize;
 use tokio::sync::mpsc;
 
 use super::{bridge, json};
-use crate::cells::{Block, Tag};
+use crate::cells::{Block, Cell};
 use crate::client::{Client, Event};
 use crate::scan::{LastStats, Scan, Stats};
 
@@ -94,9 +94,9 @@ impl Rows {
         let mut extras = 0;
         for row in 0..block.rows() {
             let record = template.copy()?;
-            for ((tag, text), name) in block.row(row).zip(&self.names) {
-                if tag != Tag::Null {
-                    record.set_item(name, cell(py, tag, text)?)?;
+            for (cell, name) in block.row(row).zip(&self.names) {
+                if cell != Cell::Null {
+                    record.set_item(name, value(py, cell)?)?;
                 }
             }
             for (name, nested) in block.extras(row, &mut extras) {
@@ -108,13 +108,13 @@ impl Rows {
     }
 }
 
-fn cell<'py>(py: Python<'py>, tag: Tag, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    match tag {
-        Tag::Null => Ok(py.None().into_bound(py)),
-        Tag::False | Tag::True => Ok((tag == Tag::True).into_pyobject(py)?.to_owned().into_any()),
-        Tag::Integer => json::integer(py, text),
-        Tag::Number => json::number(py, text),
-        Tag::Text => Ok(PyString::new(py, text).into_any()),
-        Tag::Nested => json::value(py, text),
+fn value<'py>(py: Python<'py>, cell: Cell) -> PyResult<Bound<'py, PyAny>> {
+    match cell {
+        Cell::Null => Ok(py.None().into_bound(py)),
+        Cell::Bool(value) => Ok(value.into_pyobject(py)?.to_owned().into_any()),
+        Cell::Integer(digits) => json::integer(py, digits),
+        Cell::Number(text) => json::number(py, text),
+        Cell::String(text) => Ok(PyString::new(py, text).into_any()),
+        Cell::Nested(json) => json::value(py, json),
     }
 }

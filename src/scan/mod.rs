@@ -136,7 +136,7 @@ impl Scan {
     /// The same scan with the types that its columns came to, so that another answer has no others.
     #[must_use]
     pub fn frozen(&self, schema: &Schema) -> Self {
-        Self { columns: columns::frozen(&self.columns, schema), ..self.clone() }
+        Self { columns: columns::frozen(&self.columns, &columns::type_names(schema)), ..self.clone() }
     }
 
     /// The same scan, for so many records at most.

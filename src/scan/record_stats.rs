@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::decode::{Batch, BatchSink, CellResult, Sink};
+use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink};
 use crate::error::Result;
 
 /// Names of unasked keys that are told apart.
@@ -141,37 +141,16 @@ impl<G: BatchSink> BatchSink for WithStats<G> {
 }
 
 impl<G: Sink> Sink for WithStats<G> {
-    #[inline]
-    fn null(&mut self, column: usize) -> CellResult {
-        self.sink.null(column)
-    }
-
-    #[inline]
-    fn bool(&mut self, column: usize, value: bool) -> CellResult {
-        self.sink.bool(column, value)
-    }
-
-    #[inline]
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
-        self.sink.integer(column, digits)
-    }
-
-    #[inline]
-    fn number(&mut self, column: usize, text: &str) -> CellResult {
-        self.sink.number(column, text)
-    }
-
-    #[inline]
-    fn text(&mut self, column: usize, text: &str) -> CellResult {
-        if self.time_column == Some(column) && text.len() == TIME {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        if let Cell::String(text) = cell
+            && self.time_column == Some(column)
+            && text.len() == TIME
+        {
             text.clone_into(&mut self.current_time);
         }
-        self.sink.text(column, text)
-    }
-
-    #[inline]
-    fn nested(&mut self, column: usize, json: &str) -> CellResult {
-        self.sink.nested(column, json)
+        self.sink.cell(column, cell)
     }
 
     fn extra(&mut self, name: &str, json: &str) {
@@ -221,8 +200,8 @@ mod tests {
             for key in keys {
                 sink.extra(key, "1");
             }
-            sink.null(0).expect("fits");
-            sink.text(1, time).expect("fits");
+            sink.cell(0, Cell::Null).expect("fits");
+            sink.cell(1, Cell::String(time)).expect("fits");
             if complete { sink.end_record() } else { sink.undo_record() }
         };
         record(&["a", "b", "a"], "2024-01-15 10:00:00", true);

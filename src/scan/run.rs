@@ -214,14 +214,14 @@ impl Run {
     async fn run_task(&self, task: usize) -> Result<(u64, u64)> {
         let mut scan = self.scan.task(task);
         if let Some(types) = self.checkpoint().frozen() {
-            scan.columns = columns::frozen_by_name(&scan.columns, types);
+            scan.columns = columns::frozen(&scan.columns, types);
         }
         let mut types = None;
         // Without rows and types there is no file: its columns would not be those of the others.
         let known = scan.schema(false);
         let (stats, written) = scan
             .columns_into(&self.client, known, |schema| {
-                types = Some(columns::names(schema));
+                types = Some(columns::type_names(schema));
                 Parquet::new(self.checkpoint().part(task)?, schema, &[])
             })
             .await?;

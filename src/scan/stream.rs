@@ -136,7 +136,7 @@ impl Stream {
         }
         match responses.next().await {
             Ok(Some(Event::Batch(batch))) => {
-                self.frozen.get_or_init(|| columns::frozen(&self.scan.columns, batch.schema_ref()));
+                self.frozen.get_or_init(|| self.scan.frozen(batch.schema_ref()).columns);
                 responses.open_all();
                 self.arrived(batch);
             }

@@ -108,7 +108,7 @@ impl Scan {
             match event {
                 Event::Batch(batch) => {
                     if writer.is_none() {
-                        set_types(columns::frozen(&self.columns, batch.schema_ref()));
+                        set_types(self.frozen(batch.schema_ref()).columns);
                         responses.open_all();
                         writer = Some(block_in_place(|| make(batch.schema_ref()))?);
                     }

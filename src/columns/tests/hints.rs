@@ -1,13 +1,13 @@
-//! The `schema=` that a misfit proposes: with it the same records are read, and nothing of them is lost.
+//! The `schema=` that a mismatch suggests reads the same records and loses nothing.
 
-use super::{Column, Kind, Options, WIDE, cells_of, column, read};
-use crate::columns::{Type, frozen, items};
+use super::{Column, ONE_BATCH, Options, cells_of, read, records};
+use crate::columns::{Type, frozen, items, type_names};
 use crate::error::{Error, Kind as ErrorKind};
 
 /// Two rows to a batch.
-const PAIRS: Options = Options { max_rows: 2, ..WIDE };
+const PAIRS: Options = Options { max_rows: 2, ..ONE_BATCH };
 
-/// What came before: the first two settle a type.
+/// Types, and values of which the first two freeze that type.
 #[rustfmt::skip]
 const BEFORE: [(Option<Type>, &[&str]); 15] = [
     (Some(Type::Int64), &["1", "2"]),
@@ -20,40 +20,23 @@ const BEFORE: [(Option<Type>, &[&str]); 15] = [
     (Some(Type::Float64), &["1.5", "2", "3", "4"]),
     (Some(Type::Float64), &["1e300", "-0"]),
     (Some(Type::Bool), &["true", "null"]),
-    (Some(Type::Text), &[r#""x""#, "null", r#""5""#]),
+    (Some(Type::String), &[r#""x""#, "null", r#""5""#]),
     (Some(Type::Timestamp), &[r#""2024-01-15 10:00:00""#, "null"]),
     (Some(Type::Json), &["9007199254740993", "1.5"]),
     (Some(Type::Json), &["[]", r#""x""#]),
     (None, &["null", "null"]),
 ];
 
+/// Values that come later.
+#[rustfmt::skip]
 const LATER: [&str; 22] = [
-    "null",
-    "7",
-    "-0",
-    "2.5",
-    "3.0",
-    "9007199254740993",
-    "9007199254740993.0",
-    "9223372036854775808",
-    "9223372036854775808.0",
-    "18446744073709551617",
-    "100000000000000000000000",
-    "1e23",
-    "1e300",
-    "1e-400",
-    "5e-324",
-    "true",
-    r#""x""#,
-    r#""5""#,
-    r#""true""#,
-    r#""2024-01-15 10:00:00""#,
-    "[1]",
-    r#"{"k":1.50}"#,
+    "null", "7", "-0", "2.5", "3.0", "9007199254740993", "9007199254740993.0", "9223372036854775808",
+    "9223372036854775808.0", "18446744073709551617", "100000000000000000000000", "1e23", "1e300", "1e-400", "5e-324",
+    "true", r#""x""#, r#""5""#, r#""true""#, r#""2024-01-15 10:00:00""#, "[1]", r#"{"k":1.50}"#,
 ];
 
-/// Whether a cell of a column, of what type it be, tells all that stood on the wire.
-fn tells(cell: &str, wire: &str) -> bool {
+/// Whether a cell of any type holds the whole value.
+fn holds(cell: &str, wire: &str) -> bool {
     let text = serde_json::from_str::<String>(wire).ok();
     let whole = |number: &str| number.strip_suffix(".0").unwrap_or(number).parse::<i128>().ok();
     let float = |number: &str| number.parse::<f64>().ok().filter(|float| *float != 0.0);
@@ -68,32 +51,30 @@ fn tells(cell: &str, wire: &str) -> bool {
         }
 }
 
-fn records(values: &[&str]) -> Vec<String> {
-    values.iter().map(|value| format!(r#"{{"a":{value}}}"#)).collect()
-}
-
-/// The cells, each of which tells its value; or the misfit.
+/// Reads values and checks that each cell holds its value.
 fn read_all(columns: &[Column], values: &[&str]) -> Result<(), Error> {
-    let cells = cells_of(&read(columns, PAIRS, &records(values))?, 0);
+    let batches = read(columns, PAIRS, &records(values))?;
+    assert!(batches.iter().all(|batch| batch.schema() == batches[0].schema()));
+    let cells = cells_of(&batches, 0);
     assert_eq!(cells.len(), values.len());
     for (cell, wire) in cells.iter().zip(values) {
-        assert!(tells(cell, wire), "{wire} became {cell} as {columns:?}, among {values:?}");
+        assert!(holds(cell, wire), "{wire} became {cell} as {columns:?}, among {values:?}");
     }
     Ok(())
 }
 
-/// Reads all values, if not at once then as the hint says. Answers with the type that was proposed.
-fn read_as_proposed(columns: &[Column], values: &[&str]) -> Option<Type> {
+/// Reads all values, if necessary with the type that the hint suggests, and returns that type.
+fn read_as_suggested(columns: &[Column], values: &[&str]) -> Option<Type> {
     let error = read_all(columns, values).err()?;
     assert_eq!(error.kind(), ErrorKind::Record);
     let hint = error.hint().expect("every value fits some type");
     let name = hint.strip_prefix(r#"pass schema={"a": ""#).and_then(|rest| rest.strip_suffix(r#""}"#)).expect(hint);
-    let proposed = Type::from_name(name).expect("a type");
-    let mended = items(&["a".to_owned()], &[("a".to_owned(), proposed)]);
-    if let Err(error) = read_all(&mended, values) {
+    let suggested = Type::from_name(name).expect("a type");
+    let fixed = items(&["a".to_owned()], &[("a".to_owned(), suggested)]);
+    if let Err(error) = read_all(&fixed, values) {
         panic!("{hint}, for {values:?} as {columns:?}: {}", error.summary());
     }
-    Some(proposed)
+    Some(suggested)
 }
 
 #[test]
@@ -102,28 +83,45 @@ fn every_hint_works() {
     for (of_column, before) in BEFORE {
         for later in LATER {
             let values = [before, &[later]].concat();
-            // By the first batch, by the first batch of another answer, and as `schema=` said.
-            let proposed = read_as_proposed(&inferred, &values);
+            // Frozen by the first batch, by the first batch of another response, and given as `schema=`.
+            let suggested = read_as_suggested(&inferred, &values);
             let first = read(&inferred, PAIRS, &records(&before[..2])).expect("what is inferred takes everything");
-            assert_eq!(read_as_proposed(&frozen(&inferred, &first[0].schema()), &values), proposed, "{values:?}");
-            assert!(!matches!(proposed, Some(Type::Text)), "only JSON tells a text from a number: {values:?}");
+            assert_eq!(
+                read_as_suggested(&frozen(&inferred, &type_names(&first[0].schema())), &values),
+                suggested,
+                "{values:?}"
+            );
+            assert!(!matches!(suggested, Some(Type::String)), "only JSON keeps strings and numbers apart: {values:?}");
             if let Some(of_column) = of_column {
-                read_as_proposed(&[column("a", Kind::Fixed(of_column))], &values);
+                read_as_suggested(&[Column::new("a", of_column)], &values);
             }
         }
     }
 }
 
 #[test]
-fn a_float_is_proposed_only_where_it_holds_what_came_before() {
-    for (before, proposed) in [
-        (&["1", "null"][..], Type::Float64),
-        (&["1", "2", "-9007199254740991", "3"], Type::Float64),
-        (&["1", "2", "9007199254740993", "3"], Type::Json),
-        (&["1", "2", "3", "4", "5", "-9007199254740993"], Type::Json),
-        (&["9007199254740993.0", "1", "2"], Type::Json),
+fn the_first_batch_freezes_the_type_and_later_values_decide_the_hint() {
+    for (before, later, suggested) in [
+        (&["1", "2"][..], "1.5", Some(Type::Float64)),
+        (&["1", "2"], r#""1""#, Some(Type::Json)),
+        (&["1", "2"], "9223372036854775808", Some(Type::Json)),
+        (&["1", "2"], "3.0", None),
+        (&["1", "2.5"], "3", None),
+        (&["1", "2.5"], "9007199254740993", Some(Type::Json)),
+        (&["true", "null"], "0", Some(Type::Json)),
+        (&["null", r#""x""#], "0", Some(Type::Json)),
+        (&["null", "null"], r#""x""#, None),
+        (&["null", "null"], "0", Some(Type::Json)),
+        (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
+        (&["[]", "{}"], "0", None),
+        // A float is suggested only if it holds the values before.
+        (&["1", "null"], "2.5", Some(Type::Float64)),
+        (&["1", "2", "-9007199254740991", "3"], "2.5", Some(Type::Float64)),
+        (&["1", "2", "9007199254740993", "3"], "2.5", Some(Type::Json)),
+        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(Type::Json)),
+        (&["9007199254740993.0", "1", "2"], "2.5", Some(Type::Json)),
     ] {
         let inferred = items(&["a".to_owned()], &[]);
-        assert_eq!(read_as_proposed(&inferred, &[before, &["2.5"]].concat()), Some(proposed), "{before:?}");
+        assert_eq!(read_as_suggested(&inferred, &[before, &[later]].concat()), suggested, "{before:?}, then {later}");
     }
 }

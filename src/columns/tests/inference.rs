@@ -1,24 +1,19 @@
-//! Types that follow from values: which, when they are settled, and how batches come to one.
+//! Inferred types: which, when they are frozen, and how batches are unified.
 
-use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use proptest::prelude::*;
 
-use super::{Column, ColumnSink, Options, WIDE, cells_of, drain, read};
-use crate::columns::{Type, codes, frozen, items, unify};
+use super::{Column, ONE_BATCH, Options, cells_of, read, records};
+use crate::columns::{Type, codes, items, unify};
 use crate::error::Kind as ErrorKind;
 
-const COLLECTED: Options = Options { widen: true, ..WIDE };
+const COLLECTED: Options = Options { widen: true, ..ONE_BATCH };
 
 fn one() -> Vec<Column> {
     items(&["a".to_owned()], &[])
 }
 
-fn records(values: &[&str]) -> Vec<String> {
-    values.iter().map(|value| format!(r#"{{"a":{value}}}"#)).collect()
-}
-
-/// Type and cells of a collected column whose batches have so many rows.
+/// Type and cells of a collected column, in batches of `max_rows`.
 fn collect(values: &[&str], max_rows: usize, views: bool) -> (DataType, Vec<String>) {
     let options = Options { views, max_rows, ..COLLECTED };
     let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");
@@ -38,14 +33,14 @@ fn the_narrowest_type_that_loses_nothing() {
         (&["7", "-0"], DataType::Float64, &["7.0", "-0.0"]),
         (&["1.5", "null", "1e3"], DataType::Float64, &["1.5", "null", "1000.0"]),
         (&["5.0", "7"], DataType::Float64, &["5.0", "7.0"]),
-        // A whole number is one however it is written, and no float rounds it.
+        // An integer is one in any notation, and no float rounds it,
         (&["9007199254740993.0"], DataType::Int64, &["9007199254740993"]),
         (&["5.0", "9007199254740993.0", "7"], DataType::Int64, &["5", "9007199254740993", "7"]),
         (&["1e3", "9007199254740993"], DataType::Int64, &["1000", "9007199254740993"]),
         (&["1.5", "9007199254740993.0"], DataType::Utf8, &["1.5", "9007199254740993.0"]),
         (&["-0.0", "9007199254740993.0"], DataType::Utf8, &["-0.0", "9007199254740993.0"]),
         (&["100000000000000000000000.0", "1.5"], DataType::Utf8, &["100000000000000000000000.0", "1.5"]),
-        // Nor makes zero of what is none.
+        // nor becomes zero what is not zero.
         (&["1e-400", "1.5"], DataType::Utf8, &["1e-400", "1.5"]),
         // A float would round this one,
         (&["9007199254740993", "1.50"], DataType::Utf8, &["9007199254740993", "1.50"]),
@@ -54,7 +49,7 @@ fn the_narrowest_type_that_loses_nothing() {
         (&["1.0", "18446744073709551616"], DataType::Utf8, &["1.0", "18446744073709551616"]),
         (&["true", "null", "false"], DataType::Boolean, &["true", "null", "false"]),
         (&[r#""a""#, r#""""#, "null"], DataType::Utf8, &["a", "", "null"]),
-        // From here on texts have quotes and numbers the digits of the wire.
+        // From here on JSON: strings have quotes, and numbers are as written.
         (&["true", "1"], DataType::Utf8, &["true", "1"]),
         (&["5", r#""5""#], DataType::Utf8, &["5", r#""5""#]),
         (&["5", "5.0", "-0", "-0.0", "1.50", r#""x""#], DataType::Utf8, &["5", "5.0", "-0", "-0.0", "1.50", r#""x""#]),
@@ -72,7 +67,7 @@ fn the_narrowest_type_that_loses_nothing() {
 }
 
 #[test]
-fn views_are_views_of_the_same_texts() {
+fn views_hold_the_same_strings() {
     for values in
         [&["null"][..], &[r#""a text of more than twelve bytes""#, r#""b""#, "null"], &["5", r#""b""#, "null"]]
     {
@@ -85,7 +80,7 @@ fn views_are_views_of_the_same_texts() {
 }
 
 #[test]
-fn no_rows_have_a_schema_too() {
+fn no_rows_have_a_schema() {
     let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Bool)]);
     assert!(read(&columns, COLLECTED, &[]).expect("nothing").is_empty());
     let (schema, batches) = unify(&columns, true, Vec::new()).expect("a schema");
@@ -103,76 +98,12 @@ fn known_types_are_left_alone_by_unify() {
 }
 
 #[test]
-fn batches_that_cannot_be_widened_are_told_apart() {
-    let batches = read(&one(), WIDE, &records(&["1"])).expect("one row");
-    assert_eq!(unify(&one(), false, batches).expect_err("it is settled").kind(), ErrorKind::Internal);
+fn batches_with_frozen_types_cannot_be_unified() {
+    let batches = read(&one(), ONE_BATCH, &records(&["1"])).expect("one row");
+    assert_eq!(unify(&one(), false, batches).expect_err("types are frozen").kind(), ErrorKind::Internal);
 }
 
-#[test]
-fn the_first_batch_of_a_stream_settles_the_types() {
-    for (first, later, suggested_type) in [
-        (&["1", "2"][..], "1.5", Some("float64")),
-        (&["1", "2"], r#""1""#, Some("json")),
-        (&["1", "2"], "9223372036854775808", Some("json")),
-        (&["1", "2"], "3.0", None),
-        (&["1", "2.5"], "3", None),
-        (&["1", "2.5"], "9007199254740993", Some("json")),
-        (&["true", "null"], "0", Some("json")),
-        (&["null", r#""x""#], "0", Some("json")),
-        (&["null", "null"], r#""x""#, None),
-        (&["null", "null"], "0", Some("json")),
-        (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
-        (&["[]", "{}"], "0", None),
-    ] {
-        let options = Options { max_rows: 2, ..WIDE };
-        let values = records(&[first, &[later]].concat());
-        match (read(&one(), options, &values), suggested_type) {
-            (Ok(batches), None) => {
-                assert_eq!(batches.len(), 2);
-                assert_eq!(batches[0].schema(), batches[1].schema());
-            }
-            (Err(error), Some(suggested_type)) => {
-                assert_eq!(error.kind(), ErrorKind::Record);
-                assert_eq!(
-                    error.hint(),
-                    Some(format!(r#"pass schema={{"a": "{suggested_type}"}}"#).as_str()),
-                    "{later}"
-                );
-                let mended =
-                    items(&["a".to_owned()], &[("a".to_owned(), Type::from_name(suggested_type).expect("a type"))]);
-                let batches = read(&mended, options, &values).expect("what is proposed works");
-                assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
-            }
-            (result, _) => panic!("{first:?}, then {later}: {result:?}"),
-        }
-    }
-}
-
-#[test]
-fn a_type_that_another_answer_settled_has_the_same_hint() {
-    for (first, later) in [("null", "0"), ("1", "2.5"), ("1", r#""x""#), ("true", "0"), (r#""x""#, "0")] {
-        let options = Options { max_rows: 1, ..WIDE };
-        let hint = |columns: &[Column], values: &[&str]| {
-            let error = read(columns, options, &records(values)).expect_err("a misfit");
-            error.hint().expect("a hint").to_owned()
-        };
-        let batches = read(&one(), options, &records(&[first])).expect("one row");
-        let columns = frozen(&one(), &batches[0].schema());
-        assert_eq!(hint(&columns, &[first, later]), hint(&one(), &[first, later]), "{first}, then {later}");
-    }
-}
-
-#[test]
-fn a_schema_is_known_once_it_is_settled() {
-    let mut sink = ColumnSink::new(&one(), WIDE);
-    assert!(sink.schema().is_none());
-    super::decode(&one(), &super::body(&records(&["1.5"])), 7, &mut sink).expect("one record");
-    let batch = drain(&mut sink).expect("one batch").remove(0);
-    assert_eq!(sink.schema(), Some(batch.schema()));
-    assert!(batch.schema().field(0).metadata().is_empty());
-}
-
-/// Values of one or two kinds, so that all types are met often.
+/// Values of a few kinds, so that every type is inferred often.
 fn column_values() -> impl Strategy<Value = Vec<String>> {
     let pools: [&[&str]; 11] = [
         &["null"],
@@ -193,7 +124,7 @@ fn column_values() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// The type and the cells that values must come to, reckoned without a float where none is asked for.
+/// The expected type and cells, computed without floats where none are expected.
 fn oracle(values: &[String]) -> (DataType, Vec<String>) {
     let there: Vec<&str> = values.iter().map(String::as_str).filter(|value| *value != "null").collect();
     let all = |holds: fn(&str) -> bool| there.iter().all(|value| holds(value));
@@ -206,7 +137,7 @@ fn oracle(values: &[String]) -> (DataType, Vec<String>) {
     } else if all(|value| value == "true" || value == "false") {
         (DataType::Boolean, map(&str::to_owned))
     } else if all(is_int64) && !(all(is_float64) && there.iter().any(|value| value.parse::<i64>().is_err())) {
-        (DataType::Int64, map(&|value| whole(value).expect("a whole number").to_string()))
+        (DataType::Int64, map(&|value| integral(value).expect("an integer").to_string()))
     } else if all(is_float64) {
         (DataType::Float64, map(&|value| format!("{:?}", value.parse::<f64>().expect("a number"))))
     } else {
@@ -214,29 +145,29 @@ fn oracle(values: &[String]) -> (DataType, Vec<String>) {
     }
 }
 
-/// What a number of these tests is, if it is whole.
-fn whole(value: &str) -> Option<i128> {
+/// The integer that a number of these tests is, if it is one.
+fn integral(value: &str) -> Option<i128> {
     value.strip_suffix(".0").unwrap_or(if value == "1e3" { "1000" } else { value }).parse().ok()
 }
 
 fn is_int64(value: &str) -> bool {
-    whole(value).is_some_and(|value| i64::try_from(value).is_ok()) && !value.starts_with("-0")
+    integral(value).is_some_and(|value| i64::try_from(value).is_ok()) && !value.starts_with("-0")
 }
 
-/// A whole number that a float holds, or a fraction that is not lost in it. Integers of more than 64 bits have no
-/// type, be they in a float by chance.
+/// An integer that is exact as a float, or a fraction that does not become zero. Integers of more than 64 bits have no
+/// type, even if exact as floats.
 fn is_float64(value: &str) -> bool {
     let Ok(float) = value.parse::<f64>() else { return false };
     #[expect(clippy::cast_possible_truncation, reason = "compared as integers")]
-    match whole(value) {
-        Some(whole) => float as i128 == whole && (is_int64(value) || value.contains(['.', '-'])),
+    match integral(value) {
+        Some(integer) => float as i128 == integer && (is_int64(value) || value.contains(['.', '-'])),
         None => float != 0.0,
     }
 }
 
 proptest! {
     #[test]
-    fn batches_of_any_size_come_to_the_type_of_all_rows(values in column_values(), max_rows in 1_usize..13, views: bool) {
+    fn batches_of_any_size_have_the_type_of_all_rows(values in column_values(), max_rows in 1_usize..13, views: bool) {
         let values_in: Vec<&str> = values.iter().map(String::as_str).collect();
         let (data_type, cells) = collect(&values_in, max_rows, views);
         let (expected_type, expected) = oracle(&values);

@@ -1,4 +1,4 @@
-//! Columns fed by the decoder, and read back as JSON.
+//! Columns written by the decoder, and their cells read back as strings.
 
 mod batches;
 mod hints;
@@ -12,22 +12,23 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::{Column, ColumnSink, Kind, Options};
+use super::{Column, ColumnSink, Options};
 use crate::decode::{BatchSink as _, DecodePlan, Decoder, Sink};
 use crate::error::Result;
 
-/// One batch for each request, unless the test says other.
-const WIDE: Options = Options { views: false, max_rows: usize::MAX, max_bytes: usize::MAX, widen: false };
+/// One batch for all records.
+const ONE_BATCH: Options = Options { views: false, max_rows: usize::MAX, max_bytes: usize::MAX, widen: false };
 
-fn column(name: &str, kind: Kind) -> Column {
-    Column { name: name.to_owned(), kind }
+/// A record of one column for each value.
+fn records(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| format!(r#"{{"a":{value}}}"#)).collect()
 }
 
 fn body(records: &[String]) -> String {
     format!(r#"{{"code":200,"data":{{"status":true,"data":[{}]}}}}"#, records.join(","))
 }
 
-/// Decodes a body into a sink, so many bytes at a time.
+/// Decodes a body into a sink, `step` bytes at a time.
 fn decode(columns: &[Column], body: &str, step: usize, sink: &mut impl Sink) -> Result<()> {
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let mut decoder = Decoder::new(DecodePlan { columns: Some(names), ..DecodePlan::default() });
@@ -37,7 +38,7 @@ fn decode(columns: &[Column], body: &str, step: usize, sink: &mut impl Sink) -> 
     decoder.finish().map(|_| ())
 }
 
-/// All batches that a sink has.
+/// Takes all batches of a sink.
 fn drain(sink: &mut ColumnSink) -> Result<Vec<RecordBatch>> {
     let mut batches = Vec::new();
     while let Some(batch) = sink.take_full()? {
@@ -56,7 +57,7 @@ fn read(columns: &[Column], options: Options, records: &[String]) -> Result<Vec<
     drain(&mut sink)
 }
 
-/// Cells as the test writes them: null, digits, a float in its shortest form, a time, a text as it is.
+/// Cells as strings: `null`, digits, the shortest form of a float, microseconds of a time.
 fn cells(array: &ArrayRef) -> Vec<String> {
     let array = if *array.data_type() == DataType::Utf8View { &cast(array, &DataType::Utf8).unwrap() } else { array };
     (0..array.len())
@@ -73,6 +74,6 @@ fn cells(array: &ArrayRef) -> Vec<String> {
 }
 
 /// Cells of a column in all batches.
-fn cells_of(batches: &[RecordBatch], place: usize) -> Vec<String> {
-    batches.iter().flat_map(|batch| cells(batch.column(place))).collect()
+fn cells_of(batches: &[RecordBatch], column: usize) -> Vec<String> {
+    batches.iter().flat_map(|batch| cells(batch.column(column))).collect()
 }

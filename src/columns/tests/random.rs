@@ -5,86 +5,52 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{WIDE, body, cells_of, column, decode, drain};
-use crate::columns::{Column, ColumnSink, Kind, Options, Type};
-use crate::decode::{CellResult, Sink};
+use super::{ONE_BATCH, body, cells_of, decode, drain};
+use crate::columns::{Column, ColumnSink, Options, Type};
+use crate::decode::{Cell, CellResult, Sink};
 use crate::time::wall_clock_microseconds;
 
-/// A cell that was held back.
-#[derive(Clone, Debug)]
-enum Cell {
-    Null,
-    Bool(bool),
-    Integer(String),
-    Number(String),
-    Text(String),
-    Nested(String),
-}
+/// A cell that is held back: its text, and what makes a cell of that.
+type Held = (String, fn(&str) -> Cell<'_>);
 
-impl Cell {
-    fn give(&self, column: usize, sink: &mut ColumnSink) -> CellResult {
-        match self {
-            Self::Null => sink.null(column),
-            Self::Bool(value) => sink.bool(column, *value),
-            Self::Integer(digits) => sink.integer(column, digits),
-            Self::Number(text) => sink.number(column, text),
-            Self::Text(text) => sink.text(column, text),
-            Self::Nested(json) => sink.nested(column, json),
-        }
+fn hold(cell: Cell) -> Held {
+    match cell {
+        Cell::Null => (String::new(), |_| Cell::Null),
+        Cell::Bool(value) => (value.to_string(), |text| Cell::Bool(text == "true")),
+        Cell::Integer(digits) => (digits.to_owned(), |digits| Cell::Integer(digits)),
+        Cell::Number(number) => (number.to_owned(), |number| Cell::Number(number)),
+        Cell::String(text) => (text.to_owned(), |text| Cell::String(text)),
+        Cell::Nested(json) => (json.to_owned(), |json| Cell::Nested(json)),
     }
 }
 
-/// Gives each record to the columns in another order, and some of them after half a record of other values
-/// that is undone.
+/// Writes each record in another order, and some of them after other values that it undoes.
 struct Unsteady {
     columns: ColumnSink,
-    /// For each record where to begin, and after how many cells to give up first.
+    /// For each record where to begin, and how many cells to write and undo first.
     script: VecDeque<(usize, Option<usize>)>,
-    record: Vec<(usize, Cell)>,
-}
-
-impl Unsteady {
-    #[expect(clippy::unnecessary_wraps, reason = "every method of a sink ends with it")]
-    fn hold(&mut self, column: usize, cell: Cell) -> CellResult {
-        self.record.push((column, cell));
-        Ok(())
-    }
+    record: Vec<(usize, Held)>,
 }
 
 impl Sink for Unsteady {
-    fn null(&mut self, column: usize) -> CellResult {
-        self.hold(column, Cell::Null)
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        self.record.push((column, hold(cell)));
+        Ok(())
     }
-    fn bool(&mut self, column: usize, value: bool) -> CellResult {
-        self.hold(column, Cell::Bool(value))
-    }
-    fn integer(&mut self, column: usize, digits: &str) -> CellResult {
-        self.hold(column, Cell::Integer(digits.to_owned()))
-    }
-    fn number(&mut self, column: usize, text: &str) -> CellResult {
-        self.hold(column, Cell::Number(text.to_owned()))
-    }
-    fn text(&mut self, column: usize, text: &str) -> CellResult {
-        self.hold(column, Cell::Text(text.to_owned()))
-    }
-    fn nested(&mut self, column: usize, json: &str) -> CellResult {
-        self.hold(column, Cell::Nested(json.to_owned()))
-    }
-    fn extra(&mut self, _name: &str, _json: &str) {}
     fn end_record(&mut self) {
         let mut record = std::mem::take(&mut self.record);
-        let (start, given_up) = self.script.pop_front().unwrap_or_default();
+        let (start, undone) = self.script.pop_front().unwrap_or_default();
         let length = record.len();
         record.rotate_left(start % length);
-        if let Some(cells) = given_up {
+        if let Some(cells) = undone {
             for (column, _) in record.iter().rev().take(cells) {
-                // Whether it fits or not, it must not count.
-                let _fit = Cell::Text("1999-09-09 09:09:09".to_owned()).give(*column, &mut self.columns);
+                // Whether it fits or not, the record is undone.
+                let _fits = self.columns.cell(*column, Cell::String("1999-09-09 09:09:09"));
             }
             self.columns.undo_record();
         }
-        for (column, cell) in &record {
-            cell.give(*column, &mut self.columns).expect("values are of the column's type");
+        for (column, (text, cell)) in &record {
+            self.columns.cell(*column, cell(text)).expect("values are of the column's type");
         }
         self.columns.end_record();
     }
@@ -93,10 +59,10 @@ impl Sink for Unsteady {
     }
 }
 
-/// A value for a type.
-fn value(of_column: Type) -> BoxedStrategy<Value> {
-    let present = match of_column {
-        Type::Text => "\\PC{0,20}".prop_map(Value::from).boxed(),
+/// A value of a type.
+fn value(column_type: Type) -> BoxedStrategy<Value> {
+    let present = match column_type {
+        Type::String | Type::StringOrJson => "\\PC{0,20}".prop_map(Value::from).boxed(),
         Type::Int64 => any::<i64>().prop_map(Value::from).boxed(),
         Type::Float64 => any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()).prop_map(Value::from).boxed(),
         Type::Bool => any::<bool>().prop_map(Value::from).boxed(),
@@ -116,10 +82,10 @@ fn value(of_column: Type) -> BoxedStrategy<Value> {
     prop_oneof![4 => present, 1 => Just(Value::Null)].boxed()
 }
 
-/// How the value stands in a column of its type.
-fn cell(of_column: Type, value: &Value) -> String {
-    match (of_column, value) {
-        (Type::Text, Value::String(text)) => text.clone(),
+/// The cell that a value becomes.
+fn cell(column_type: Type, value: &Value) -> String {
+    match (column_type, value) {
+        (Type::String, Value::String(text)) => text.clone(),
         (Type::Float64, Value::Number(number)) => format!("{:?}", number.as_f64().expect("a float")),
         (Type::Timestamp, Value::String(text)) => {
             format!("{} us", wall_clock_microseconds(text).expect("a time"))
@@ -131,7 +97,7 @@ fn cell(of_column: Type, value: &Value) -> String {
 /// Types of some columns with rows of their values.
 fn table() -> impl Strategy<Value = (Vec<Type>, Vec<Vec<Value>>)> {
     prop::collection::vec(prop::sample::select(Type::ALL.to_vec()), 1..6).prop_flat_map(|types| {
-        let row: Vec<_> = types.iter().map(|of_column| value(*of_column)).collect();
+        let row: Vec<_> = types.iter().map(|column_type| value(*column_type)).collect();
         (Just(types), prop::collection::vec(row, 0..20))
     })
 }
@@ -145,22 +111,22 @@ proptest! {
         step in 1_usize..300,
         views: bool,
     ) {
-        let name = |place: usize| format!("c{place}");
+        let name = |index: usize| format!("c{index}");
         let columns: Vec<Column> =
-            types.iter().enumerate().map(|(place, of_column)| column(&name(place), Kind::Fixed(*of_column))).collect();
+            types.iter().enumerate().map(|(index, column_type)| Column::new(&name(index), *column_type)).collect();
         let record = |row: &Vec<Value>| {
-            Value::from(row.iter().enumerate().map(|(place, value)| (name(place), value.clone())).collect::<Map<_, _>>())
+            Value::from(row.iter().enumerate().map(|(index, value)| (name(index), value.clone())).collect::<Map<_, _>>())
         };
         let records: Vec<String> = rows.iter().map(|row| record(row).to_string()).collect();
-        let options = Options { views, max_rows, ..WIDE };
+        let options = Options { views, max_rows, ..ONE_BATCH };
         let mut sink =
             Unsteady { columns: ColumnSink::new(&columns, options), script: script.into(), record: Vec::new() };
         decode(&columns, &body(&records), step, &mut sink).expect("good records");
         let batches = drain(&mut sink.columns).expect("batches");
         prop_assert_eq!(batches.len(), rows.len().div_ceil(max_rows));
-        for (place, of_column) in types.iter().enumerate() {
-            let expected: Vec<String> = rows.iter().map(|row| cell(*of_column, &row[place])).collect();
-            prop_assert_eq!(cells_of(&batches, place), expected);
+        for (index, column_type) in types.iter().enumerate() {
+            let expected: Vec<String> = rows.iter().map(|row| cell(*column_type, &row[index])).collect();
+            prop_assert_eq!(cells_of(&batches, index), expected);
         }
     }
 }

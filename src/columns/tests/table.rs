@@ -1,24 +1,18 @@
-//! What each type makes of each JSON value, and which misfit proposes what.
+//! What each type makes of each JSON value, and what each mismatch suggests.
 
-use super::{Column, Kind, WIDE, cells_of, column, read};
+use super::{Column, ONE_BATCH, cells_of, read};
 use crate::columns::{Type, codes, items, schema};
 use crate::contract::codes::ATTRIBUTES;
 use crate::error::Kind as ErrorKind;
 
-/// How a value comes out of columns of these kinds, in this order; `-` is a misfit.
-const KINDS: [Kind; 7] = [
-    Kind::Fixed(Type::Text),
-    Kind::StringOrJson,
-    Kind::Fixed(Type::Int64),
-    Kind::Fixed(Type::Float64),
-    Kind::Fixed(Type::Bool),
-    Kind::Fixed(Type::Timestamp),
-    Kind::Fixed(Type::Json),
-];
+/// The types in the order of the table.
+const TYPES: [Type; 7] =
+    [Type::String, Type::StringOrJson, Type::Int64, Type::Float64, Type::Bool, Type::Timestamp, Type::Json];
 
+/// Values, and the cells that columns of these types make of them; `-` is a mismatch.
 #[rustfmt::skip]
 const TABLE: [(&str, [&str; 7]); 43] = [
-    // wire                   text     "string"  int64   float64  bool    timestamp  json
+    // value                  string   or JSON   int64   float64  bool    timestamp  json
     ("null",                 ["null",  "null",   "null", "null",  "null", "null",    "null"]),
     ("true",                 ["-",     "true",   "-",    "-",     "true", "-",       "true"]),
     ("false",                ["-",     "false",  "-",    "-",     "false", "-",      "false"]),
@@ -33,7 +27,7 @@ const TABLE: [(&str, [&str; 7]); 43] = [
     ("5e-324",               ["-",     "5e-324", "-",    "5e-324", "-",   "-",       "5e-324"]),
     ("1e-400",               ["-",     "1e-400", "-",    "-",     "-",    "-",       "1e-400"]),
     ("-0.00e-400",           ["-",     "-0.00e-400", "0", "-0.0", "-",    "-",       "-0.00e-400"]),
-    // 2^53 + 1, the ends of 64 bits and what lies beyond
+    // 2^53 + 1, the bounds of 64 bits and numbers beyond
     ("9007199254740993",     ["-", "9007199254740993", "9007199254740993", "-", "-", "-", "9007199254740993"]),
     ("9007199254740993.0",   ["-", "9007199254740993.0", "9007199254740993", "-", "-", "-", "9007199254740993.0"]),
     ("9007199254740993e0",   ["-", "9007199254740993e0", "9007199254740993", "-", "-", "-", "9007199254740993e0"]),
@@ -73,7 +67,7 @@ const TABLE: [(&str, [&str; 7]); 43] = [
     ("[ 1 , \" a \" ]",      ["-",     r#"[1," a "]"#, "-", "-",  "-",    "-",       r#"[1," a "]"#]),
     ("{}",                   ["-",     "{}",     "-",    "-",     "-",    "-",       "{}"]),
     (r#"{ "a" : 1.50 }"#,    ["-",     r#"{"a":1.50}"#, "-", "-", "-",    "-",       r#"{"a":1.50}"#]),
-    // What a value is when its key is not there.
+    // An absent key.
     ("",                     ["null",  "null",   "null", "null",  "null", "null",    "null"]),
 ];
 
@@ -81,12 +75,12 @@ const TABLE: [(&str, [&str; 7]); 43] = [
 fn every_type_takes_every_value_or_refuses_it() {
     for (wire, row) in TABLE {
         let record = if wire.is_empty() { "{}".to_owned() } else { format!(r#"{{"a":{wire}}}"#) };
-        for (kind, expected) in KINDS.into_iter().zip(row) {
-            match read(&[column("a", kind)], WIDE, std::slice::from_ref(&record)) {
-                Ok(batches) => assert_eq!(cells_of(&batches, 0), [expected], "{wire} as {kind:?}"),
+        for (column_type, expected) in TYPES.into_iter().zip(row) {
+            match read(&[Column::new("a", column_type)], ONE_BATCH, std::slice::from_ref(&record)) {
+                Ok(batches) => assert_eq!(cells_of(&batches, 0), [expected], "{wire} as {column_type:?}"),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Record);
-                    assert_eq!(expected, "-", "{wire} as {kind:?}: {}", error.summary());
+                    assert_eq!(expected, "-", "{wire} as {column_type:?}: {}", error.summary());
                     assert!(
                         wire.len() < 3 || !error.summary().contains(wire),
                         "a value in a message: {}",
@@ -102,48 +96,55 @@ fn every_type_takes_every_value_or_refuses_it() {
 fn long_integers_keep_every_digit() {
     let digits = "9".repeat(1_000);
     let record = format!(r#"{{"a":{digits}}}"#);
-    for kind in [Kind::StringOrJson, Kind::Fixed(Type::Json), Kind::Inferred] {
-        let batches = read(&[column("a", kind)], WIDE, std::slice::from_ref(&record)).expect("digits fit");
+    for column in [Column::new("a", Type::StringOrJson), Column::new("a", Type::Json), Column::inferred("a")] {
+        let batches = read(&[column], ONE_BATCH, std::slice::from_ref(&record)).expect("digits fit");
         assert_eq!(cells_of(&batches, 0), [digits.as_str()]);
     }
-    for kind in [Type::Int64, Type::Float64].map(Kind::Fixed) {
-        let error = read(&[column("a", kind)], WIDE, std::slice::from_ref(&record)).expect_err("no digit is lost");
+    for column_type in [Type::Int64, Type::Float64] {
+        let error = read(&[Column::new("a", column_type)], ONE_BATCH, std::slice::from_ref(&record))
+            .expect_err("no digit is lost");
         assert_eq!(error.kind(), ErrorKind::Record);
     }
     for (number, kind) in [("9".repeat(5_000), ErrorKind::InvalidJson), ("1e400".to_owned(), ErrorKind::Record)] {
         let record = format!(r#"{{"a":{number}}}"#);
-        let error = read(&[column("a", Kind::Fixed(Type::Json))], WIDE, &[record]).expect_err("no such number");
+        let error = read(&[Column::new("a", Type::Json)], ONE_BATCH, &[record]).expect_err("no such number");
         assert_eq!(error.kind(), kind);
     }
 }
 
 #[test]
-fn a_misfit_says_what_fits_and_which_schema_mends_it() {
-    for (kind, wire, expected, suggested_type) in [
-        (Type::Text, "5", "expected a text, found a number", "string"),
-        (Type::Int64, r#""5""#, "expected a whole number of 64 bits, found a text", "string"),
-        (Type::Int64, "1.5", "expected a whole number of 64 bits, found a number", "float64"),
-        (Type::Int64, "9223372036854775808", "expected a whole number of 64 bits, found a number", "string"),
+fn a_mismatch_says_what_is_expected_and_which_schema_fits() {
+    for (column_type, wire, expected, suggested_type) in [
+        (Type::String, "5", "expected a string, found a number", "string"),
+        (Type::Int64, r#""5""#, "expected a 64-bit integer, found a string", "string"),
+        (Type::Int64, "1.5", "expected a 64-bit integer, found a number", "float64"),
+        (Type::Int64, "9223372036854775808", "expected a 64-bit integer, found a number", "string"),
         (
             Type::Float64,
             "9007199254740993",
-            "expected a number that a 64-bit float holds, whole numbers exactly, found",
+            "expected a number that a 64-bit float holds, integers exactly, found",
             "string",
         ),
         (Type::Bool, "1", "expected true or false, found a number", "string"),
-        (Type::Timestamp, r#""2024""#, "expected a time as `YYYY-MM-DD HH:MM:SS`, without a zone, found", "string"),
+        (
+            Type::Timestamp,
+            r#""2024""#,
+            "expected a time as `YYYY-MM-DD HH:MM:SS`, without a time zone, found",
+            "string",
+        ),
     ] {
         let good = r#"{"of \"it\"":null}"#.to_owned();
         let bad = format!(r#"{{"of \"it\"":{wire}}}"#);
         let name = r#"of "it""#;
-        let error = read(&[column(name, Kind::Fixed(kind))], WIDE, &[good.clone(), bad.clone()]).expect_err("a misfit");
+        let error =
+            read(&[Column::new(name, column_type)], ONE_BATCH, &[good.clone(), bad.clone()]).expect_err("a mismatch");
         assert!(error.message().contains(expected), "{}", error.message());
         assert_eq!(error.hint(), Some(format!(r#"pass schema={{"of \"it\"": "{suggested_type}"}}"#).as_str()));
         assert_eq!(error.details().row, Some(1));
         assert_eq!(error.details().column.as_deref(), Some(name));
-        // What is proposed works.
-        let mended = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(suggested_type).expect("a type"))]);
-        assert_eq!(read(&mended, WIDE, &[good, bad]).expect("mended")[0].num_rows(), 2);
+        // The suggested type fits.
+        let fixed = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(suggested_type).expect("a type"))]);
+        assert_eq!(read(&fixed, ONE_BATCH, &[good, bad]).expect("both fit")[0].num_rows(), 2);
     }
 }
 
@@ -154,7 +155,7 @@ fn promotion_codes_have_one_schema() {
     let record = r#"{"id":"c1","name":"n","pool_id":5,"date_created":"2024-01-02 03:04:05","allocated_time":null,
         "allocated_audience":"17","audience_type":-1003,"code_status":4,"last_used_source":{"a": 1},
         "last_used_time":1704164645,"channel_id":"5"}"#;
-    let batches = read(&columns, WIDE, &[record.to_owned(), "{}".to_owned()]).expect("codes");
+    let batches = read(&columns, ONE_BATCH, &[record.to_owned(), "{}".to_owned()]).expect("codes");
     assert_eq!(batches[0].schema(), schema(&columns, false).expect("known beforehand"));
     let types: Vec<String> = batches[0].schema().fields().iter().map(|field| field.data_type().to_string()).collect();
     let (text, int, time) = ("Utf8", "Int64", "Timestamp(µs)");
@@ -171,11 +172,11 @@ fn promotion_codes_have_one_schema() {
 fn an_override_replaces_a_known_type_and_an_inferred_one() {
     let attributes = ["pool_id", "id", "other"].map(str::to_owned);
     let overrides =
-        [("pool_id".to_owned(), Type::Text), ("id".to_owned(), Type::Json), ("absent".to_owned(), Type::Bool)];
-    let kinds = |columns: Vec<Column>| columns.into_iter().map(|column| column.kind).collect::<Vec<_>>();
-    let expected = [Kind::StringOrJson, Kind::Fixed(Type::Json)];
-    assert_eq!(kinds(codes(&attributes, &overrides)), [&expected[..], &[Kind::Fixed(Type::Text)]].concat());
-    assert_eq!(kinds(items(&attributes, &overrides)), [&expected[..], &[Kind::Inferred]].concat());
+        [("pool_id".to_owned(), Type::String), ("id".to_owned(), Type::Json), ("absent".to_owned(), Type::Bool)];
+    let expected = [Column::new("pool_id", Type::StringOrJson), Column::new("id", Type::Json)];
+    let others = [Column::new("other", Type::String), Column::inferred("other")];
+    assert_eq!(codes(&attributes, &overrides), [&expected[..], &others[..1]].concat());
+    assert_eq!(items(&attributes, &overrides), [&expected[..], &others[1..]].concat());
     assert!(schema(&items(&attributes, &overrides), false).is_none(), "not known before a record came");
 }
 

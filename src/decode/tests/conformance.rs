@@ -1,10 +1,10 @@
-//! The tables of `tests/json`: what is JSON and what is not, in each place of an answer and however it is cut.
+//! The tables of `tests/json`: what is JSON and what is not, at each place of a response and for any split.
 //!
 //! The same tables are read by `tests/python/faults/test_json.py`.
 
 use serde_json::Value;
 
-use super::{DecodePlan, Decoder, Objects, plan};
+use super::{DecodePlan, Decoder, Objects, comparable, decode_into, plan};
 use crate::error::Kind;
 
 const VALUES: &str = include_str!("../../../tests/json/values.txt");
@@ -29,11 +29,11 @@ fn cases(table: &'static str) -> Vec<Case> {
     let mut names: Vec<&str> = cases.iter().map(|case| case.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), cases.len(), "a name stands twice");
+    assert_eq!(names.len(), cases.len(), "a duplicate name");
     cases
 }
 
-/// `<0A 0D>` are bytes, `<REPEAT 9 400>` is a text so many times, all else is itself.
+/// Replaces `<0A 0D>` by these bytes, and `<REPEAT 9 400>` by a text repeated.
 fn bytes(written: &str) -> Vec<u8> {
     let mut found = Vec::new();
     let mut rest = written;
@@ -52,19 +52,16 @@ fn bytes(written: &str) -> Vec<u8> {
     found
 }
 
-/// What becomes of a body: its envelope and records, or the error; and the records up to there.
+/// The envelope or the error, and the records before it.
 type Outcome = (Result<String, (Kind, String)>, Vec<Value>);
 
 fn outcome<'a>(plan: &DecodePlan, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
-    let mut sink = Objects { names: plan.columns.clone().unwrap_or_default(), ..Objects::default() };
-    let mut decoder = Decoder::new(plan.clone());
-    let fed = pieces.into_iter().try_for_each(|piece| decoder.feed(piece, &mut sink));
-    let found = fed.and_then(|()| decoder.finish());
-    let told = found.map(|envelope| format!("{envelope:?}"));
-    (told.map_err(|error| (error.kind(), error.message().to_owned())), sink.rows)
+    let mut sink = Objects::new(plan);
+    let result = decode_into(Decoder::new(plan.clone()), &mut sink, pieces);
+    (comparable(result), sink.rows)
 }
 
-/// The outcome, which must be the same however the body is cut.
+/// The outcome, which must be the same for any split.
 fn outcome_at_any_split(plan: &DecodePlan, body: &[u8], what: &str) -> Outcome {
     let whole = outcome(plan, [body]);
     for place in 1..body.len() {
@@ -75,7 +72,7 @@ fn outcome_at_any_split(plan: &DecodePlan, body: &[u8], what: &str) -> Outcome {
     whole
 }
 
-/// Where a value may stand, and the only place where it was asked for.
+/// Where a value may occur. Only the first place is a cell that reaches the sink.
 const PLACES: [(&str, &str); 7] = [
     ("cell", r#"{"code":200,"data":{"status":true,"data":[{"a":0},{"a":@}]}}"#),
     ("in a cell", r#"{"code":200,"data":{"status":true,"data":[{"a":{"k":@}}]}}"#),
@@ -99,7 +96,11 @@ fn assert_verdict(verdict: &str, found: &Result<String, (Kind, String)>, what: &
     };
     match found {
         Ok(_) => assert!(expected.is_empty(), "{what}: taken, but {verdict}"),
-        Err((kind, message)) => assert!(expected.contains(kind), "{what}: {kind:?}, but {verdict}: {message}"),
+        Err((kind, message)) => {
+            assert!(expected.contains(kind), "{what}: {kind:?}, but {verdict}: {message}");
+            let has_offset = message.starts_with("invalid JSON at byte ");
+            assert_eq!(has_offset, *kind == Kind::InvalidJson, "{what}: {message}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dataaccess::cells::{Block, Cells};
+use dataaccess::cells::{Block, Cell, Cells};
 use dataaccess::decode::{BatchSink, Sink};
 use dataaccess::error::Kind;
 use dataaccess::files::{AtomicFile, JsonLines, Writer, Written};
@@ -29,18 +29,18 @@ fn lines(attributes: &[String], block: &Block) -> String {
 #[test]
 fn values_are_as_on_the_wire_and_each_row_is_one_line() {
     let mut cells = Cells::new(3);
-    cells.integer(0, "123456789012345678901234567890").unwrap();
-    cells.number(1, "1.50E+2").unwrap();
-    cells.text(2, "a \"b\"\n\u{7f}\u{2028}é😀\\").unwrap();
+    cells.cell(0, Cell::Integer("123456789012345678901234567890")).unwrap();
+    cells.cell(1, Cell::Number("1.50E+2")).unwrap();
+    cells.cell(2, Cell::String("a \"b\"\n\u{7f}\u{2028}é😀\\")).unwrap();
     cells.extra("key \"q\"", "[\n 1,\r\n {\"a\\nb\": null} ]");
     cells.end_record();
-    cells.null(0).unwrap();
-    cells.bool(1, true).unwrap();
-    cells.nested(2, "{\"x\":\n[1e5]}").unwrap();
+    cells.cell(0, Cell::Null).unwrap();
+    cells.cell(1, Cell::Bool(true)).unwrap();
+    cells.cell(2, Cell::Nested("{\"x\":\n[1e5]}")).unwrap();
     cells.end_record();
-    cells.bool(0, false).unwrap();
-    cells.null(1).unwrap();
-    cells.null(2).unwrap();
+    cells.cell(0, Cell::Bool(false)).unwrap();
+    cells.cell(1, Cell::Null).unwrap();
+    cells.cell(2, Cell::Null).unwrap();
     cells.extra("twice", "1");
     cells.extra("once", "\"é\"");
     cells.extra("twice", "2");
@@ -93,12 +93,12 @@ proptest! {
             for (column, value) in row[..2].iter().enumerate() {
                 let json = serde_json::to_string_pretty(value).unwrap();
                 match value {
-                    Value::Null => cells.null(column),
-                    Value::Bool(value) => cells.bool(column, *value),
-                    Value::Number(number) if number.is_i64() => cells.integer(column, &json),
-                    Value::Number(_) => cells.number(column, &json),
-                    Value::String(text) => cells.text(column, text),
-                    _ => cells.nested(column, &json),
+                    Value::Null => cells.cell(column, Cell::Null),
+                    Value::Bool(value) => cells.cell(column, Cell::Bool(*value)),
+                    Value::Number(number) if number.is_i64() => cells.cell(column, Cell::Integer(&json)),
+                    Value::Number(_) => cells.cell(column, Cell::Number(&json)),
+                    Value::String(text) => cells.cell(column, Cell::String(text)),
+                    _ => cells.cell(column, Cell::Nested(&json)),
                 }
                 .unwrap();
             }
