@@ -222,7 +222,7 @@ impl Run {
         let (stats, written) = scan
             .columns_into(&self.client, known, |schema| {
                 types = Some(columns::names(schema));
-                Parquet::new(self.checkpoint().part(task)?, schema, &[])
+                Parquet::new(self.checkpoint().part(task)?, schema)
             })
             .await?;
         let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);

@@ -55,7 +55,7 @@ impl Scan {
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
             Format::Parquet => {
-                self.columns_into(client, Some(empty), |schema| Parquet::new(file()?, schema, &[])).await
+                self.columns_into(client, Some(empty), |schema| Parquet::new(file()?, schema)).await
             }
             Format::Csv => self.columns_into(client, Some(empty), |schema| Csv::new(file()?, schema)).await,
             Format::JsonLines => self.lines_into(client, || JsonLines::new(file()?, self.attributes())).await,
