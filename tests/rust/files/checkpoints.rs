@@ -207,7 +207,11 @@ fn a_journal_of_a_later_format_is_not_guessed_at() {
     fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
     let error = refusal(folder.path());
     assert_eq!((error.kind(), error.details().line), (Kind::CheckpointCorrupt, Some(1)));
-    assert!(error.message().ends_with("has format 3, but this version of dataaccess reads format 2"), "{}", error.message());
+    assert!(
+        error.message().ends_with("has format 3, but this version of dataaccess reads format 2"),
+        "{}",
+        error.message()
+    );
 }
 
 #[cfg(unix)]
