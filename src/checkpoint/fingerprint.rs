@@ -1,4 +1,4 @@
-//! What a checkpoint is of, so that another scan is not mixed into it.
+//! Identifies the scan of a checkpoint, so that no other scan is mixed into it.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use super::fault::at;
 use crate::error::{Error, Kind};
 use crate::files::sha256;
 
-/// A longer text is kept by its digest.
+/// A longer string is kept as its digest.
 const SHOWN: usize = 64;
-/// What a digest begins with,
+/// The prefix of a digest,
 const DIGEST: &str = "sha256:";
 /// and how much of it a message shows.
 const SHORT: usize = DIGEST.len() + 8;
 
-/// Names with texts: all that must be the same when a run goes on. A token is never among them. And the types of the
-/// columns, as far as the scan knows them: with others, only what they change is asked for again.
+/// The fields that must be the same when a run continues, never a token, and the types of the columns that are known.
+/// If only types change, only the tasks with those columns run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     fields: Vec<(String, String)>,
@@ -27,19 +27,19 @@ pub struct Fingerprint {
 pub type Types = Vec<(String, Option<String>)>;
 
 impl Fingerprint {
-    /// Adds a text. A message of a mismatch shows it, unless it is long.
+    /// Adds a field. The error of a mismatch shows its value, unless that is long.
     #[must_use]
     pub fn with(self, field: &str, text: &str) -> Self {
         if text.chars().nth(SHOWN).is_some() { self.with_hidden(field, text) } else { self.and(field, text.to_owned()) }
     }
 
-    /// Adds a text that may name customers: only its digest is kept.
+    /// Adds a field that may hold personal data: only its digest is kept.
     #[must_use]
     pub fn with_hidden(self, field: &str, text: &str) -> Self {
         self.and(field, format!("{DIGEST}{}", sha256(text)))
     }
 
-    /// With these columns.
+    /// With the types of the columns.
     #[must_use]
     pub fn with_types(self, types: Types) -> Self {
         Self { types, ..self }
@@ -54,23 +54,23 @@ impl Fingerprint {
         self.fields.iter().find(|(name, _)| name == field).map(|(_, kept)| kept.as_str())
     }
 
-    /// The error that names the first difference between this one and that with which a checkpoint was begun.
+    /// The error for the first field that differs from the fingerprint with which a checkpoint began.
     pub(super) fn mismatch(&self, begun: &Self, folder: &Path) -> Option<Error> {
         let fields = self.fields.iter().chain(&begun.fields).map(|(field, _)| field);
         let field = fields.into_iter().find(|field| self.get(field) != begun.get(field))?;
         Some(other(folder, field, &shown(begun.get(field)), &shown(self.get(field))))
     }
 
-    /// The types of the files that a run wrote which was begun with `begun` and whose first rows settled the others.
-    /// The error names a column that has another type now.
+    /// The types of the files of a run that began with `begun` and inferred the types `frozen`. The error names a column
+    /// whose type has changed.
     pub(super) fn types_since(
         &self,
         begun: &Self,
-        settled: Option<&[(String, String)]>,
+        frozen: Option<&[(String, String)]>,
         folder: &Path,
     ) -> (Types, Option<Error>) {
-        let settled = |name: &String| settled?.iter().find(|(known, _)| known == name).map(|(_, kept)| kept.clone());
-        let then = begun.types.iter().map(|(name, kept)| (name.clone(), kept.clone().or_else(|| settled(name))));
+        let frozen = |name: &String| frozen?.iter().find(|(known, _)| known == name).map(|(_, kept)| kept.clone());
+        let then = begun.types.iter().map(|(name, kept)| (name.clone(), kept.clone().or_else(|| frozen(name))));
         let then: Types = then.collect();
         let pairs = self.types.iter().zip(&then);
         let changed = pairs.into_iter().find_map(|((name, now), (_, then))| {
@@ -83,12 +83,12 @@ impl Fingerprint {
 }
 
 fn other(folder: &Path, field: &str, then: &str, now: &str) -> Error {
-    at(Kind::CheckpointMismatch, folder, &format!("holds another scan: its {field} was {then} and is now {now}"))
+    at(Kind::CheckpointMismatch, folder, &format!("belongs to a different scan ({field}: was {then}, now {now})"))
         .with(|details| details.field = Some(field.to_owned()))
         .with_hint("name another folder, or delete this one")
 }
 
-/// A text as a message has it.
+/// A value as an error shows it.
 fn shown(kept: Option<&str>) -> String {
     match kept {
         None => "nothing".to_owned(),

@@ -1,7 +1,7 @@
-//! The folder of a checkpoint: its parts, and nobody else's files.
+//! The folder of a checkpoint, which holds its part files and no others.
 //!
-//! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.`, and take every other file for
-//! rows. So does this room. Polars and `DuckDB` skip nothing: they are to be asked for `*.parquet`.
+//! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.` and read every other file as rows;
+//! this module does the same. Polars and `DuckDB` skip nothing: they need the pattern `*.parquet`.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, ErrorKind};
@@ -14,20 +14,20 @@ use crate::error::Result;
 #[cfg(unix)]
 use crate::{error::Kind, files::AtomicFile};
 
-/// What the name of a part ends with.
+/// The name of a part file ends with this.
 const ENDING: &str = ".parquet";
 
-/// The part of a task.
+/// The part file of a task.
 pub(super) fn part(folder: &Path, task: &str) -> PathBuf {
     folder.join(format!("{task}{ENDING}"))
 }
 
-/// The task of a part.
+/// The task of a part file.
 pub(super) fn task(part: &str) -> Option<&str> {
     part.strip_suffix(ENDING)
 }
 
-/// Makes the folder, for its owner alone, unless it is there.
+/// Creates the folder, for its owner alone, unless it exists.
 pub(super) fn make(folder: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -36,18 +36,18 @@ pub(super) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|cause| failure(folder, "made", cause))
 }
 
-/// Refuses a folder in which other users could put or change files: what is in it would be taken for rows.
+/// Refuses a folder in which other users could create or change files, as these would be read as rows.
 #[cfg(unix)]
 pub(super) fn check(folder: &Path) -> Result<()> {
-    let found = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?;
-    not_writable_by_others(folder, &found)?;
-    // The owner of a file made here is ours: on a network disk root's files may belong to another user.
+    let found = fs::metadata(folder).map_err(|cause| failure(folder, "inspected", cause))?;
+    check_mode(folder, &found)?;
+    // Compares with the owner of a new file: on a network disk, files of root may belong to another user.
     let probe = AtomicFile::create(&folder.join("_dataaccess.owner"), Kind::Checkpoint)?;
-    own(folder, &found, probe.owner()?)
+    check_owner(folder, &found, probe.owner()?)
 }
 
 #[cfg(unix)]
-fn not_writable_by_others(path: &Path, found: &Metadata) -> Result<()> {
+fn check_mode(path: &Path, found: &Metadata) -> Result<()> {
     let mode = found.mode() & 0o7777;
     if mode & 0o022 == 0 {
         return Ok(());
@@ -57,16 +57,16 @@ fn not_writable_by_others(path: &Path, found: &Metadata) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn own(path: &Path, found: &Metadata, owner: u32) -> Result<()> {
+fn check_owner(path: &Path, found: &Metadata, owner: u32) -> Result<()> {
     let other = found.uid();
     if other == owner {
         return Ok(());
     }
-    let problem = format!("belongs to user {other}, and this process makes files of user {owner}");
+    let problem = format!("belongs to user {other}, but new files of this process belong to user {owner}");
     Err(refused(path, &problem).with_hint(format!("name another folder, or run chown {owner} {}", path.display())))
 }
 
-/// The names of all that a reader would take for rows.
+/// The names of the files that a reader would read as rows.
 pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
     let names = fs::read_dir(folder).and_then(|entries| {
         let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
@@ -78,30 +78,30 @@ pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// What is known of a file of ours, if it is there: never a link to one, nor one that others may write to.
+/// The metadata of a file, if it exists. Refuses a symbolic link, and a file that other users may write to.
 pub(super) fn file(path: &Path) -> Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {
             #[cfg(unix)]
             {
-                not_writable_by_others(path, &found)?;
+                check_mode(path, &found)?;
                 // The folder was checked.
                 let folder = path.parent().unwrap_or(path);
-                let owner = fs::metadata(folder).map_err(|cause| failure(folder, "looked at", cause))?.uid();
-                own(path, &found, owner)?;
+                let owner = fs::metadata(folder).map_err(|cause| failure(folder, "inspected", cause))?.uid();
+                check_owner(path, &found, owner)?;
             }
             Ok(Some(found))
         }
         Ok(found) if found.is_symlink() => {
             Err(refused(path, "is a symbolic link, which is not followed").with_hint("remove it and run again"))
         }
-        Ok(_) => Err(refused(path, "is no file").with_hint("remove it and run again")),
+        Ok(_) => Err(refused(path, "is not a file").with_hint("remove it and run again")),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(failure(path, "looked at", cause)),
+        Err(cause) => Err(failure(path, "inspected", cause)),
     }
 }
 
-/// Removes a part, if it is there.
+/// Removes a part file, if it exists.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(failure(path, "removed", cause)),

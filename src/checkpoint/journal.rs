@@ -1,4 +1,4 @@
-//! The journal as a file: read whole, begun and mended whole, lengthened line by line.
+//! The journal file: read at once, created and repaired atomically, appended to line by line.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::record::JournalRecord;
 use crate::error::{Error, Kind, Result};
 use crate::files::{AtomicFile, private};
 
-/// Its name, which readers of datasets skip.
+/// The name of the file, which readers of datasets skip.
 const NAME: &str = "_dataaccess.journal";
 
 /// Where the journal of a folder is.
@@ -18,17 +18,17 @@ pub(super) fn place(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// What a journal says.
+/// The content of a journal.
 #[derive(Debug)]
-pub(super) struct Told {
-    /// Its lines.
+pub(super) struct Content {
+    /// The valid lines.
     pub(super) lines: Vec<JournalRecord>,
-    /// Whether that is all of it: a last line that a crash has torn does not count.
-    pub(super) is_all: bool,
+    /// False if a crash left an incomplete last line.
+    pub(super) is_complete: bool,
 }
 
-/// What the journal of a folder says, if there is one.
-pub(super) fn read(folder: &Path) -> Result<Option<Told>> {
+/// Reads the journal of a folder, if there is one.
+pub(super) fn read(folder: &Path) -> Result<Option<Content>> {
     let path = place(folder);
     if folder::file(&path)?.is_none() {
         return Ok(None);
@@ -42,11 +42,13 @@ pub(super) fn read(folder: &Path) -> Result<Option<Told>> {
     while let Some(piece) = pieces.next() {
         match piece.strip_suffix(b"\n").and_then(JournalRecord::decode) {
             Some(line) => lines.push(line),
-            None if pieces.peek().is_none() && !lines.is_empty() => return Ok(Some(Told { lines, is_all: false })),
+            None if pieces.peek().is_none() && !lines.is_empty() => {
+                return Ok(Some(Content { lines, is_complete: false }));
+            }
             None => return Err(damaged(&path, lines.len(), "is damaged")),
         }
     }
-    if lines.is_empty() { Err(damaged(&path, 0, "is empty")) } else { Ok(Some(Told { lines, is_all: true })) }
+    if lines.is_empty() { Err(damaged(&path, 0, "is empty")) } else { Ok(Some(Content { lines, is_complete: true })) }
 }
 
 /// The error for a line, counted from 0.
@@ -61,19 +63,19 @@ pub(super) fn damaged(path: &Path, line: usize, problem: &str) -> Error {
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-    /// Bytes of its whole lines.
+    /// Bytes of its complete lines.
     length: u64,
-    /// Whether something stands behind them that could not be taken away.
+    /// Whether an incomplete line behind them could not be removed.
     is_torn: bool,
 }
 
 impl Journal {
-    /// Writes a journal anew, in one step.
+    /// Writes a new journal atomically.
     pub(super) fn write(folder: &Path, lines: &[JournalRecord]) -> Result<()> {
         let path = place(folder);
         let mut file = AtomicFile::create(&path, Kind::Checkpoint)?;
         for line in lines {
-            // The draft remembers what the system said.
+            // `finish` returns the error.
             if file.write_all(&line.encode()?).is_err() {
                 break;
             }
@@ -81,7 +83,7 @@ impl Journal {
         file.finish().map(drop)
     }
 
-    /// Opens a journal that is in order.
+    /// Opens a valid journal to append to it.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let path = place(folder);
         let opened = private().append(true).open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
@@ -89,11 +91,11 @@ impl Journal {
         Ok(Self { path, file, length, is_torn: false })
     }
 
-    /// Adds a line, durably. When that fails, the next one begins where the last whole line ended.
+    /// Appends a line, durably. If that fails, the next line begins where the last complete one ended.
     pub(super) fn append(&mut self, line: &JournalRecord) -> Result<()> {
         let bytes = line.encode()?;
         if let Err(cause) = self.put(&bytes) {
-            // At once: on a full disk it is in the way of everything else.
+            // At once, because the incomplete line takes space on a full disk.
             self.is_torn = self.file.set_len(self.length).is_err();
             return Err(failure(&self.path, "written", cause));
         }

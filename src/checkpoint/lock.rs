@@ -1,4 +1,4 @@
-//! One process at a time: a file that is locked while a checkpoint is open, and says by whom.
+//! One process at a time: a file that is locked while a checkpoint is open, with the id of the process.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
@@ -10,16 +10,16 @@ use super::folder;
 use crate::error::{Error, Kind, Result};
 use crate::files::private;
 
-/// Its name, which readers of datasets skip.
+/// The name of the file, which readers of datasets skip.
 const NAME: &str = "_dataaccess.lock";
 /// A process id has fewer digits.
 const DIGITS: u64 = 20;
 
-/// A lock that is held. The file stays: to remove it would let a third process in beside a second.
+/// A lock that is held. The file is never removed, as two processes could then lock two files of the same name.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
-    /// A forked child inherits the lock and must not open it for others.
+    /// A forked child inherits the lock and must not release it.
     owner: u32,
 }
 
@@ -44,7 +44,7 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if self.owner == process::id() {
-            // Closing alone would leave it to a child that was forked meanwhile.
+            // Closing alone would leave the lock to a child that was forked meanwhile.
             _ = self.file.set_len(0);
             _ = self.file.unlock();
         }

@@ -1,7 +1,7 @@
-//! Which tasks of a run are done: a folder of parts that readers take for one dataset, and a journal beside them.
+//! The finished tasks of a run: a folder of part files that readers take for one dataset, and a journal beside them.
 //!
-//! Knows no requests and no rows: a task is a name, its part a file that somebody else writes. What a crash, another
-//! process or a damaged disk leaves behind is made good, or told; it never counts as rows.
+//! A task is a name here, and its part a file that the caller writes. What a crash, another process or a damaged disk
+//! leaves behind is repaired or reported; it is never read as rows.
 
 mod fault;
 mod fingerprint;
@@ -36,23 +36,23 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens the checkpoint of these tasks, or begins it. Afterwards the folder holds the parts of the tasks that are
-    /// done, each as it was written, and no others.
+    /// Opens the checkpoint of these tasks, or creates it. Afterwards the folder holds the unchanged parts of the finished
+    /// tasks, and no others.
     ///
     /// # Errors
-    /// `CheckpointMismatch` for that of another scan, `CheckpointLocked` while another process works on it,
-    /// `CheckpointCorrupt` for what is not as it was written, else `Checkpoint`.
+    /// `CheckpointMismatch` for the folder of another scan, `CheckpointLocked` while another process uses it,
+    /// `CheckpointCorrupt` for a file that has changed since it was written, else `Checkpoint`.
     pub fn open(folder: &Path, fingerprint: &Fingerprint, tasks: &[String]) -> Result<Self> {
         let folder = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
         let numbers = numbers(tasks)?;
         folder::make(&folder)?;
         #[cfg(unix)]
         folder::check(&folder)?;
-        // In this order: a run that begins meanwhile has its journal before its first part.
+        // In this order, because a run that begins meanwhile has its journal before its first part.
         if let Some(name) = folder::visible(&folder)?.first()
             && folder::file(&journal::place(&folder))?.is_none()
         {
-            let problem = format!("holds `{name}` and is no checkpoint");
+            let problem = format!("holds `{name}` and is not a checkpoint");
             return Err(refused(&folder, &problem).with_hint("name a new folder, or an empty one"));
         }
         let lock = Lock::take(&folder)?;
@@ -62,41 +62,41 @@ impl Checkpoint {
         Ok(Self { folder, tasks: tasks.to_vec(), state, journal, _lock: lock })
     }
 
-    /// Its folder.
+    /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Names and types of the columns, once [`Checkpoint::settle`] was told.
+    /// Names and types of the columns, once [`Checkpoint::freeze`] was called.
     #[must_use]
     pub fn frozen(&self) -> Option<&[(String, String)]> {
-        self.state.settled.as_deref()
+        self.state.frozen.as_deref()
     }
 
-    /// Keeps names and types of the columns, so that all parts match.
+    /// Stores the names and types of the columns, so that all parts match.
     ///
     /// # Errors
-    /// They are others than before, or the journal cannot be written.
+    /// They differ from the stored ones, or the journal cannot be written.
     pub fn freeze(&mut self, types: &[(String, String)]) -> Result<()> {
-        match &self.state.settled {
+        match &self.state.frozen {
             Some(before) if before == types => Ok(()),
             Some(_) => Err(defect("a checkpoint has columns already")),
             None => {
                 self.journal.append(&JournalRecord::Settled(types.to_vec()))?;
-                self.state.settled = Some(types.to_vec());
+                self.state.frozen = Some(types.to_vec());
                 Ok(())
             }
         }
     }
 
-    /// The tasks that are done, in the order in which they came to be.
+    /// The finished tasks, in the order in which they were finished.
     #[must_use]
     pub fn done(&self) -> &[CompletedTask] {
         &self.state.done
     }
 
-    /// The places of the other tasks, in their order.
+    /// The indices of the unfinished tasks, in their order.
     pub fn open_tasks(&self) -> impl Iterator<Item = usize> + '_ {
         let mut is_open = vec![true; self.tasks.len()];
         for done in &self.state.done {
@@ -107,7 +107,7 @@ impl Checkpoint {
         is_open.into_iter().enumerate().filter_map(|(task, is_open)| is_open.then_some(task))
     }
 
-    /// Where the part of a task is, or will be.
+    /// The path of the part of a task.
     ///
     /// # Errors
     /// There is no such task.
@@ -116,7 +116,7 @@ impl Checkpoint {
         Ok(folder::part(&self.folder, name))
     }
 
-    /// The part of a task on its way.
+    /// A new file for the part of a task.
     ///
     /// # Errors
     /// It cannot be written.
@@ -124,17 +124,17 @@ impl Checkpoint {
         AtomicFile::create(&self.place(task)?, Kind::Checkpoint)
     }
 
-    /// Keeps for good that a task is done. Its part is in its place by now; a task without rows may have none.
+    /// Records durably that a task is finished. Its part is complete by now; a task without rows may have none.
     ///
     /// # Errors
-    /// The journal cannot be written: the task is still open.
+    /// The journal cannot be written: the task is still unfinished.
     pub fn commit(&mut self, task: usize, entry: TaskRecord, file: Option<Written>) -> Result<()> {
         let place = self.place(task)?;
         if self.state.done.iter().any(|done| done.task == task) {
             return Err(defect("a task was done twice"));
         }
         if file.is_none() {
-            // One of an attempt whose end the journal could not take.
+            // The part of an attempt that could not be recorded.
             folder::remove(&place)?;
         }
         let done = CompletedTask { task, entry, file };
@@ -144,7 +144,7 @@ impl Checkpoint {
     }
 }
 
-/// The tasks by name. Each is the name of a file.
+/// The index of each task by its name, which is part of a file name.
 fn numbers(tasks: &[String]) -> Result<HashMap<&str, usize>> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let numbers: HashMap<_, _> = tasks.iter().enumerate().map(|(number, task)| (task.as_str(), number)).collect();
@@ -152,6 +152,6 @@ fn numbers(tasks: &[String]) -> Result<HashMap<&str, usize>> {
     if are_names && numbers.len() == tasks.len() {
         Ok(numbers)
     } else {
-        Err(defect("tasks have no names of their own"))
+        Err(defect("tasks have no unique plain names"))
     }
 }

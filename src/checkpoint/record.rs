@@ -9,29 +9,29 @@ use super::fingerprint::Fingerprint;
 use crate::error::Result;
 use crate::files::Written;
 
-/// What a run keeps of a task that is done.
+/// What the journal keeps of a finished task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskRecord {
-    /// Its rows.
+    /// Rows.
     pub rows: u64,
-    /// Bytes of its answer as they came.
+    /// Bytes of the response.
     pub bytes: u64,
-    /// Requests sent for it.
+    /// Requests sent.
     pub attempts: u32,
-    /// Seconds it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Whatever else the run wants to read again.
+    /// Other data of the run.
     pub extra: Value,
 }
 
-/// A task that is done.
+/// A finished task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompletedTask {
-    /// Its place among the tasks.
+    /// Its index among the tasks.
     pub task: usize,
-    /// What the run keeps of it.
+    /// Its journal entry.
     pub entry: TaskRecord,
-    /// What its part holds; none where it has no rows and needed none.
+    /// Size and hash of its part; None for a task without rows.
     pub file: Option<Written>,
 }
 
@@ -47,23 +47,24 @@ pub(super) enum JournalRecord {
     },
     /// Names and types of the columns, once they are known.
     Settled(Vec<(String, String)>),
-    /// A task is done.
+    /// A task is finished.
     Done { task: String, entry: TaskRecord, file: Option<Written> },
 }
 
 impl JournalRecord {
-    /// The line with its end.
+    /// The line with its line break.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
-        let json = serde_json::to_string(self).map_err(|cause| defect("a line makes no JSON").with_source(cause))?;
+        let json = serde_json::to_string(self)
+            .map_err(|cause| defect("a journal line cannot be encoded as JSON").with_source(cause))?;
         let line = format!("{} {json}", checksum(json.as_bytes()));
-        // What would not be read again is not written.
+        // A line that could not be read again is not written.
         if Self::decode(line.as_bytes()).as_ref() != Some(self) {
             return Err(defect("a line of the journal could not be read again"));
         }
         Ok((line + "\n").into_bytes())
     }
 
-    /// What a line without its end says; none if it is damaged.
+    /// Reads a line without its line break; None if it is damaged.
     pub(super) fn decode(line: &[u8]) -> Option<Self> {
         let (sum, json) = line.split_at_checked(CHECKSUM)?;
         let json = json.strip_prefix(b" ")?;

@@ -1,4 +1,4 @@
-//! Batches as CSV: a line of names, a null as nothing, a time as `2024-01-15 10:00:00`.
+//! Batches as CSV: a header line, null as an empty field, a time as `2024-01-15 10:00:00`.
 
 use arrow_array::RecordBatch;
 use arrow_csv::WriterBuilder;
@@ -16,29 +16,20 @@ const TIME: &str = "%Y-%m-%d %H:%M:%S%.f";
 #[derive(Debug)]
 pub struct Csv {
     file: AtomicFile,
-    schema: SchemaRef,
 }
 
 impl Csv {
-    /// A file whose first line has the names of this schema, whatever rows follow.
-    ///
-    /// # Errors
-    /// The draft cannot be written.
+    /// Begins a file with the header line of this schema, whether or not rows follow.
     pub fn new(file: AtomicFile, schema: &SchemaRef) -> Result<Self> {
-        let mut csv = Self { file, schema: SchemaRef::clone(schema) };
-        csv.begin()?;
+        let mut csv = Self { file };
+        csv.put(&RecordBatch::new_empty(SchemaRef::clone(schema)), true)?;
         Ok(csv)
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        let nothing = RecordBatch::new_empty(SchemaRef::clone(&self.schema));
-        self.put(&nothing, true)
     }
 
     fn put(&mut self, batch: &RecordBatch, header: bool) -> Result<()> {
         let builder = WriterBuilder::new().with_header(header).with_timestamp_format(TIME.to_owned());
         let put = builder.build(&mut self.file).write(batch);
-        put.map_err(|cause| self.file.told(cause))
+        put.map_err(|cause| self.file.to_error(cause))
     }
 }
 
@@ -49,7 +40,7 @@ impl Writer for Csv {
         self.put(batch, false)
     }
 
-    fn finish(self) -> Result<Written> {
+    fn finish(mut self) -> Result<Written> {
         self.file.finish()
     }
 }

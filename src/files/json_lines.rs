@@ -1,4 +1,4 @@
-//! Rows as JSON Lines: an object a line, with the values of the wire as they are in rows.
+//! Rows as JSON Lines: one object per line, with the wire values.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -9,26 +9,23 @@ use super::written::Written;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
 
-/// Writes rows whose first keys are these attributes.
+/// Writes rows as objects whose first keys are the attributes, in their order.
 #[derive(Debug)]
 pub struct JsonLines {
     file: AtomicFile,
-    /// Each in quotes, with its colon.
+    /// Each attribute as a JSON string, followed by its colon.
     keys: Vec<Vec<u8>>,
-    /// The lines of a block, made before they are written.
+    /// The lines of a block; a buffer that is used again for each block.
     lines: Vec<u8>,
 }
 
 impl JsonLines {
-    /// A file of rows whose first keys are these attributes, in this order.
-    ///
-    /// # Errors
-    /// None for names that are texts.
+    /// Begins a file whose rows have these attributes as their first keys.
     pub fn new(file: AtomicFile, attributes: &[String]) -> Result<Self> {
         let mut keys = Vec::with_capacity(attributes.len());
         for attribute in attributes {
             let mut key = Vec::new();
-            push_text(&mut key, attribute).map_err(|cause| file.told(cause))?;
+            push_string(&mut key, attribute).map_err(|cause| file.to_error(cause))?;
             key.push(b':');
             keys.push(key);
         }
@@ -45,12 +42,12 @@ impl JsonLines {
                 push_cell(&mut self.lines, cell)?;
             }
             let extras: Vec<_> = block.extras(row, &mut cursor).collect();
-            // A key that stands twice has its last value, as in a dict.
+            // A key that occurs twice keeps its last value, as in a dict.
             let mut values: HashMap<_, _> = extras.iter().copied().collect();
             for (name, _) in extras {
                 if let Some(json) = values.remove(name) {
                     self.lines.push(std::mem::replace(&mut separator, b','));
-                    push_text(&mut self.lines, name)?;
+                    push_string(&mut self.lines, name)?;
                     self.lines.push(b':');
                     push_json(&mut self.lines, json);
                 }
@@ -66,11 +63,11 @@ impl Writer for JsonLines {
 
     fn write(&mut self, block: &Block) -> Result<()> {
         self.lines.clear();
-        self.push(block).map_err(|cause| self.file.told(cause))?;
-        self.file.write_all(&self.lines).map_err(|cause| self.file.told(cause))
+        self.push(block).map_err(|cause| self.file.to_error(cause))?;
+        self.file.write_all(&self.lines).map_err(|cause| self.file.to_error(cause))
     }
 
-    fn finish(self) -> Result<Written> {
+    fn finish(mut self) -> Result<Written> {
         self.file.finish()
     }
 }
@@ -80,17 +77,17 @@ fn push_cell(out: &mut Vec<u8>, cell: Cell) -> serde_json::Result<()> {
         Cell::Null => out.extend_from_slice(b"null"),
         Cell::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
         Cell::Integer(number) | Cell::Number(number) => out.extend_from_slice(number.as_bytes()),
-        Cell::String(text) => push_text(out, text)?,
+        Cell::String(text) => push_string(out, text)?,
         Cell::Nested(json) => push_json(out, json),
     }
     Ok(())
 }
 
-fn push_text(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
+fn push_string(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
     serde_json::to_writer(out, text)
 }
 
-/// Checked JSON may stand on several lines. Its texts hold no line breaks that are not escaped.
+/// Valid JSON may span several lines, but its strings hold no unescaped line breaks.
 fn push_json(out: &mut Vec<u8>, json: &str) {
     out.extend(json.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')));
 }

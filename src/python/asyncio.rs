@@ -1,6 +1,7 @@
-//! The door of asynchronous calls: a future of the core becomes one of the running loop.
+//! Asynchronous calls: a future of the core becomes an asyncio future of the running loop.
 //!
-//! It uses our own runtime, as that of the bridge would not survive a fork, and a loop that may close at any time.
+//! pyo3-async-runtimes gets our own runtime, as its own one does not survive a fork, and an event loop that may be
+//! closed at any time.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -13,11 +14,13 @@ use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::{JoinError, JoinHandle};
 
+use super::bridge::{raise_in_python, with_gil};
 use super::raise::raise;
 use super::{bridge, finalization, log};
 use crate::error::Result;
+use crate::scan::panicked;
 
-/// Makes an asyncio future of the running loop. Cancelling it drops ours, and so its connection.
+/// Returns an asyncio future of the running loop. Cancelling it drops `future` and so closes its connection.
 pub(super) fn spawn<T>(
     py: Python<'_>,
     future: impl Future<Output = PyResult<T>> + Send + 'static,
@@ -25,20 +28,40 @@ pub(super) fn spawn<T>(
 where
     T: for<'py> IntoPyObject<'py> + Send + 'static,
 {
-    let _stay = finalization::AttachedScope::begin(py);
+    let _scope = finalization::AttachedScope::enter(py);
     bridge::runtime().map_err(|error| raise(py, error))?;
     let running = py.import("asyncio")?.call_method0("get_running_loop")?;
     let future = log::in_running_loop(py, future)?;
     let event_loop = Bound::new(py, Loop(running.unbind()))?.into_any();
-    generic::future_into_py_with_locals::<Door, _, T>(py, TaskLocals::new(event_loop), async move {
+    generic::future_into_py_with_locals::<CoreRuntime, _, T>(py, TaskLocals::new(event_loop), async move {
         match AssertUnwindSafe(future).catch_unwind().await {
             Ok(result) => result,
-            Err(_) => bridge::raise_in_python(Err(bridge::defect())).await,
+            Err(_) => raise_in_python(Err(panicked())).await,
         }
     })
 }
 
-/// A loop of asyncio, as the bridge uses it. Once it is closed, nobody is left to be told anything.
+/// As [`spawn`], for a future of the core. `handler` takes its events meanwhile; when both have ended, `finish` makes
+/// the result with the interpreter held.
+pub(super) fn spawn_call<T, H, R>(
+    py: Python<'_>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    handler: impl Future<Output = PyResult<H>> + Send + 'static,
+    finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
+) -> PyResult<Bound<'_, PyAny>>
+where
+    T: Send + 'static,
+    H: Send + 'static,
+    R: for<'py> IntoPyObject<'py> + Send + 'static,
+{
+    spawn(py, async move {
+        let future = async { raise_in_python(future.await).await };
+        let (value, taken) = tokio::try_join!(future, handler)?;
+        with_gil(move |py| finish(py, value, taken)).await
+    })
+}
+
+/// An asyncio loop for pyo3-async-runtimes. Once it is closed, nobody waits for a result.
 #[pyclass(frozen)]
 struct Loop(Py<PyAny>);
 
@@ -63,13 +86,13 @@ impl Loop {
     }
 }
 
-/// Our runtime, as the bridge to asyncio wants to see it.
-struct Door;
+/// Our runtime for pyo3-async-runtimes.
+struct CoreRuntime;
 
-/// A task that is gone, or a panic in it.
-struct Lost(Option<JoinError>);
+/// A task that panicked, was cancelled, or could not be started.
+struct TaskError(Option<JoinError>);
 
-impl generic::JoinError for Lost {
+impl generic::JoinError for TaskError {
     fn is_panic(&self) -> bool {
         self.0.as_ref().is_some_and(JoinError::is_panic)
     }
@@ -82,19 +105,14 @@ impl generic::JoinError for Lost {
     }
 }
 
-type Joined = Pin<Box<dyn Future<Output = Result<(), Lost>> + Send>>;
+type Joined = Pin<Box<dyn Future<Output = Result<(), TaskError>> + Send>>;
 
 fn joined(handle: Result<JoinHandle<()>>) -> Joined {
-    Box::pin(async move {
-        match handle {
-            Ok(handle) => handle.await.map_err(|error| Lost(Some(error))),
-            Err(_) => Err(Lost(None)),
-        }
-    })
+    Box::pin(async move { handle.map_err(|_| TaskError(None))?.await.map_err(|error| TaskError(Some(error))) })
 }
 
-impl generic::Runtime for Door {
-    type JoinError = Lost;
+impl generic::Runtime for CoreRuntime {
+    type JoinError = TaskError;
     type JoinHandle = Joined;
 
     fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
@@ -102,16 +120,16 @@ impl generic::Runtime for Door {
     }
 
     fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
-        // The bridge attaches inside this work, and would panic in an interpreter that is gone.
+        // The work attaches to the interpreter, which panics once that has exited.
         joined(bridge::runtime().map(|runtime| {
             runtime.spawn_blocking(|| {
-                finalization::while_open(work);
+                finalization::unless_exiting(work);
             })
         }))
     }
 }
 
-impl ContextExt for Door {
+impl ContextExt for CoreRuntime {
     fn scope<F, R>(_locals: TaskLocals, future: F) -> Pin<Box<dyn Future<Output = R> + Send>>
     where
         F: Future<Output = R> + Send + 'static,

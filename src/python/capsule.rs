@@ -1,8 +1,7 @@
-//! Arrow data in and out of capsules (the Arrow `PyCapsule` interface): streams of other libraries are taken out,
-//! our schemas, batches and streams are put in.
+//! The Arrow `PyCapsule` interface: imports streams of other libraries, exports our schemas, batches and streams.
 //!
-//! The one file of the bindings that may hold `unsafe`; it reads no row.
-#![expect(unsafe_code, reason = "a capsule holds a plain pointer, which nobody but its producer can vouch for")]
+//! The one file that may hold `unsafe`.
+#![expect(unsafe_code, reason = "a capsule holds a raw pointer, which only its producer can guarantee to be valid")]
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -18,8 +17,8 @@ use crate::error::{Error, Kind};
 /// The stream of an object that has `__arrow_c_stream__`.
 ///
 /// # Errors
-/// What the method raises, a `TypeError` when it gives anything but such a capsule, or `SandboxError` when what
-/// comes is no table.
+/// What the method raises, a `TypeError` when it returns anything but such a capsule, or `SandboxError` when the stream
+/// has no columns.
 pub(super) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
@@ -27,18 +26,18 @@ pub(super) fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamRea
     // once; what is left is marked as released, so that the capsule's destructor finds nothing to do.
     let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
     reader.map_err(|cause| {
-        let problem = format!("the rows come as an Arrow stream that is no table: {cause}");
+        let problem = format!("the rows are an Arrow stream without columns: {cause}");
         raise(object.py(), Error::new(Kind::Sandbox, problem))
     })
 }
 
-/// A schema for another library.
+/// Exports a schema.
 pub(super) fn of_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(|cause| defect(py, &cause))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// A batch for another library, as the pair of its schema and its arrays. The memory is shared.
+/// Exports a batch as the pair of its schema and its arrays. The memory is shared.
 pub(super) fn of_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
@@ -48,7 +47,7 @@ pub(super) fn of_batch<'py>(
     Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
-/// A stream of batches for another library, which pulls them whenever it likes, with or without the interpreter.
+/// Exports a stream of batches, which the other library pulls with or without holding the interpreter.
 pub(super) fn of_stream(
     py: Python<'_>,
     reader: impl RecordBatchReader + Send + 'static,
@@ -57,5 +56,5 @@ pub(super) fn of_stream(
 }
 
 fn defect(py: Python<'_>, cause: &ArrowError) -> PyErr {
-    raise(py, Error::new(Kind::Internal, format!("columns cannot be handed over: {cause}")))
+    raise(py, Error::new(Kind::Internal, format!("the columns cannot be exported: {cause}")))
 }

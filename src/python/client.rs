@@ -1,8 +1,8 @@
-//! The native client: arguments in, one call of the core through a door, plain Python values out.
+//! The native client: arguments in, one call of the core, plain Python values out.
 //!
-//! Each operation is a pair of methods, one for each door; what they share stands in one function.
+//! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::process::PerProcess;
 use super::raise::{no_unicode, raise};
 use super::rows::{self, RowsAndStats};
 use super::scan::RawScan;
-use super::token_arg::RawToken;
+use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::{Client, Waited};
@@ -29,7 +29,7 @@ use crate::error::{Error, Kind, Result};
 use crate::filter::{Search, export};
 use crate::scan::{LastStats, Scan};
 
-/// A client of one service. It may be shared by threads, and used after a fork.
+/// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawClient {
     settings: Settings,
@@ -50,13 +50,13 @@ impl RawClient {
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
-    /// The address of the service, as it is used.
+    /// The address of the service, normalized.
     #[getter]
     fn base_url(&self) -> &str {
         self.settings.base_url.as_str().trim_end_matches('/')
     }
 
-    /// A promotion code search: rows and their figures.
+    /// Searches promotion codes. Returns the rows and their figures.
     fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
     }
@@ -66,7 +66,7 @@ impl RawClient {
         self.search_async(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
     }
 
-    /// A search of any business object: as `search_codes`.
+    /// Searches any business object. Returns the rows and their figures.
     fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
@@ -76,7 +76,7 @@ impl RawClient {
         self.search_async(py, "search_items", request::items(arguments, &self.settings.zone)?)
     }
 
-    /// A scan of promotion codes. Nothing is sent.
+    /// A scan of promotion codes. Sends nothing.
     fn scan_codes(
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
@@ -88,7 +88,7 @@ impl RawClient {
         Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
     }
 
-    /// A scan of any business object. Nothing is sent.
+    /// A scan of any business object. Sends nothing.
     fn scan_items(
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
@@ -100,7 +100,7 @@ impl RawClient {
         Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
     }
 
-    /// A task of a scan, of the body that it sends.
+    /// A task of a scan, from the arguments of its request. Sends nothing.
     fn scan_task(
         slf: Bound<'_, Self>,
         call: &str,
@@ -113,10 +113,10 @@ impl RawClient {
         Ok(RawScan::new(slf.unbind(), scan.as_task()))
     }
 
-    /// The status entries of an export: the whole answer.
+    /// The status of an export: the complete response.
     fn download_segment(&self, py: Python<'_>, export_id: &Bound<'_, PyAny>) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id)?;
-        whole(py, &bridge::block(py, download, bridge::no_events(), |_, ()| Ok(()))?)
+        dict(py, &bridge::block(py, download)?)
     }
 
     /// As `download_segment`, awaited.
@@ -126,13 +126,10 @@ impl RawClient {
         export_id: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id)?;
-        bridge::spawn(py, async move {
-            let envelope = bridge::raise_in_python(download.await).await?;
-            bridge::with_gil(move |py| whole(py, &envelope)).await
-        })
+        bridge::spawn_call(py, download, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
     }
 
-    /// Waits for an export: whether it has ended, and the last answer.
+    /// Waits for an export. Returns whether it has ended, and the last response.
     fn wait_for_segment(
         &self,
         py: Python<'_>,
@@ -144,11 +141,11 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let mut updates = Updates::new(on_update);
-        let waited = bridge::block(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
+        let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
         updates.outcome(py, waited)
     }
 
-    /// As `wait_for_segment`, awaited; `on_update` is called in the loop's own thread.
+    /// As `wait_for_segment`, awaited. `on_update` is called in the loop's thread.
     fn wait_for_segment_async<'py>(
         &self,
         py: Python<'py>,
@@ -160,14 +157,10 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let updates = Updates::in_running_loop(py, on_update)?;
-        bridge::spawn(py, async move {
-            let wait = async { bridge::raise_in_python(wait.await).await };
-            let (waited, updates) = tokio::try_join!(wait, updates.relay(events))?;
-            bridge::with_gil(move |py| updates.outcome(py, waited)).await
-        })
+        bridge::spawn_call(py, wait, updates.relay(events), |py, waited, updates| updates.outcome(py, waited))
     }
 
-    /// Any other call: the whole answer.
+    /// Sends any body. Returns the complete response.
     fn call(
         &self,
         py: Python<'_>,
@@ -175,8 +168,7 @@ impl RawClient {
         body: &Bound<'_, PyAny>,
         idempotent: bool,
     ) -> PyResult<Py<PyDict>> {
-        let call = self.free(py, path, body, idempotent)?;
-        whole(py, &bridge::block(py, call, bridge::no_events(), |_, ()| Ok(()))?)
+        dict(py, &bridge::block(py, self.post(py, path, body, idempotent)?)?)
     }
 
     /// As `call`, awaited.
@@ -187,19 +179,16 @@ impl RawClient {
         body: &Bound<'py, PyAny>,
         idempotent: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.free(py, path, body, idempotent)?;
-        bridge::spawn(py, async move {
-            let envelope = bridge::raise_in_python(call.await).await?;
-            bridge::with_gil(move |py| whole(py, &envelope)).await
-        })
+        let call = self.post(py, path, body, idempotent)?;
+        bridge::spawn_call(py, call, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
     }
 
-    /// What was counted so far in this process.
+    /// The figures of all calls so far in this process.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, &self.held(py)?.stats())?)
+        Ok(pythonize(py, &self.client(py)?.stats())?)
     }
 
-    /// Ends the calls under way; later ones are refused. Twice is once.
+    /// Cancels the calls in flight and refuses later ones. Idempotent.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if !self.closed.load(Ordering::SeqCst) {
             self.core(py)?.close();
@@ -210,20 +199,21 @@ impl RawClient {
 }
 
 impl RawClient {
-    /// This process's client. After a fork a new one is made, with connections of its own.
+    /// The client of this process, unless it is closed.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(raise(py, Error::new(Kind::ClientClosed, "the client is closed")));
         }
-        if self.token.get().is_asking() {
+        if self.token.get().is_running() {
             return Err(PyRuntimeError::new_err(
-                "the token callable uses the client that asks it for a token: give it a client with a token of its own",
+                "the token callable uses the client that is calling it: give it a client with another token",
             ));
         }
-        self.held(py)
+        self.client(py)
     }
 
-    fn held(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
+    /// The client of this process. A forked child makes a new one, with its own connections.
+    fn client(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         self.core
             .get_or_try_make(|| Client::try_new(self.settings.clone(), self.token.get().token(), None))
             .map_err(|error| raise(py, error))
@@ -260,7 +250,7 @@ impl RawClient {
         Ok(async move { core.wait(export, timeout, poll, updates).await })
     }
 
-    fn free(
+    fn post(
         &self,
         py: Python<'_>,
         path: &Bound<'_, PyString>,
@@ -277,7 +267,7 @@ fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
     export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
 }
 
-fn whole(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
+fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
     json::envelope(py, envelope).map(Bound::unbind)
 }
 
@@ -288,7 +278,7 @@ fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
         .ok_or_else(|| raise(py, Error::new(Kind::Config, format!("{name}= must be more than 0 seconds, not {value}"))))
 }
 
-/// The settings by their names; Python's front always gives all of them.
+/// The settings by name. The Python package always passes all of them.
 fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     fn take<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
     where
@@ -301,9 +291,9 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
                 return no_unicode(settings.py(), &format!("{name}="));
             }
             let class = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            let told = PyTypeError::new_err(format!("{name}= cannot be a {class}"));
-            told.set_cause(settings.py(), Some(error));
-            told
+            let refusal = PyTypeError::new_err(format!("{name}= cannot be a {class}"));
+            refusal.set_cause(settings.py(), Some(error));
+            refusal
         })
     }
     Ok(Arguments {

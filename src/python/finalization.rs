@@ -1,8 +1,8 @@
-//! The way of threads into the interpreter, and its end: none enters once the interpreter is exiting.
+//! Keeps threads out of an interpreter that is exiting.
 //!
-//! Python ends a thread that comes back to it too late by unwinding its stack, which no frame of ours survives: what
-//! they hold of Python would be dropped in an interpreter that is gone. So whoever is inside when the exit begins is
-//! waited for, and whoever comes later comes no further.
+//! Python ends a thread that attaches too late by unwinding its stack, which our frames do not survive: the Python
+//! objects they hold would be dropped in an interpreter that is gone. So the exit waits for the threads that are
+//! attached, and later ones are not let in.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -11,104 +11,112 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::process::PerProcess;
 
-/// How long the exit waits for threads that are inside.
+/// How long the exit waits for attached threads.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Finalization {
-    closed_by: OnceLock<ThreadId>,
-    inside: AtomicUsize,
+    exiting: OnceLock<ThreadId>,
+    attached: AtomicUsize,
 }
 
 static FINALIZATION: PerProcess<Finalization> = PerProcess::empty();
 
 thread_local! {
-    /// Whether this thread has a stay.
-    static SCOPES: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread has an [`AttachedScope`].
+    static IN_SCOPE: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Finalization {
-    /// Counts this thread in, unless the gate is closed to it: the thread that exits may still come and go.
+    fn of_process() -> Arc<Self> {
+        FINALIZATION.get_or_make(Self::default)
+    }
+
+    /// Counts this thread in, unless another one is exiting the interpreter.
     fn enter(&self) -> bool {
-        self.inside.fetch_add(1, Ordering::SeqCst);
-        let open = self.closed_by.get().is_none_or(|by| *by == thread::current().id());
-        if !open {
+        self.attached.fetch_add(1, Ordering::SeqCst);
+        let may_enter = self.exiting.get().is_none_or(|thread| *thread == thread::current().id());
+        if !may_enter {
             self.leave();
         }
-        open
+        may_enter
     }
 
     fn leave(&self) {
-        self.inside.fetch_sub(1, Ordering::SeqCst);
+        self.attached.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Counts this thread in, or ends it here as far as Python can tell. The interpreter is not held.
-    fn enter_or_end(&self) {
+    /// Counts this thread in, or parks it for ever. Must be called without the interpreter.
+    fn enter_or_park(&self) {
         while !self.enter() {
             thread::park();
         }
     }
 }
 
-/// Counts a thread in for as long as it lives.
-struct Inside<'a>(&'a Finalization);
+/// Runs work that needs the interpreter on a thread of ours; `None` when the interpreter is exiting.
+pub(super) fn try_attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> T) -> Option<T> {
+    unless_exiting(|| Python::try_attach(work)).flatten()
+}
 
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        self.0.leave();
+/// As [`try_attach`], with an exception when the interpreter is exiting.
+pub(super) fn attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
+    try_attach(work).unwrap_or_else(|| Err(shutting_down()))
+}
+
+pub(super) fn shutting_down() -> PyErr {
+    PyRuntimeError::new_err("the interpreter is shutting down")
+}
+
+/// Runs work that attaches by itself; `None` when the interpreter is exiting.
+pub(super) fn unless_exiting<T>(work: impl FnOnce() -> T) -> Option<T> {
+    /// Leaves also when the work panics.
+    struct Leave(Arc<Finalization>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            self.0.leave();
+        }
     }
-}
-
-/// Runs what needs the interpreter, on a thread of ours; nothing when the interpreter is exiting.
-pub(super) fn enter<T>(work: impl for<'py> FnOnce(Python<'py>) -> T) -> Option<T> {
-    while_open(|| Python::try_attach(work)).flatten()
-}
-
-/// Runs what enters the interpreter by itself; nothing when the interpreter is exiting.
-pub(super) fn while_open<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let gate = FINALIZATION.get_or_make(Finalization::default);
-    if !gate.enter() {
+    let finalization = Finalization::of_process();
+    if !finalization.enter() {
         return None;
     }
-    let _inside = Inside(&gate);
+    let _leave = Leave(finalization);
     Some(work())
 }
 
-/// The time that a thread of the program spends in our frames, from which Python may be called.
+/// A thread of the program inside a call of ours, from which Python may be called.
 pub(super) struct AttachedScope {
-    /// That of the outermost stay of a thread.
-    gate: Option<Arc<Finalization>>,
+    /// None in a scope inside another one of the same thread.
+    finalization: Option<Arc<Finalization>>,
     _of_one_thread: PhantomData<*const ()>,
 }
 
 impl AttachedScope {
-    /// Begins a stay. Once the interpreter is exiting, a thread that is not the one that exits comes no further.
-    pub(super) fn begin(py: Python<'_>) -> Self {
-        let gate = (!SCOPES.get()).then(|| FINALIZATION.get_or_make(Finalization::default));
-        if let Some(gate) = &gate {
-            if !gate.enter() {
-                py.detach(|| gate.enter_or_end());
+    /// Enters a scope. Once another thread is exiting the interpreter, this one is parked for ever.
+    pub(super) fn enter(py: Python<'_>) -> Self {
+        let finalization = (!IN_SCOPE.get()).then(Finalization::of_process);
+        if let Some(finalization) = &finalization {
+            if !finalization.enter() {
+                py.detach(|| finalization.enter_or_park());
             }
-            SCOPES.set(true);
+            IN_SCOPE.set(true);
         }
-        Self { gate, _of_one_thread: PhantomData }
+        Self { finalization, _of_one_thread: PhantomData }
     }
 
-    /// Interrupts the stay for something that waits without the interpreter.
+    /// Waits for something without the interpreter, which may exit meanwhile.
     pub(super) fn detach<T: Send>(&self, py: Python<'_>, wait: impl FnOnce() -> T + Send) -> T {
-        let gate = self.gate.as_deref();
+        let Some(finalization) = self.finalization.as_deref() else { return py.detach(wait) };
         py.detach(|| {
-            if let Some(gate) = gate {
-                gate.leave();
-            }
+            finalization.leave();
             let waited = wait();
-            if let Some(gate) = gate {
-                gate.enter_or_end();
-            }
+            finalization.enter_or_park();
             waited
         })
     }
@@ -116,21 +124,21 @@ impl AttachedScope {
 
 impl Drop for AttachedScope {
     fn drop(&mut self) {
-        if let Some(gate) = &self.gate {
-            SCOPES.set(false);
-            gate.leave();
+        if let Some(finalization) = &self.finalization {
+            IN_SCOPE.set(false);
+            finalization.leave();
         }
     }
 }
 
-/// Closes the gate and waits for those inside: registered to run before the interpreter goes.
+/// Keeps other threads out and waits for those that are attached. Registered with `atexit`.
 #[pyfunction]
-pub(super) fn close_gate(py: Python<'_>) {
-    let gate = FINALIZATION.get_or_make(Finalization::default);
-    gate.closed_by.get_or_init(|| thread::current().id());
+pub(super) fn begin_finalization(py: Python<'_>) {
+    let finalization = Finalization::of_process();
+    finalization.exiting.get_or_init(|| thread::current().id());
     py.detach(|| {
         let end = Instant::now() + PATIENCE;
-        while gate.inside.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+        while finalization.attached.load(Ordering::SeqCst) > 0 && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
     });

@@ -1,7 +1,7 @@
-//! Whatever Python hands over, as a [`InputValue`]: the one place that looks at Python values of a request.
+//! Arguments of a request from Python as [`InputValue`].
 //!
-//! It judges nothing; what no request can hold becomes `Other`, so that all problems are told at once. It
-//! always ends: depth and number of values are bounded, also for lists that contain themselves.
+//! It refuses nothing: a value that no request can hold becomes `Other`, so that the core reports all problems together.
+//! Depth and number of values are limited, also for lists that contain themselves.
 
 use std::fmt;
 
@@ -14,22 +14,22 @@ use pyo3::types::{
 use crate::error::excerpt;
 use crate::filter::{ColumnCondition, Comparison, Days, InputValue, Method, Tree};
 
-/// Levels of lists, dicts and expressions that are looked into.
+/// Levels of lists, dicts and expressions that are read.
 const DEPTH: usize = 200;
-/// Values of one argument, all levels together, that are looked at.
+/// Values of one argument, on all levels together, that are read.
 const VALUES: usize = 1_000_000;
-/// Characters kept of what an unknown object says of itself.
+/// Characters of the repr of an unknown object.
 const SHOWN: usize = 60;
 
-/// A Python value as it was given.
+/// Reads a Python value.
 ///
 /// # Errors
-/// What an iterable of the caller's own raises while it is read.
+/// What an iterable of the caller raises while it is read.
 pub fn input(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
     Reader { values_left: VALUES }.read(object, DEPTH)
 }
 
-/// Counts what was read of one argument.
+/// Counts the values that were read of one argument.
 struct Reader {
     values_left: usize,
 }
@@ -58,7 +58,7 @@ impl Reader {
         }
         match kind_of_numpy(object)? {
             Some('M') => return self.numpy_times(object, depth),
-            // A span of time would become a number of no unit.
+            // A timedelta64 would become a number without a unit.
             Some('m') => return Ok(shown(object)),
             Some(_) => return self.plain_list_of(object, "tolist", depth),
             None => {}
@@ -71,7 +71,7 @@ impl Reader {
         self.iterable(object, depth)
     }
 
-    /// A class of `dataaccess.filters`, told by its exact type.
+    /// An object of `dataaccess.filters`, by its exact type.
     fn filter(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<InputValue>> {
         static EXPRESSION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         static COMPARISON: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -150,13 +150,13 @@ impl Reader {
         Ok(InputValue::Map(map))
     }
 
-    /// numpy counts times from 1970 in a unit that `tolist` drops: as texts they keep their meaning.
+    /// `tolist` would drop the unit of numpy times, so they are read as strings.
     fn numpy_times(&mut self, times: &Bound<'_, PyAny>, depth: usize) -> PyResult<InputValue> {
         let texts = times.call_method1("astype", ("str",))?.call_method0("tolist")?;
         Ok(as_times(self.read(&texts, depth)?))
     }
 
-    /// Reads what a library makes of its own values in plain Python; one that makes nothing of them is `Other`.
+    /// Reads the plain Python values that a library converts its own ones to, if it does.
     fn plain_list_of(&mut self, object: &Bound<'_, PyAny>, method: &str, depth: usize) -> PyResult<InputValue> {
         let values = object.call_method0(method)?;
         if values.get_type().is(object.get_type()) {
@@ -168,7 +168,7 @@ impl Reader {
     fn iterable(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<InputValue> {
         let class = object.get_type();
         let is_one_value = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
-        // A table would be read as the names of its columns. Its class is asked, as a lazy table works to tell them.
+        // A table would be read as the names of its columns. A lazy one computes `columns`, so the class is inspected.
         if is_one_value || object.is_instance_of::<PyType>() || class.hasattr("columns")? {
             return Ok(shown(object));
         }
@@ -192,13 +192,13 @@ impl Reader {
     }
 }
 
-/// The values that hold no others.
+/// Reads a value that holds no others.
 fn plain(object: &Bound<'_, PyAny>) -> PyResult<Option<InputValue>> {
     if object.is_none() {
         return Ok(Some(InputValue::Null));
     }
-    if let Ok(truth) = object.cast::<PyBool>() {
-        return Ok(Some(InputValue::Bool(truth.is_true())));
+    if let Ok(value) = object.cast::<PyBool>() {
+        return Ok(Some(InputValue::Bool(value.is_true())));
     }
     if let Ok(number) = object.cast::<PyInt>() {
         return Ok(Some(integer(number)));
@@ -207,7 +207,7 @@ fn plain(object: &Bound<'_, PyAny>) -> PyResult<Option<InputValue>> {
         return Ok(Some(InputValue::Number(number.value())));
     }
     if let Ok(text) = object.cast::<PyString>() {
-        // A lone surrogate has no place in any request.
+        // JSON cannot hold a lone surrogate.
         return Ok(Some(text.to_str().map_or_else(|_| shown(object), InputValue::text)));
     }
     if object.is_instance_of::<PyDate>() {
@@ -225,19 +225,19 @@ fn integer(number: &Bound<'_, PyInt>) -> InputValue {
     digits.and_then(|digits| digits.extract()).map_or_else(|_| shown(number), InputValue::BigInteger)
 }
 
-/// A date or datetime of any library, all of which are `datetime.date`; `NaT` is one too, and no time.
+/// A date or datetime of any library: all are subclasses of `datetime.date`, as is `NaT`.
 fn moment(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
     let text: String = object.call_method0("isoformat")?.extract()?;
     Ok(if text == "NaT" { shown(object) } else { InputValue::Moment(text) })
 }
 
-/// Texts that numpy made of times.
+/// Times from the strings that numpy makes of them.
 fn as_times(input: InputValue) -> InputValue {
     match input {
         InputValue::Text(text) if text == "NaT" => {
             InputValue::Other { type_name: "datetime64".to_owned(), shown: text }
         }
-        // A year or a month, which numpy counts as its first day.
+        // A year or a month means its first day.
         InputValue::Text(text) if text.len() == "2024".len() => InputValue::Moment(format!("{text}-01-01")),
         InputValue::Text(text) if text.len() == "2024-01".len() => InputValue::Moment(format!("{text}-01")),
         InputValue::Text(text) => InputValue::Moment(text),
@@ -246,9 +246,9 @@ fn as_times(input: InputValue) -> InputValue {
     }
 }
 
-/// The kind of a scalar or array of numpy: `M` for times, `m` for spans of time.
+/// The kind of a numpy scalar or array: `M` for datetime64, `m` for timedelta64.
 fn kind_of_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<char>> {
-    // A class made by hand may have no module, or one that is no text.
+    // A class may have no module, or one that is not a string.
     let module = object.get_type().getattr_opt("__module__")?.and_then(|module| module.extract::<String>().ok());
     let module = module.unwrap_or_default();
     if module != "numpy" && !module.starts_with("numpy.") {
@@ -279,7 +279,7 @@ fn other(object: &Bound<'_, PyAny>, shown: fmt::Arguments<'_>) -> InputValue {
     InputValue::Other { type_name, shown: shown.to_string() }
 }
 
-/// What an object says of itself; one that cannot is named by its type.
+/// The repr of an object, shortened.
 fn repr(object: &Bound<'_, PyAny>) -> String {
     match object.repr() {
         Ok(text) => excerpt(&text.to_string_lossy(), SHOWN),

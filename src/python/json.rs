@@ -1,4 +1,4 @@
-//! JSON texts as Python values and back, exactly: integers of any size, floats to the last bit.
+//! JSON as Python values and back, exactly: integers of any size, floats to the last bit.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use super::raise::raise;
 use crate::decode::{Envelope, Member, Members, Text};
 use crate::error::{Error, Problem};
 
-/// A value of checked JSON.
+/// A value of valid JSON.
 pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     match json.as_bytes().first() {
         Some(b'n') => Ok(py.None().into_bound(py)),
@@ -37,16 +37,16 @@ pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyA
     }
 }
 
-/// A number of checked JSON: an `int` unless it has a fraction or an exponent.
+/// A number of valid JSON: an `int` unless it has a fraction or an exponent.
 pub(super) fn number<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
-        let float: f64 = text.parse().map_err(|_| PyValueError::new_err("a number is no number"))?;
+        let float: f64 = text.parse().map_err(|_| PyValueError::new_err("invalid number in JSON"))?;
         return Ok(float.into_pyobject(py)?.into_any());
     }
     integer(py, text)
 }
 
-/// A whole number of any size.
+/// An integer of any size.
 pub(super) fn integer<'py>(py: Python<'py>, digits: &str) -> PyResult<Bound<'py, PyAny>> {
     match digits.parse::<i64>() {
         Ok(small) => Ok(small.into_pyobject(py)?.into_any()),
@@ -54,7 +54,7 @@ pub(super) fn integer<'py>(py: Python<'py>, digits: &str) -> PyResult<Bound<'py,
     }
 }
 
-/// A whole answer as a dict, in the order of the wire.
+/// A complete response as a dict, in the order of the wire.
 pub(super) fn envelope<'py>(py: Python<'py>, envelope: &Envelope) -> PyResult<Bound<'py, PyDict>> {
     members(py, &envelope.members)
 }
@@ -71,7 +71,7 @@ fn members<'py>(py: Python<'py>, members: &[(String, Member)]) -> PyResult<Bound
     Ok(dict)
 }
 
-/// A Python value as JSON, by Python's own writer; what JSON does not have is refused.
+/// A Python value as JSON, by Python's `json.dumps`. NaN and infinity are refused.
 pub(super) fn text(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Box<RawValue>> {
     let keywords = PyDict::new(py);
     keywords.set_item("allow_nan", false)?;
@@ -81,9 +81,9 @@ pub(super) fn text(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Box<Ra
     RawValue::from_string(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Python's writer lets a lone surrogate pass.
+/// `json.dumps` does not refuse a lone surrogate.
 fn no_unicode(py: Python<'_>) -> PyErr {
-    let message = "a text in it holds a lone surrogate, which no JSON can carry".to_owned();
+    let message = "a string in it holds a lone surrogate, which JSON cannot hold".to_owned();
     let problem = Problem { argument: "body".to_owned(), path: String::new(), message, value: String::new() };
     raise(py, Error::validation(vec![problem]))
 }

@@ -1,7 +1,7 @@
-//! What a watched call tells, as records of Python's `logging`.
+//! The events of a call as records of Python's `logging`.
 //!
-//! A synchronous call hands them over in its own thread, where it holds the interpreter anyway; one of asyncio in the
-//! thread of its loop. So a handler sees the thread and the context that made the call.
+//! A synchronous call emits them in its own thread, an asynchronous one in the thread of its loop, so a handler sees
+//! the thread and the context that made the call.
 
 use std::cell::Cell;
 use std::mem;
@@ -17,83 +17,76 @@ use super::finalization::AttachedScope;
 use crate::observe::{Event, Observer, observed};
 
 thread_local! {
-    /// Whether this thread is inside a handler. What a handler does is not told, or it would never end.
-    static TELLING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is inside a handler. The calls of a handler are not logged, or logging would never end.
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The observer of a call and what it will tell, if anybody wants to know.
-pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Option<Records>)> {
-    if TELLING.get() {
-        return Ok((None, None));
+/// The observer of a call, if logging is enabled, and the records that it will have.
+pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
+    let none = || Ok((None, Records { arrivals: Mutex::new(None), schedule: None }));
+    if IN_HANDLER.get() {
+        return none();
     }
     let (attempts, retries): (bool, bool) = py.import("dataaccess._core.log")?.call_method0("interest")?.extract()?;
     if !attempts && !retries {
-        return Ok((None, None));
+        return none();
     }
     let (observer, arrivals) = Observer::new(attempts);
-    Ok((Some(observer), Some(Records { arrivals: Mutex::new(Some(arrivals)), schedule: None })))
+    Ok((Some(observer), Records { arrivals: Mutex::new(Some(arrivals)), schedule: None }))
 }
 
-/// Runs a call of asyncio; what it tells is told by the loop that runs now.
+/// Runs an asynchronous call whose records the running loop emits.
 pub(super) fn in_running_loop<F: Future>(
     py: Python<'_>,
     future: F,
 ) -> PyResult<impl Future<Output = F::Output> + use<F>> {
     let (observer, mut records) = listen(py)?;
-    if let Some(records) = &mut records {
+    if observer.is_some() {
         let schedule = py.import("dataaccess._core.log")?.call_method0("scheduler")?;
         records.schedule = Some(Arc::new(schedule.unbind()));
     }
-    Ok(async move {
-        match records {
-            None => future.await,
-            // The call ends before its records: they are all told, or scheduled, before its outcome is.
-            Some(records) => tokio::join!(observed(observer, future), records.relay()).0,
-        }
-    })
+    // The call ends before its records do: all are emitted, or scheduled, before its result is set.
+    Ok(async move { tokio::join!(observed(observer, future), records.relay()).0 })
 }
 
-/// What one call has told and nobody has heard yet.
+/// The records of one call that were not emitted yet.
 pub(super) struct Records {
-    /// Taken when this is dropped.
+    /// None if nothing is logged, and once this was dropped.
     arrivals: Mutex<Option<mpsc::Receiver<Event>>>,
-    /// Has the loop call something; without it a record is told by whoever comes by.
+    /// Has the loop call something. Without it, the thread that comes by emits the records.
     schedule: Option<Arc<Py<PyAny>>>,
 }
 
 impl Records {
-    /// Tells what has come so far, in this thread.
-    ///
-    /// # Errors
-    /// What no handler may keep to itself, as Ctrl-C.
-    pub(super) fn tell(&self, py: Python<'_>) -> PyResult<()> {
-        // Whoever holds it is telling: another thread, or a handler further up in this one.
+    /// Emits the records so far in this thread. Raises what no handler may swallow, as `KeyboardInterrupt`.
+    pub(super) fn emit(&self, py: Python<'_>) -> PyResult<()> {
+        // While it is locked, another thread emits them, or a handler further up in this one.
         let Ok(mut arrivals) = self.arrivals.try_lock() else { return Ok(()) };
         while let Some(event) = arrivals.as_mut().and_then(|arrivals| arrivals.try_recv().ok()) {
-            tell(py, &event)?;
+            emit(py, &event)?;
         }
         Ok(())
     }
 
-    /// Has everything told as it comes, until the call is over.
+    /// Emits each record as it comes, until the call is over.
     async fn relay(mut self) {
         let mut events = Vec::new();
         while let Some(arrivals) = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner)
             && arrivals.recv_many(&mut events, usize::MAX).await > 0
         {
-            let (telling, schedule) = (Telling(mem::take(&mut events)), self.schedule.clone());
-            let passed = bridge::with_gil(move |py| match schedule {
-                Some(schedule) => schedule.call1(py, (telling,)).map(drop),
-                None => telling.__call__(py),
+            let (emit, schedule) = (Emit(mem::take(&mut events)), self.schedule.clone());
+            let emitted = bridge::with_gil(move |py| match schedule {
+                Some(schedule) => schedule.call1(py, (emit,)).map(drop),
+                None => emit.__call__(py),
             });
-            // A loop that is closed, or an interpreter that is going, tells nobody.
-            drop(passed.await);
+            // Records are lost once the loop is closed or the interpreter exits.
+            drop(emitted.await);
         }
     }
 }
 
 impl Drop for Records {
-    /// What is still to come, as the end of an attempt that was cancelled, is told when it comes.
+    /// Later records, as the end of an attempt that was cancelled, are emitted when they come.
     fn drop(&mut self) {
         let arrivals = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(arrivals) = arrivals.filter(|arrivals| !arrivals.is_closed() || !arrivals.is_empty()) {
@@ -103,25 +96,25 @@ impl Drop for Records {
     }
 }
 
-/// Events on their way to the thread that tells them.
+/// A callable that emits records in the thread that calls it.
 #[pyclass(frozen)]
-struct Telling(Vec<Event>);
+struct Emit(Vec<Event>);
 
 #[pymethods]
-impl Telling {
+impl Emit {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.iter().try_for_each(|event| tell(py, event))
+        self.0.iter().try_for_each(|event| emit(py, event))
     }
 }
 
-/// One record. A handler that fails harms nobody but itself.
-fn tell(py: Python<'_>, event: &Event) -> PyResult<()> {
-    let _stay = AttachedScope::begin(py);
+/// Emits one record. The exception of a handler is reported and does not end the call.
+fn emit(py: Python<'_>, event: &Event) -> PyResult<()> {
+    let _scope = AttachedScope::enter(py);
     let told = py.import("dataaccess._core.log")?.getattr("tell")?;
     let fields = pythonize(py, event)?;
-    let outer = TELLING.replace(true);
+    let outer = IN_HANDLER.replace(true);
     let outcome = told.call1((fields,));
-    TELLING.set(outer);
+    IN_HANDLER.set(outer);
     match outcome {
         Err(raised) if raised.is_instance_of::<PyException>(py) => raised.write_unraisable(py, Some(&told)),
         Err(raised) => return Err(raised),

@@ -4,7 +4,6 @@ mod asyncio;
 mod bridge;
 mod capsule;
 mod client;
-mod fault;
 mod finalization;
 mod input;
 mod json;
@@ -22,7 +21,6 @@ mod table;
 #[cfg(feature = "testing")]
 mod testing;
 mod token;
-mod token_arg;
 mod updates;
 mod values;
 
@@ -40,11 +38,9 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
-    use super::fault::RawFault;
-    #[pymodule_export]
     use super::request::{validate_codes, validate_items};
     #[pymodule_export]
-    use super::sandbox::RawSandbox;
+    use super::sandbox::{RawFault, RawSandbox};
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]
@@ -52,16 +48,16 @@ mod _native {
     #[pymodule_export]
     use super::table::{RawBatch, RawTable};
     #[pymodule_export]
-    use super::token_arg::RawToken;
+    use super::token::RawToken;
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 
-    /// The interpreter this module belongs to, told by the address of its modules.
+    /// The interpreter that this module belongs to, identified by the address of its `sys.modules`.
     static HOME: OnceLock<usize> = OnceLock::new();
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // From 3.12 on Python itself refuses.
+        // From 3.12 on, Python itself refuses a second interpreter.
         let modules = module.py().import("sys")?.getattr("modules")?.as_ptr() as usize;
         if *HOME.get_or_init(|| modules) != modules {
             return Err(PyImportError::new_err("dataaccess cannot be loaded in a second interpreter of one process"));
@@ -71,7 +67,8 @@ mod _native {
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;
         let py = module.py();
-        py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::finalization::close_gate, py)?,))?;
+        py.import("atexit")?
+            .call_method1("register", (wrap_pyfunction!(super::finalization::begin_finalization, py)?,))?;
         Ok(())
     }
 }

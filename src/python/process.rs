@@ -1,4 +1,4 @@
-//! State that belongs to one process: stamped with its id, made anew after a fork. Knows nothing of what it holds.
+//! State of one process, made again after a fork.
 
 use std::convert::Infallible;
 use std::mem;
@@ -7,36 +7,36 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
-/// A value and the process that made it.
+/// A value with the id of the process that made it.
 #[derive(Debug)]
 struct Stamped<T> {
     process: u32,
     value: Arc<T>,
 }
 
-/// Holds a value for the process that asks.
+/// Holds one value per process.
 ///
-/// A forked child must neither wait for a lock that a thread of its parent held, nor drop what its parent still
-/// uses: it would close sockets it shares. So there is no lock, and what was inherited is leaked.
+/// A forked child must neither wait for a lock that a thread of its parent held, nor drop a value of its parent, which
+/// would close shared sockets. So there is no lock, and an inherited value is leaked.
 #[derive(Debug)]
 pub(super) struct PerProcess<T> {
     slot: ArcSwapOption<Stamped<T>>,
 }
 
 impl<T> PerProcess<T> {
-    /// Holds nothing yet.
+    /// Without a value.
     pub(super) const fn empty() -> Self {
         Self { slot: ArcSwapOption::const_empty() }
     }
 
-    /// Holds a value that this process made.
+    /// With a value of this process.
     pub(super) fn holding(value: T) -> Self {
         let this = Self::empty();
         this.slot.store(Some(Arc::new(Stamped { process: process::id(), value: Arc::new(value) })));
         this
     }
 
-    /// This process's value, if it has one.
+    /// The value of this process, if it has one.
     pub(super) fn get(&self) -> Option<Arc<T>> {
         let current = self.slot.load_full()?;
         if current.process == process::id() {
@@ -46,14 +46,14 @@ impl<T> PerProcess<T> {
         None
     }
 
-    /// This process's value, made now if there is none.
+    /// The value of this process, made now if it has none.
     pub(super) fn get_or_make(&self, produce: impl FnOnce() -> T) -> Arc<T> {
         let made: Result<_, Infallible> = self.get_or_try_make(|| Ok(produce()));
         let Ok(value) = made;
         value
     }
 
-    /// This process's value, made now if there is none, which may fail.
+    /// As [`PerProcess::get_or_make`], for a value whose making may fail.
     pub(super) fn get_or_try_make<E>(&self, produce: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         let current = self.slot.load_full();
         if let Some(stamped) = current.as_ref().filter(|stamped| stamped.process == process::id()) {

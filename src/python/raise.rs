@@ -1,4 +1,4 @@
-//! Errors of the core as exceptions: one table from kind to class, the details as keywords.
+//! Errors of the core as exceptions, whose class follows from the kind and whose attributes are the details.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -7,26 +7,26 @@ use pythonize::pythonize;
 
 use crate::error::{Error, Kind};
 
-/// The exception for an error. The classes are Python's own, so that they pickle and hold their fields.
-#[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err hands it over")]
+/// The exception for an error. Its class is defined in Python, so that it pickles and has attributes.
+#[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err passes it by value")]
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
-    if let Some(theirs) = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>())
-        && speaks_for_itself(py, theirs).unwrap_or_default()
+    if let Some(original) = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>())
+        && passes_through(py, original).unwrap_or_default()
     {
-        return theirs.clone_ref(py);
+        return original.clone_ref(py);
     }
     build(py, &error).unwrap_or_else(|failure| failure)
 }
 
-/// Our own exceptions say all there is to say, and those that are no errors (Ctrl-C, exit) are for the caller.
-fn speaks_for_itself(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
+/// Whether an exception is raised as it is: our own ones, and those that are no errors, as `KeyboardInterrupt`.
+fn passes_through(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
     let ours = py.import("dataaccess.errors")?.getattr("DataAccessError")?;
     Ok(raised.matches(py, ours)? || !raised.is_instance_of::<PyException>(py))
 }
 
-/// The exception for a setting that is a text to Python alone.
+/// The exception for a string setting that is not valid Unicode.
 pub(super) fn no_unicode(py: Python<'_>, name: &str) -> PyErr {
-    raise(py, Error::new(Kind::Config, format!("{name} holds a lone surrogate, so it is no Unicode text")))
+    raise(py, Error::new(Kind::Config, format!("{name} holds a lone surrogate, so it is not valid Unicode")))
 }
 
 fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
@@ -43,7 +43,7 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         let problems = error
             .problems()
             .iter()
-            .map(|told| problem.call((), Some(&pythonize(py, told)?.cast_into::<PyDict>()?)))
+            .map(|fields| problem.call((), Some(&pythonize(py, fields)?.cast_into::<PyDict>()?)))
             .collect::<PyResult<Vec<_>>>()?;
         keywords.set_item("problems", problems)?;
     }
@@ -51,11 +51,11 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     keywords.set_item("retryable", error.is_retryable())?;
     let raised = PyErr::from_value(class.call((error.summary(),), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
-        let cause = if let Some(theirs) = cause.downcast_ref::<PyErr>() {
-            // What a callable of the user raised.
-            theirs.clone_ref(py)
-        } else if let Some(ours) = cause.downcast_ref::<Error>() {
-            build(py, ours)?
+        let cause = if let Some(original) = cause.downcast_ref::<PyErr>() {
+            // Raised by a callable of the user.
+            original.clone_ref(py)
+        } else if let Some(cause) = cause.downcast_ref::<Error>() {
+            build(py, cause)?
         } else {
             PyException::new_err(chain(cause))
         };

@@ -1,4 +1,4 @@
-//! Arguments of Python into requests that were checked: nothing is sent from here.
+//! Arguments from Python as checked requests. Sends nothing.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,12 +27,12 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
     items::check(items_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
 }
 
-/// The requests of a scan of promotion codes, or what is wrong with them.
+/// The requests of a scan of promotion codes, or their problems.
 pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
     Ok(codes::plan(codes_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
 }
 
-/// The requests of a scan of any business object, or what is wrong with them.
+/// The requests of a scan of any business object, or their problems.
 pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
     Ok(items::plan(items_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
 }
@@ -59,7 +59,7 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
     })
 }
 
-/// A scan of a plan, or all that is wrong with both.
+/// A scan of a plan. Raises the problems of the plan and of the schema together.
 pub(super) fn scan(
     operation: &'static str,
     plan: Result<Plan>,

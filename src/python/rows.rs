@@ -1,6 +1,6 @@
-//! A whole answer as dicts: a template copied for each record, its keys shared by all.
+//! Rows as dicts. Each is a copy of a template whose keys all rows share.
 //!
-//! Blocks of cells become dicts while the next are decoded.
+//! Blocks of cells become dicts while the next blocks are decoded.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::cells::{Block, Cell};
 use crate::client::{Client, Event};
 use crate::scan::{LastStats, Scan, Stats};
 
-/// Blocks of rows that may wait to become dicts; then the socket waits.
+/// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
 
 /// Rows, and their figures as a dict.
 pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
-/// The rows of a scan, waited for.
+/// The rows of a scan, from a synchronous call.
 pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<RowsAndStats> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-    let asking = async move { scan.rows(&client, sender).await };
-    let stats = bridge::block(py, asking, events, |py, event| rows.take(py, event))?;
-    rows.found(py, stats, last_stats)
+    let request = async move { scan.rows(&client, sender).await };
+    let stats = bridge::block_with(py, request, events, |py, event| rows.take(py, event))?;
+    rows.finish(py, stats, last_stats)
 }
 
 /// The rows of a scan, awaited.
@@ -38,20 +38,17 @@ pub(super) fn spawn(
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
-    bridge::spawn(py, async move {
-        let asking = async { bridge::raise_in_python(scan.rows(&client, sender).await).await };
-        let taking = async {
-            while let Some(event) = events.recv().await {
-                rows = bridge::with_gil(move |py| rows.take(py, event).map(|()| rows)).await?;
-            }
-            Ok(rows)
-        };
-        let (stats, rows) = tokio::try_join!(asking, taking)?;
-        bridge::with_gil(move |py| rows.found(py, stats, &last_stats)).await
-    })
+    let request = async move { scan.rows(&client, sender).await };
+    let taking = async move {
+        while let Some(event) = events.recv().await {
+            rows = bridge::with_gil(move |py| rows.take(py, event).map(|()| rows)).await?;
+        }
+        Ok(rows)
+    };
+    bridge::spawn_call(py, request, taking, move |py, stats, rows| rows.finish(py, stats, &last_stats))
 }
 
-/// The rows of a search, as far as they have come.
+/// The rows that have arrived.
 struct Rows {
     names: Vec<Py<PyString>>,
     template: Py<PyDict>,
@@ -59,7 +56,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// No rows yet; each will have these keys in this order.
+    /// No rows yet. Each will have these keys in this order.
     fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
         let names: Vec<_> = attributes.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let template = PyDict::new(py);
@@ -69,15 +66,13 @@ impl Rows {
         Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
     }
 
-    /// The rows with their figures, now that the answer has ended well.
-    fn found(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<RowsAndStats> {
-        let stats = Arc::new(stats);
-        let told = pythonize(py, stats.as_ref())?.unbind();
-        last_stats.store(Some(stats));
-        Ok((self.list, told))
+    /// The rows with their figures, now that the result is complete.
+    fn finish(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<RowsAndStats> {
+        let figures = pythonize(py, &stats)?.unbind();
+        last_stats.store(Some(Arc::new(stats)));
+        Ok((self.list, figures))
     }
 
-    /// Takes what a search tells.
     fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {
         match event {
             Event::Batch(block) => self.append(py, &block),

@@ -1,4 +1,4 @@
-//! The embedded service for Python: started, filled, given tokens, stopped. Whatever may block does so without the interpreter.
+//! The sandbox for Python. What may block does so without the interpreter.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,16 +7,18 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
+use pythonize::depythonize;
+use serde::Deserialize;
 
 use super::bridge;
-use super::fault::{self, RawFault};
 use super::load::load;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
 use crate::sandbox::{
-    Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, LoggedRequest, Options, Sandbox,
+    Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, FaultKind, Injected, LoggedRequest, Options,
+    Sandbox,
 };
 
 /// Address, whether others may reach it, a token, and names for it.
@@ -25,13 +27,13 @@ type RawAccess = (IpAddr, bool, Option<String>, Vec<String>);
 /// Time in seconds, method, path, headers, body and status of a request.
 type RawLoggedRequest<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
 
-/// A running service. It stops when it is dropped, but never in a forked child.
+/// A running sandbox. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawSandbox(pub(super) Arc<Sandbox>);
 
 #[pymethods]
 impl RawSandbox {
-    /// Starts a service, with demo data, with what a file holds, or empty.
+    /// Starts a sandbox: with demo data, with the data of a file, or empty.
     #[new]
     fn new(
         py: Python<'_>,
@@ -60,19 +62,19 @@ impl RawSandbox {
         py.detach(|| Sandbox::start(options)).map(|sandbox| Self(Arc::new(sandbox))).map_err(|error| raise(py, error))
     }
 
-    /// The address of the service.
+    /// The URL of the sandbox.
     #[getter]
     fn base_url(&self) -> &str {
         self.0.base_url()
     }
 
-    /// All scopes that mean something here.
+    /// All scopes of the API specification.
     #[getter]
     fn scopes(&self) -> Vec<String> {
         self.0.scopes()
     }
 
-    /// A new token; without scopes it has all of them.
+    /// Issues a token. Without `scopes` it has all of them.
     fn issue_token(&self, py: Python<'_>, scopes: Option<Vec<String>>, expires_in: Option<f64>) -> PyResult<String> {
         let scopes = scopes.unwrap_or_else(|| self.0.scopes());
         expires_in
@@ -113,13 +115,13 @@ impl RawSandbox {
         load(py, self, name, rows, replace)
     }
 
-    /// Takes all rows of an object away.
+    /// Deletes all rows of an object.
     fn clear(&self, py: Python<'_>, name: String) -> PyResult<usize> {
         let sandbox = Arc::clone(&self.0);
         bridge::wait(py, move || sandbox.clear(&name))
     }
 
-    /// Starts an export and gives its id; `course` is the seconds until it is listed, and from then until it ends.
+    /// Starts an export and returns its id. `course`: the seconds until it is listed, and from then until it ends.
     fn start_export(
         &self,
         py: Python<'_>,
@@ -136,7 +138,7 @@ impl RawSandbox {
         plan().and_then(|plan| self.0.start_export(export_id, &plan)).map_err(|error| raise(py, error))
     }
 
-    /// Brings a fault into force.
+    /// Injects a fault.
     fn begin_fault(
         &self,
         py: Python<'_>,
@@ -145,11 +147,11 @@ impl RawSandbox {
         after: u64,
         times: Option<u64>,
     ) -> PyResult<RawFault> {
-        let fault = Fault { kind: fault::kind(options)?, path, after, times };
-        py.detach(|| self.0.inject(fault)).map(RawFault::new).map_err(|error| raise(py, error))
+        let fault = Fault { kind: fault_kind(options)?, path, after, times };
+        py.detach(|| self.0.inject(fault)).map(RawFault).map_err(|error| raise(py, error))
     }
 
-    /// The latest requests, oldest first.
+    /// The logged requests, oldest first.
     fn requests<'py>(&self, py: Python<'py>) -> PyResult<Vec<RawLoggedRequest<'py>>> {
         let requests = py.detach(|| self.0.requests()).map_err(|error| raise(py, error))?;
         let raw = |request: LoggedRequest| {
@@ -160,15 +162,60 @@ impl RawSandbox {
         Ok(requests.into_iter().map(raw).collect())
     }
 
-    /// Forgets the requests.
+    /// Clears the request log.
     fn clear_requests(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.clear_requests()).map_err(|error| raise(py, error))
     }
 
-    /// Ends the service. Twice is once.
+    /// Stops the sandbox. Idempotent.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.0.stop());
     }
+}
+
+/// A fault in force, until it is ended or dropped. A forked child never ends it.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawFault(Injected);
+
+#[pymethods]
+impl RawFault {
+    /// The number of requests it has affected.
+    #[getter]
+    fn hits(&self) -> u64 {
+        self.0.hits()
+    }
+
+    /// Ends the fault. Idempotent.
+    fn end(&self, py: Python<'_>) {
+        py.detach(|| self.0.end());
+    }
+}
+
+/// A kind of fault with the names that its options have in Python, which has checked them.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum FaultOptions {
+    Reset { after_bytes: Option<usize> },
+    Cut { after_bytes: Option<usize> },
+    Stall { after_bytes: Option<usize> },
+    Status { status: u16, retry_after: Option<u64>, body: Option<String> },
+    Delay { seconds: f64 },
+    Drip { chunk_bytes: usize, seconds: f64 },
+    LateCode { code: i64 },
+}
+
+fn fault_kind(options: &Bound<'_, PyDict>) -> PyResult<FaultKind> {
+    // A delay that no duration can hold never ends.
+    let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    Ok(match depythonize(options)? {
+        FaultOptions::Reset { after_bytes } => FaultKind::Reset { after_bytes },
+        FaultOptions::Cut { after_bytes } => FaultKind::Cut { after_bytes },
+        FaultOptions::Stall { after_bytes } => FaultKind::Stall { after_bytes },
+        FaultOptions::Status { status, retry_after, body } => FaultKind::Status { status, retry_after, body },
+        FaultOptions::Delay { seconds } => FaultKind::Delay(duration(seconds)),
+        FaultOptions::Drip { chunk_bytes, seconds } => FaultKind::Drip { chunk_bytes, pause: duration(seconds) },
+        FaultOptions::LateCode { code } => FaultKind::LateCode(code),
+    })
 }
 
 /// The value of a switch; one of a kind that no switch takes is shown in its refusal.
@@ -176,8 +223,8 @@ fn setting(value: &Bound<'_, PyAny>) -> PyResult<Setting> {
     if value.is_none() {
         return Ok(Setting::None);
     }
-    if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(Setting::Boolean(truth.is_true()));
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(Setting::Boolean(value.is_true()));
     }
     let read = value.extract().map(Setting::Text).or_else(|_| value.extract().map(Setting::Integer));
     match read.or_else(|_| value.extract().map(Setting::Number)) {

@@ -1,5 +1,6 @@
-//! A scan as Python has it: opened as a stream, collected as a table or as rows, or handed over as a capsule.
+//! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
+use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +12,6 @@ use pythonize::pythonize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::bridge::Logged;
 use super::client::RawClient;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -24,10 +24,8 @@ use crate::columns::Options;
 use crate::error::Result;
 use crate::scan::{Collected, Format, LastStats, Progress, Report, RunOptions, Scan, Stats};
 
-/// Rows of a batch for whoever does not say how many.
-const BATCH_ROWS: usize = 65_536;
-/// And bytes.
-const BATCH_BYTES: usize = 8 << 20;
+/// The batches of calls without a batch size.
+const BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -35,7 +33,7 @@ pub(super) struct RawScan {
     client: Py<RawClient>,
     scan: Scan,
     last_stats: LastStats,
-    /// From the question for the schema to the stream that answers it.
+    /// From the export of the schema to that of the stream.
     preview: ArcSwapOption<SchemaPreview>,
 }
 
@@ -44,40 +42,40 @@ impl RawScan {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
     }
 
-    /// Begins a request.
+    /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let make = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
-        let (stream, logged) = Logged::around(py, make)?;
-        Ok(Opened::new(stream, logged))
+        let stream = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
+        let (stream, records) = bridge::start(py, stream)?;
+        Ok(Opened::new(stream, records))
     }
 
-    /// A stream whose answer has begun well, with its schema.
+    /// Opens a stream and waits for its first batch. Returns the schema too.
     fn begun(&self, py: Python<'_>, scan: &Scan) -> PyResult<(Opened, SchemaRef)> {
-        let opened = self.begin(py, scan, options(BATCH_ROWS, BATCH_BYTES, false, false))?;
+        let opened = self.begin(py, scan, BATCHES)?;
         opened.wait(py)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
         Ok((opened, schema))
     }
 }
 
-/// What is told of a run, as a dict, and of its tasks that failed: name and exception.
-type Told = (Py<PyAny>, Vec<(String, Py<PyAny>)>);
+/// The report of a run as a dict, and its failed tasks with their exceptions.
+type RawReport = (Py<PyAny>, Vec<(String, Py<PyAny>)>);
 
 #[pymethods]
 impl RawScan {
-    /// How many requests it sends.
+    /// The number of requests.
     #[getter]
     fn requests(&self) -> usize {
         self.scan.requests()
     }
 
-    /// The body of one of them.
+    /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)
     }
 
-    /// One of them on its own, and its name.
+    /// A request as a scan of its own, and its task id.
     fn task(&self, py: Python<'_>, index: usize) -> PyResult<(Self, String)> {
         let id = self.scan.task_id(index).map_err(|error| raise(py, error))?;
         Ok((Self::new(self.client.clone_ref(py), self.scan.task(index)), id))
@@ -88,30 +86,29 @@ impl RawScan {
         self.scan.attributes().to_vec()
     }
 
-    /// The figures of the last use that ended well.
+    /// The figures of the last complete use.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.last_stats.load_full().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
-    /// Begins a request whose batches are taken one by one.
+    /// Opens a stream of batches.
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize) -> PyResult<RawStream> {
-        self.begin(py, &self.scan, options(max_rows, max_bytes, false, false)).map(RawStream::new)
+        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }).map(RawStream::new)
     }
 
-    /// The whole answer in columns.
+    /// Collects the rows in columns.
     fn collect(&self, py: Python<'_>, limit: Option<u64>, views: bool) -> PyResult<RawTable> {
-        let collecting = self.collecting(py, limit, views)?;
-        bridge::block(py, collecting, bridge::no_events(), |_, ()| Ok(())).map(RawTable::new)
+        bridge::block(py, self.collecting(py, limit, views)?).map(RawTable::new)
     }
 
     /// As `collect`, awaited.
     fn collect_async<'py>(&self, py: Python<'py>, limit: Option<u64>, views: bool) -> PyResult<Bound<'py, PyAny>> {
         let collecting = self.collecting(py, limit, views)?;
-        bridge::spawn(py, async move { bridge::raise_in_python(collecting.await).await.map(RawTable::new) })
+        bridge::spawn_call(py, collecting, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 
-    /// The whole answer as rows, and their figures.
+    /// Collects the rows as dicts. Returns them with their figures.
     fn rows(&self, py: Python<'_>) -> PyResult<RowsAndStats> {
         rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats)
     }
@@ -121,13 +118,12 @@ impl RawScan {
         rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), Arc::clone(&self.last_stats))
     }
 
-    /// The rows into one file, and their figures.
+    /// Writes the rows to a file. Returns their figures.
     fn write(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<Py<PyAny>> {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
         let writing = self.writing(py, path, format, abandoned)?;
-        let stats = bridge::block(py, writing, bridge::no_events(), |_, ()| Ok(()))?;
-        self.used(py, stats)
+        self.used(py, bridge::block(py, writing)?)
     }
 
     /// As `write`, awaited.
@@ -135,15 +131,13 @@ impl RawScan {
         let (py, abandoned) = (slf.py(), CancellationToken::new());
         let writing = slf.get().writing(py, path, format, abandoned.clone())?;
         let scan = slf.unbind();
-        let future = bridge::spawn(py, async move {
-            let stats = bridge::raise_in_python(writing.await).await?;
-            bridge::with_gil(move |py| scan.get().used(py, stats)).await
-        })?;
+        let used = move |py: Python<'_>, stats, ()| scan.get().used(py, stats);
+        let future = bridge::spawn_call(py, writing, ready(Ok(())), used)?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }
 
-    /// The tasks that are not done into their files of a folder.
+    /// Runs the unfinished tasks into files of a folder.
     fn run(
         &self,
         py: Python<'_>,
@@ -152,15 +146,14 @@ impl RawScan {
         fail_fast: bool,
         known_row_cap: Option<u64>,
         on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<Told> {
-        let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap }, sender)?;
+    ) -> PyResult<RawReport> {
+        let (run, events) = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap })?;
         let mut updates = Updates::new(on_progress);
-        let report = bridge::block(py, run, events, |py, progress| updates.take(py, &progress))?;
-        told(py, report)
+        let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, &progress))?;
+        raw_report(py, report)
     }
 
-    /// As `run`, awaited; `on_progress` is called in the loop's own thread.
+    /// As `run`, awaited. `on_progress` is called in the loop's thread.
     fn run_async<'py>(
         &self,
         py: Python<'py>,
@@ -170,17 +163,12 @@ impl RawScan {
         known_row_cap: Option<u64>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (sender, events) = mpsc::channel(self.scan.requests() + 2);
-        let run = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap }, sender)?;
+        let (run, events) = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap })?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn(py, async move {
-            let run = async { bridge::raise_in_python(run.await).await };
-            let (report, _) = tokio::try_join!(run, updates.relay(events))?;
-            bridge::with_gil(move |py| told(py, report)).await
-        })
+        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
     }
 
-    /// The capsule of the schema. Where only an answer tells it, the request is sent, and the stream parked.
+    /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         if let Some(schema) = self.scan.schema(false) {
             return capsule::of_schema(py, &schema);
@@ -197,13 +185,13 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// The capsule of a stream whose answer has begun: that of the last question for the schema, or a new one.
+    /// Exports a stream: the one that the last export of the schema opened, or a new one.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,
             Some(preview) => match preview.stream() {
                 Some(opened) => (opened, SchemaRef::clone(&preview.schema)),
-                // It is gone, but what was told still holds: another answer has to fit it.
+                // The stream was closed, but a new one has to match the schema that was exported.
                 None => self.begun(py, &self.scan.frozen(&preview.schema))?,
             },
         };
@@ -212,7 +200,7 @@ impl RawScan {
     }
 }
 
-/// Cancels a token when a future is done, so that what works for it in the background learns of it.
+/// A callback that cancels a token when an asyncio future is done, so that a cancelled write leaves no file.
 #[pyclass(frozen)]
 struct Cancel(CancellationToken);
 
@@ -240,21 +228,21 @@ impl RawScan {
         Ok(async move { scan.write(&core, &path, format, &abandoned).await })
     }
 
-    /// Keeps the figures of a use that has ended well, and tells them.
+    /// Stores the figures of a complete use and returns them as a dict.
     fn used(&self, py: Python<'_>, stats: Stats) -> PyResult<Py<PyAny>> {
-        let told = pythonize(py, &stats)?.unbind();
+        let figures = pythonize(py, &stats)?.unbind();
         self.last_stats.store(Some(Arc::new(stats)));
-        Ok(told)
+        Ok(figures)
     }
 
     fn running(
         &self,
         py: Python<'_>,
-        order: RunOptions,
-        progress: mpsc::Sender<Progress>,
-    ) -> PyResult<impl Future<Output = Result<Report>> + Send + use<>> {
+        options: RunOptions,
+    ) -> PyResult<(impl Future<Output = Result<Report>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
-        Ok(async move { scan.run(&core, &order, progress).await })
+        let (sender, events) = mpsc::channel(scan.requests() + 2);
+        Ok((async move { scan.run(&core, &options, sender).await }, events))
     }
 
     fn collecting(
@@ -266,19 +254,15 @@ impl RawScan {
         let core = self.client.get().core(py)?;
         let (scan, last_stats) = (self.scan.limited(limit), Arc::clone(&self.last_stats));
         Ok(async move {
-            let collected = scan.collect(&core, options(BATCH_ROWS, BATCH_BYTES, views, true)).await?;
+            let collected = scan.collect(&core, Options { views, widen: true, ..BATCHES }).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         })
     }
 }
 
-fn told(py: Python<'_>, mut report: Report) -> PyResult<Told> {
+fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
     let failed = std::mem::take(&mut report.failed);
     let failed = failed.into_iter().map(|(task, error)| (task, raise(py, error).into_value(py).into_any())).collect();
     Ok((pythonize(py, &report)?.unbind(), failed))
-}
-
-fn options(max_rows: usize, max_bytes: usize, views: bool, widen: bool) -> Options {
-    Options { views, max_rows, max_bytes, widen }
 }

@@ -1,54 +1,49 @@
-//! A schema that was told before anybody asked for the rows, and the stream that keeps it.
+//! The stream that was opened to infer a schema, kept until its rows are exported.
 //!
-//! A schema that is not known beforehand is that of the first batch. So asking for it opens the stream, which then
-//! waits for whoever asks for the rows: one request for both. What was told binds this one answer and no later one.
+//! A schema that is not known beforehand is that of the first batch. Exporting it opens the stream, and the export of
+//! the stream that follows takes it: one request for both.
 
 use std::time::{Duration, Instant};
 
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 
-use super::bridge::Work;
+use super::bridge::{AbortOnDrop, spawn_work};
 use super::process::PerProcess;
+use super::raise::raise;
 use super::stream::Opened;
 
-/// How long a stream waits for whoever asked for its schema: a service would not hold an answer for ever.
+/// How long the stream is kept; a service does not hold a response for ever.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A stream that was opened for its schema.
+/// A schema that was exported, and the stream that has it.
+pub(super) struct SchemaPreview {
+    pub(super) schema: SchemaRef,
+    pending: PerProcess<PendingStream>,
+}
+
 struct PendingStream {
     opened: Opened,
     since: Instant,
-    _end: Work,
-}
-
-impl PendingStream {
-    /// Whoever wants it has to come in time; somewhat later its request is ended.
-    fn new(py: Python<'_>, opened: Opened) -> PyResult<Self> {
-        let waiting = opened.clone();
-        let end = Work::start(py, async move {
-            tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
-            waiting.abort();
-        })?;
-        Ok(Self { opened, since: Instant::now(), _end: end })
-    }
-}
-
-/// A schema that was told, and the stream that keeps the promise.
-pub(super) struct SchemaPreview {
-    pub(super) schema: SchemaRef,
-    parked: PerProcess<PendingStream>,
+    _close: AbortOnDrop<()>,
 }
 
 impl SchemaPreview {
-    /// The promise of a stream that has begun well.
     pub(super) fn new(py: Python<'_>, schema: SchemaRef, opened: Opened) -> PyResult<Self> {
-        Ok(Self { schema, parked: PerProcess::holding(PendingStream::new(py, opened)?) })
+        let unused = opened.clone();
+        // Some time after it can still be taken, so that it is never closed just after that.
+        let close = spawn_work(async move {
+            tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
+            unused.close();
+        });
+        let close = close.map_err(|error| raise(py, error))?;
+        let pending = PendingStream { opened, since: Instant::now(), _close: close };
+        Ok(Self { schema, pending: PerProcess::holding(pending) })
     }
 
-    /// The stream, unless it waited for too long or belongs to another process.
+    /// The stream, unless it was kept for too long or belongs to another process.
     pub(super) fn stream(&self) -> Option<Opened> {
-        let parked = self.parked.get()?;
-        (parked.since.elapsed() < PATIENCE).then(|| parked.opened.clone())
+        let pending = self.pending.get()?;
+        (pending.since.elapsed() < PATIENCE).then(|| pending.opened.clone())
     }
 }

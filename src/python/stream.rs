@@ -1,4 +1,4 @@
-//! A stream of batches as Python has it: taken by threads and tasks, or pulled by another library.
+//! A stream of batches for Python: read by threads and tasks, or pulled by another library.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,17 +11,18 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::bridge::{self, Logged};
+use super::bridge;
+use super::log::Records;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
-use crate::scan::{Next, Stream};
+use crate::scan::{Next, Stream, panicked};
 
-/// A stream, and what its tasks log.
+/// A stream, and the log records of its tasks.
 pub(super) struct Open {
     pub(super) stream: Stream,
-    logged: Logged,
+    records: Records,
 }
 
 /// An open stream, for the process that opened it.
@@ -29,8 +30,8 @@ pub(super) struct Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, logged: Logged) -> Self {
-        Self(Arc::new(PerProcess::holding(Open { stream, logged })))
+    pub(super) fn new(stream: Stream, records: Records) -> Self {
+        Self(Arc::new(PerProcess::holding(Open { stream, records })))
     }
 
     /// The stream, unless it was opened before a fork.
@@ -41,18 +42,18 @@ impl Opened {
         })
     }
 
-    /// Ends the request and its connection. Whoever reads on is told that it is not the answer's end.
-    pub(super) fn abort(&self) {
+    /// Closes the stream. A forked child has nothing to close.
+    pub(super) fn close(&self) {
         if let Ok(open) = self.get() {
-            open.stream.abort();
+            open.stream.close();
         }
     }
 
-    /// Waits, hearing Ctrl-C, until there is something to take.
+    /// Waits until there is something to take. Ctrl-C ends the waiting.
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
         let waiting = Arc::clone(&open);
-        open.logged.wait(py, async move { waiting.stream.wait().await })
+        bridge::wait_for(py, async move { waiting.stream.wait().await }, &open.records)
     }
 }
 
@@ -68,16 +69,20 @@ impl RawStream {
     fn open(&self, py: Python<'_>) -> PyResult<Arc<Open>> {
         self.0.get().map_err(|error| raise(py, error))
     }
+
+    fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
+        let open = self.open(py)?;
+        open.records.emit(py)?;
+        open.stream.take().map_err(|error| raise(py, error))
+    }
 }
 
 #[pymethods]
 impl RawStream {
-    /// The next batch; nothing at the end.
+    /// The next batch; None at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
-            let open = self.open(py)?;
-            open.logged.tell(py)?;
-            match open.stream.take().map_err(|error| raise(py, error))? {
+            match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
                 Next::NotYet => self.0.wait(py)?,
@@ -85,17 +90,15 @@ impl RawStream {
         }
     }
 
-    /// The next batch if it is there; nothing when it is not, or at the end.
+    /// The next batch if it is ready; None if it is not, or at the end.
     fn take(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
-        let open = self.open(py)?;
-        open.logged.tell(py)?;
-        match open.stream.take().map_err(|error| raise(py, error))? {
+        match self.try_next(py)? {
             Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }
 
-    /// Awaits that there is something to take, or the end. Whoever is cancelled meanwhile has taken nothing.
+    /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
     fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
         bridge::spawn(py, async move {
@@ -104,31 +107,31 @@ impl RawStream {
         })
     }
 
-    /// Whether there is nothing more: all was taken, or the stream was closed.
+    /// Whether the scan is complete and all batches were taken.
     #[getter]
     fn ended(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.open(py)?.stream.has_ended())
     }
 
-    /// The figures, once the answer has ended well.
+    /// The figures, once the scan is complete.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
-        Err(PyTypeError::new_err("batches on their way do not pickle: pickle the scan, which asks again"))
+        Err(PyTypeError::new_err(
+            "a stream of batches does not pickle: pickle the scan, which sends its requests again",
+        ))
     }
 
-    /// Ends the request and its connection. Twice is once; a forked child has nothing to close.
+    /// Cancels the requests in flight. Idempotent.
     fn close(&self) {
-        if let Ok(open) = self.0.get() {
-            open.stream.close();
-        }
+        self.0.close();
     }
 }
 
-/// A stream as another library pulls it: without the interpreter, whether or not somebody holds it.
+/// A stream that another library pulls, with or without holding the interpreter.
 pub(super) struct Pulled {
     opened: Opened,
     schema: SchemaRef,
@@ -155,9 +158,9 @@ impl Iterator for Pulled {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // A panic must not go on into a library of another language.
-        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(bridge::defect()));
-        // The library shows the text alone, so all is in it; most raise an OSError of it.
+        // A panic must not unwind into a library of another language.
+        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(panicked()));
+        // Most libraries raise an OSError with the text alone, so everything is in the text.
         pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
     }
 }

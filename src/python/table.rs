@@ -1,4 +1,4 @@
-//! Batches and tables as Python holds them: memory of Arrow, handed to other libraries without a copy.
+//! Batches and tables for Python: Arrow memory that other libraries take without a copy.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{capsule, values};
 use crate::columns::Type;
 use crate::scan::{Collected, Stats};
 
-/// Some rows in columns.
+/// A batch of rows in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawBatch(RecordBatch);
 
@@ -35,7 +35,7 @@ impl RawBatch {
         names(self.0.schema_ref())
     }
 
-    /// Its columns with the names of their types.
+    /// The names of the columns and of their types.
     #[getter]
     fn types(&self) -> Vec<(String, &'static str)> {
         types(self.0.schema_ref())
@@ -45,12 +45,12 @@ impl RawBatch {
         Err(no_pickle("a Batch"))
     }
 
-    /// The first rows as dicts; all of them without a number.
+    /// The first `most` rows as dicts, or all.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         dicts(py, std::slice::from_ref(&self.0), most)
     }
 
-    /// The capsules of the schema and the arrays.
+    /// Exports the schema and the arrays.
     fn array_capsules<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         capsule::of_batch(py, &self.0)
     }
@@ -60,7 +60,7 @@ impl RawBatch {
     }
 }
 
-/// A whole answer in columns.
+/// A complete result in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawTable {
     schema: SchemaRef,
@@ -91,7 +91,7 @@ impl RawTable {
         names(&self.schema)
     }
 
-    /// Its columns with the names of their types.
+    /// The names of the columns and of their types.
     #[getter]
     fn types(&self) -> Vec<(String, &'static str)> {
         types(&self.schema)
@@ -101,7 +101,7 @@ impl RawTable {
         Err(no_pickle("a Table"))
     }
 
-    /// A table of the same columns.
+    /// An empty table of the same columns.
     fn without_rows(&self) -> Self {
         let stats = Stats { rows: 0, ..Stats::clone(&self.stats) };
         Self { schema: SchemaRef::clone(&self.schema), batches: Vec::new(), stats: Arc::new(stats) }
@@ -112,12 +112,12 @@ impl RawTable {
         Ok(pythonize(py, self.stats.as_ref())?)
     }
 
-    /// The first rows as dicts; all of them without a number.
+    /// The first `most` rows as dicts, or all.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         dicts(py, &self.batches, most)
     }
 
-    /// The capsule of a stream over all batches, which begins at the first each time.
+    /// Exports a stream of all batches.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let batches = self.batches.clone().into_iter().map(Ok);
         capsule::of_stream(py, RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema)))

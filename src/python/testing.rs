@@ -1,15 +1,15 @@
-//! What only tests may do (feature `testing`): run time-outs and back-off on a faster clock, and panic.
+//! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off, and a panic.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
-use super::bridge::{block, no_events, spawn};
+use super::bridge::{block, spawn};
 use crate::error::Result;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
 
-/// For the clients made from now on: how many times faster than usual their time-outs and back-off run.
+/// How many times faster the time-outs and back-off of new clients run.
 pub(super) fn time_scale() -> u32 {
     TIME_SCALE.load(Ordering::Relaxed)
 }
@@ -20,21 +20,21 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(panic_for_test, module)?)
 }
 
-/// Sets how many times faster than usual the time-outs and back-off of clients made from now on run.
+/// Sets how many times faster the time-outs and back-off of new clients run.
 #[pyfunction]
 fn set_time_scale(times: u32) {
     TIME_SCALE.store(times, Ordering::Relaxed);
 }
 
-/// Panics where a call of the core runs, for the test that no panic reaches the interpreter.
+/// Panics inside a call, for the test that no panic reaches the interpreter.
 #[pyfunction]
 fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bound<'_, PyAny>> {
-    #[expect(clippy::panic, reason = "that is what it is for")]
+    #[expect(clippy::panic, reason = "the test needs a panic")]
     fn panicking<T>() -> impl Future<Output = T> {
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
     if asynchronous {
         return spawn(py, panicking::<PyResult<()>>());
     }
-    block(py, panicking::<Result<()>>(), no_events(), |_, ()| Ok(())).map(|()| py.None().into_bound(py))
+    block(py, panicking::<Result<()>>()).map(|()| py.None().into_bound(py))
 }

@@ -1,16 +1,20 @@
-//! `token=` as a callable: called on a thread of its own, so that no future of the core needs the interpreter.
+//! `token=`: a string, or a callable, which runs on a thread of its own, so that no future of the core needs the
+//! interpreter.
 
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
 
 use super::finalization;
-use crate::client::{Grant, TokenFuture, TokenSource};
+use super::raise::{no_unicode, raise};
+use crate::client::{Grant, Token, TokenFuture, TokenSource};
+use crate::config::environment;
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
 
@@ -18,25 +22,79 @@ use crate::secret::Secret;
 const LEAST_UNIX_SECONDS: f64 = 1e9;
 
 thread_local! {
-    /// The callable that this thread runs, told by its address.
+    /// The callable that this thread runs, identified by its address.
     static RUNNING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A Python callable that gives a text or `(text, expires_at)`.
-///
-/// It is shared, so that a future can hand it to a thread without the interpreter.
-pub(super) struct Callable(Arc<Py<PyAny>>);
+/// A token, or the callable that gives one. Its repr has no secret, and it does not pickle.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawToken {
+    token: Token,
+    source: &'static str,
+    callable: Option<Py<PyAny>>,
+}
 
-impl Callable {
-    pub(super) fn new(callable: Py<PyAny>) -> Self {
-        Self(Arc::new(callable))
+#[pymethods]
+impl RawToken {
+    #[new]
+    fn new(token: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = token.py();
+        let fixed = |text: String, source| {
+            let token = Secret::try_new(text).map(Token::Fixed).map_err(|error| raise(py, error))?;
+            Ok(Self { token, source, callable: None })
+        };
+        if token.is_none() {
+            let text = environment::read(environment::TOKEN).ok_or_else(|| raise(py, missing()))?;
+            return fixed(text, "environment");
+        }
+        if let Ok(text) = token.cast::<PyString>() {
+            return fixed(text.to_str().map_err(|_| no_unicode(py, "token="))?.to_owned(), "text");
+        }
+        if token.is_callable() {
+            let callable = token.clone().unbind();
+            let source = Token::Source(Arc::new(Callable(Arc::new(callable.clone_ref(py)))));
+            return Ok(Self { token: source, source: "callable", callable: Some(callable) });
+        }
+        let class = token.get_type().name()?;
+        Err(PyTypeError::new_err(format!("token= must be a string or a callable that returns one, not {class}")))
     }
 
-    /// Whether it is this callable that asks: then it would wait for itself.
-    pub(super) fn is_asking(callable: &Py<PyAny>) -> bool {
-        RUNNING.get() == callable.as_ptr() as usize
+    /// `text`, `environment` or `callable`.
+    #[getter]
+    fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The callable, if it is one.
+    #[getter]
+    fn callable(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.callable.as_ref().map(|callable| callable.clone_ref(py))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("RawToken({})", self.source)
     }
 }
+
+impl RawToken {
+    /// Whether this thread runs the callable of this token, which would then wait for itself.
+    pub(super) fn is_running(&self) -> bool {
+        self.callable.as_ref().is_some_and(|callable| RUNNING.get() == callable.as_ptr() as usize)
+    }
+
+    pub(super) fn token(&self) -> Token {
+        self.token.clone()
+    }
+}
+
+fn missing() -> Error {
+    Error::new(Kind::Config, "no token")
+        .with_hint(format!("pass token= or set {}; Client(\"sandbox:demo\") brings its own", environment::TOKEN))
+}
+
+/// A callable that returns a string or `(string, expires_at)`. Shared, so that a future can pass it to a thread without
+/// the interpreter.
+struct Callable(Arc<Py<PyAny>>);
 
 impl fmt::Debug for Callable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,13 +109,12 @@ impl TokenSource for Callable {
         Box::pin(async move {
             let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
                 RUNNING.set(callable.as_ptr() as usize);
-                let grant = finalization::enter(|py| ask(py, callable.bind(py)));
-                // Nobody waits any more when the call was cancelled.
+                let grant = finalization::try_attach(|py| call(py, callable.bind(py)));
+                // The receiver is gone when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
             });
-            started.map_err(|error| {
-                Error::new(Kind::Internal, format!("no thread could be started: {error}")).retryable()
-            })?;
+            started
+                .map_err(|error| Error::new(Kind::Internal, format!("cannot start a thread: {error}")).retryable())?;
             receiver.await.unwrap_or_else(|_| Err(shutting_down()))
         })
     }
@@ -67,20 +124,20 @@ fn shutting_down() -> Error {
     Error::new(Kind::Internal, "no token: the interpreter is shutting down")
 }
 
-fn ask(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
-    let answer = callable.call0().and_then(|returned| awaited(py, returned)).map_err(|raised| {
+fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
+    let returned = callable.call0().and_then(|returned| awaited(py, returned)).map_err(|raised| {
         let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
         Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised).retryable()
     })?;
-    if let Ok(text) = answer.cast::<PyString>() {
+    if let Ok(text) = returned.cast::<PyString>() {
         return grant(text, None);
     }
-    if let Ok(pair) = answer.cast::<PyTuple>()
+    if let Ok(pair) = returned.cast::<PyTuple>()
         && let Ok((text, end)) = pair.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()
     {
         return grant(&text, Some(expiry(&end)?));
     }
-    let class = answer.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    let class = returned.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     Err(Error::new(
         Kind::Config,
         format!("the token callable returned a {class}, not a string or (string, expires_at)"),
@@ -93,19 +150,19 @@ fn awaited<'py>(py: Python<'py>, returned: Bound<'py, PyAny>) -> PyResult<Bound<
 }
 
 fn grant(text: &Bound<'_, PyString>, expires_at: Option<SystemTime>) -> Result<Grant> {
-    // Without its cause: Python's UnicodeEncodeError holds the whole text.
-    let text = text
-        .to_str()
-        .map_err(|_| Error::new(Kind::Config, "the token callable gave a text that cannot be written as UTF-8"))?;
+    // Without its cause: Python's UnicodeEncodeError holds the token.
+    let text = text.to_str().map_err(|_| {
+        Error::new(Kind::Config, "the token callable returned a string that cannot be encoded as UTF-8")
+    })?;
     Ok(Grant { token: Secret::try_new(text.to_owned())?, expires_at })
 }
 
-/// A time with a zone, or Unix seconds.
+/// A datetime with a time zone, or Unix seconds.
 fn expiry(end: &Bound<'_, PyAny>) -> Result<SystemTime> {
-    let wrong = |what: &str| Error::new(Kind::Config, format!("the token callable gave an expires_at that {what}"));
+    let wrong = |what: &str| Error::new(Kind::Config, format!("the token callable returned an expires_at that {what}"));
     if let Ok(moment) = end.cast::<PyDateTime>() {
         if moment.getattr("tzinfo").is_ok_and(|zone| zone.is_none()) {
-            return Err(wrong("has no zone; write datetime.now(timezone.utc) + …"));
+            return Err(wrong("has no time zone; write datetime.now(timezone.utc) + …"));
         }
         let seconds = moment.call_method0("timestamp").and_then(|seconds| seconds.extract::<f64>());
         return unix(seconds.map_err(|raised| wrong("is out of range").with_source(raised))?)

@@ -1,4 +1,4 @@
-//! Columns as plain Python values: numbers, texts, JSON; a time as the document writes it.
+//! Columns as plain Python values: numbers, strings, JSON; a time as the service writes it.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;

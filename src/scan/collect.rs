@@ -1,4 +1,4 @@
-//! All batches of the answers, kept until they have ended well, with one schema that fits them all.
+//! A complete result: all batches with one schema that fits them, or all rows.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use tokio::sync::mpsc;
 use super::record_stats::WithStats;
 use super::responses::Responses;
 use super::{Scan, Stats};
-use crate::cells::{Block, Cells};
+use crate::cells::Block;
 use crate::client::{Client, Event};
 use crate::columns::{self, ColumnSink, Options};
 use crate::error::{Error, Kind, Result};
 
-/// Whole answers in columns.
+/// The complete result of a scan in columns.
 #[derive(Debug)]
 pub struct Collected {
     /// The types of the columns, which fit all rows.
     pub schema: SchemaRef,
     /// The rows.
     pub batches: Vec<RecordBatch>,
-    /// How it was come by.
+    /// Figures and warnings.
     pub stats: Arc<Stats>,
 }
 
 impl Scan {
-    /// Collects the answers in columns.
+    /// Sends the requests and collects the rows in columns, whose types fit all rows.
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
         let (columns, time_column) = (self.columns.clone(), self.time_column());
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
@@ -43,16 +43,14 @@ impl Scan {
         Ok(Collected { schema, batches, stats })
     }
 
-    /// Collects the answers as rows, in blocks that go to `events`.
+    /// Sends the requests and passes the rows in blocks to `events`.
     pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
-        let (columns, time_column) = (self.attributes().len(), self.time_column());
-        let sink = move || WithStats::new(Cells::new(columns), time_column);
-        // All rows are wanted in the end: those of one response wait for the consumer, not the response for them.
-        let most_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
-        let mut responses = Responses::new(self, client, self.collected(), most_bytes, sink);
+        // The caller collects all rows anyway, so only those of a single request are held back for a slow consumer.
+        let max_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
+        let mut responses = Responses::of_cells(self, client, self.collected(), max_bytes);
         while let Some(event) = responses.next().await? {
             let sent = events.send(event).await;
-            sent.map_err(|_| Error::new(Kind::Internal, "the rows of a scan were abandoned"))?;
+            sent.map_err(|_| Error::new(Kind::Internal, "the consumer of the rows is gone"))?;
         }
         Ok(responses.stats())
     }

@@ -1,4 +1,4 @@
-//! The day that a scan asked for, and the rows of another: which zone of the service would explain them.
+//! The day that a request asks for, rows outside it, and the time zone of the service that would explain them.
 
 use crate::contract::codes::REQUIRED_COLUMN;
 use crate::contract::condition::{Condition, EQUALS, TIME_UNIT};
@@ -8,40 +8,40 @@ use crate::time::{Moment, Zone};
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// The offsets there are, in steps of a quarter of an hour.
+/// The UTC offsets in use lie between these, in steps of a quarter of an hour.
 const WESTERNMOST: i64 = -12 * HOUR;
 const EASTERNMOST: i64 = 14 * HOUR;
 const STEP: i64 = 15 * MINUTE;
 
-/// A day of the caller's zone, in Unix milliseconds.
+/// A day in the caller's zone, in Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Day {
-    /// What was sent.
+    /// The instant in the request.
     sent: i64,
     start: i64,
     end: i64,
 }
 
 impl Day {
-    /// The day of `on(day)`, if that is what a promotion code search asks for.
-    pub(super) fn asked(body: &SearchBody, zone: &Zone) -> Option<Self> {
+    /// The day that a promotion code search asks for with `on(day)`, if it does.
+    pub(super) fn requested(body: &SearchBody, zone: &Zone) -> Option<Self> {
         let mut conditions = body.filters.or.iter().flat_map(|group| &group.and);
         let sent = conditions.find_map(day_of)?;
         let start = zone.start_of_day(Moment::from_milliseconds(sent).ok()?).ok()?.milliseconds();
-        // Some hour of the next day, however long clocks make this one.
+        // An instant of the next day, whether clock changes make this one shorter or longer.
         let later = Moment::from_milliseconds(start + DAY + DAY / 2).ok()?;
         let end = zone.start_of_day(later).ok()?.milliseconds();
         Some(Self { sent, start, end })
     }
 
-    /// Whether rows between two instants are all of this day.
-    fn holds(self, (earliest, latest): (i64, i64)) -> bool {
+    /// Whether all instants of a range lie in this day.
+    fn contains(self, (earliest, latest): (i64, i64)) -> bool {
         self.start <= earliest && latest < self.end
     }
 
-    /// Whether they are all of the day that holds what was sent, where a service cuts its days at this offset, or at
-    /// one of two whose clock may change within that day.
-    fn holds_at(self, offsets: &[i64], (earliest, latest): (i64, i64)) -> bool {
+    /// Whether all instants of a range lie in the day of the sent instant at these UTC offsets: at the first one, or
+    /// at either where the clock changes within that day.
+    fn contains_at(self, offsets: &[i64], (earliest, latest): (i64, i64)) -> bool {
         offsets.iter().any(|begin| {
             let day = (self.sent + begin).div_euclid(DAY);
             let is_before_end = |end: &i64| latest < (day + 1) * DAY - end;
@@ -50,63 +50,65 @@ impl Day {
     }
 }
 
-/// The answers of days, and the rows of other days in them.
+/// Collects, over the responses of several days, those with rows outside their day.
 #[derive(Debug)]
 pub(super) struct OutOfDayRows {
-    /// The times of the first answer that has any, as the document writes times, which is in UTC.
+    /// The least and greatest time of the first such response, as the service writes times, in UTC.
     first: Option<(String, String)>,
-    answers: u64,
-    odd: u64,
-    /// The offsets at which a service may cut its days, given all answers: whole hours come first, then the nearest.
+    days: u64,
+    odd_days: u64,
+    /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC.
     offsets: Vec<i64>,
-    /// The winter's offsets of those that put the clock on by an hour in summer, likewise.
-    changing: Vec<i64>,
+    /// The winter offsets of the zones with an hour of summer time that explain them, in the same order.
+    summer_time: Vec<i64>,
 }
 
 impl Default for OutOfDayRows {
     fn default() -> Self {
-        let mut offsets: Vec<i64> =
-            (0..=(EASTERNMOST - WESTERNMOST) / STEP).map(|step| WESTERNMOST + step * STEP).collect();
+        let steps = 0..=(EASTERNMOST - WESTERNMOST) / STEP;
+        let mut offsets: Vec<i64> = steps.map(|step| WESTERNMOST + step * STEP).collect();
         offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
-        Self { first: None, answers: 0, odd: 0, changing: offsets.clone(), offsets }
+        Self { first: None, days: 0, odd_days: 0, summer_time: offsets.clone(), offsets }
     }
 }
 
 impl OutOfDayRows {
-    /// Adds an answer whose rows have their times between these two. Answers whether some are of another day.
+    /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
     pub(super) fn add(&mut self, day: Option<Day>, times: Option<&(String, String)>) -> bool {
         let (Some(day), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
-        let Some(span) = read(least).zip(read(greatest)) else { return false };
-        self.answers += 1;
-        self.offsets.retain(|offset| day.holds_at(&[*offset], span));
-        self.changing.retain(|offset| day.holds_at(&[*offset, offset + HOUR], span));
-        let is_odd = !day.holds(span);
+        let Some(range) = read(least).zip(read(greatest)) else { return false };
+        self.days += 1;
+        self.offsets.retain(|offset| day.contains_at(&[*offset], range));
+        self.summer_time.retain(|offset| day.contains_at(&[*offset, offset + HOUR], range));
+        let is_odd = !day.contains(range);
         if is_odd {
-            self.odd += 1;
+            self.odd_days += 1;
             self.first.get_or_insert_with(|| (least.clone(), greatest.clone()));
         }
         is_odd
     }
 
-    /// What is odd about all of them, told once.
-    pub(super) fn told(&self) -> Option<String> {
+    /// One message for all of them; none if all rows lie in their day.
+    pub(super) fn message(&self) -> Option<String> {
         let (least, greatest) = self.first.as_ref()?;
-        let told = format!("rows of another day than asked for: {REQUIRED_COLUMN} is from {least} to {greatest} (UTC)");
-        let told = match self.answers {
-            1 => told,
-            all => format!("{told}, and {} of {all} days are like that", self.odd),
+        let count = match self.days {
+            1 => String::new(),
+            days => format!(" in {} of {days} days", self.odd_days),
         };
-        let zone = match (self.offsets.first(), self.changing.first()) {
-            (Some(offset), _) => format!("UTC{}", sign(*offset)),
-            (None, Some(winter)) => format!("UTC{}, and UTC{} in summer", sign(*winter), sign(winter + HOUR)),
-            (None, None) => return Some(format!("{told}, which no zone of the service explains")),
+        let found = format!("rows outside the requested day{count}: {REQUIRED_COLUMN} {least} to {greatest} (UTC)");
+        let zone = match (self.offsets.first(), self.summer_time.first()) {
+            (Some(offset), _) => format!("UTC{}", offset_text(*offset)),
+            (None, Some(winter)) => {
+                format!("UTC{}, and UTC{} in summer", offset_text(*winter), offset_text(winter + HOUR))
+            }
+            (None, None) => return Some(format!("{found}; no time zone of the service explains them")),
         };
-        Some(format!("{told}, as if the service cut its days at {zone}: set timezone= to such a zone"))
+        Some(format!("{found}; the service probably cuts days at {zone}: set timezone= to such a zone"))
     }
 }
 
-/// The instant of a condition that holds for one day of the required column.
+/// The instant of a condition that selects one day of the required column.
 fn day_of(condition: &Condition) -> Option<i64> {
     let Condition { kind, column, operator, value, time_unit, .. } = condition;
     let is_day = kind.is_some() && column == REQUIRED_COLUMN && operator == EQUALS;
@@ -114,7 +116,7 @@ fn day_of(condition: &Condition) -> Option<i64> {
 }
 
 /// `+07:00`.
-fn sign(offset: i64) -> String {
+fn offset_text(offset: i64) -> String {
     let minutes = offset.abs() / MINUTE;
     format!("{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)
 }
@@ -123,76 +125,72 @@ fn sign(offset: i64) -> String {
 mod tests {
     use super::*;
 
-    /// The 15th of January 2024 as a caller in UTC asks for it.
-    fn day() -> Day {
-        let start = 1_705_276_800_000;
+    /// A day of 24 hours in the caller's zone.
+    fn day(start: i64) -> Day {
         Day { sent: start, start, end: start + DAY }
     }
 
-    /// What is told of answers of days.
-    fn told(answers: &[(Day, &str, &str)]) -> Option<String> {
-        let mut out_of_day = OutOfDayRows::default();
-        for (day, least, greatest) in answers {
-            out_of_day.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
+    /// The 15th of January 2024 in UTC.
+    const JANUARY_15: i64 = 1_705_276_800_000;
+
+    fn message(responses: &[(Day, &str, &str)]) -> Option<String> {
+        let mut rows = OutOfDayRows::default();
+        for (day, least, greatest) in responses {
+            rows.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
         }
-        out_of_day.told()
+        rows.message()
+    }
+
+    fn assert_explained(responses: &[(Day, &str, &str)], expected: &str) {
+        let message = message(responses).expect("rows outside the day");
+        assert!(message.contains(expected), "{message}");
     }
 
     #[test]
-    fn rows_of_the_day_are_no_strays() {
-        assert_eq!(told(&[(day(), "2024-01-15 00:00:00", "2024-01-15 23:59:59")]), None);
-        assert_eq!(told(&[(day(), "no time at all", "2024-01-15 23:59:59")]), None);
+    fn rows_of_the_day_give_no_message() {
+        assert_eq!(message(&[(day(JANUARY_15), "2024-01-15 00:00:00", "2024-01-15 23:59:59")]), None);
+        assert_eq!(message(&[(day(JANUARY_15), "no time at all", "2024-01-15 23:59:59")]), None);
     }
 
     #[test]
-    fn the_zone_of_the_service_is_found_by_the_rows_it_gives() {
+    fn the_zone_of_the_service_is_inferred_from_its_rows() {
         for (least, greatest, zone) in [
             ("2024-01-14 17:00:00", "2024-01-15 16:59:59", "UTC+07:00"),
             ("2024-01-14 18:15:00", "2024-01-15 18:10:00", "UTC+05:45"),
             ("2024-01-14 05:00:00", "2024-01-15 04:59:59", "UTC-05:00"),
+            ("2024-01-10 00:00:00", "2024-01-15 00:00:00", "no time zone"),
         ] {
-            let told = told(&[(day(), least, greatest)]).expect("strays");
-            assert!(told.contains(zone), "{told}");
+            assert_explained(&[(day(JANUARY_15), least, greatest)], zone);
         }
-        let told = told(&[(day(), "2024-01-10 00:00:00", "2024-01-15 00:00:00")]).expect("strays");
-        assert!(told.contains("no zone"), "{told}");
     }
 
     #[test]
-    fn a_zone_is_told_that_explains_all_answers() {
-        let next = Day { sent: day().end, start: day().end, end: day().end + DAY };
-        let answers = [
-            (day(), "2024-01-14 17:30:00", "2024-01-15 06:30:00"),
-            (next, "2024-01-15 17:00:00", "2024-01-16 16:00:00"),
+    fn the_zone_explains_all_responses() {
+        let responses = [
+            (day(JANUARY_15), "2024-01-14 17:30:00", "2024-01-15 06:30:00"),
+            (day(JANUARY_15 + DAY), "2024-01-15 17:00:00", "2024-01-16 16:00:00"),
         ];
-        let told = told(&answers).expect("strays");
-        assert!(told.contains("2 of 2 days") && told.contains("UTC+07:00"), "{told}");
+        assert_explained(&responses, "2 of 2 days");
+        assert_explained(&responses, "UTC+07:00");
     }
 
     #[test]
-    fn a_service_that_puts_its_clock_on_explains_all_answers() {
-        // Berlin does so in the night to the 31st of March 2024: that day has 23 hours there.
+    fn a_zone_with_summer_time_explains_all_responses() {
+        // In Berlin the 31st of March 2024 has 23 hours.
         let march_30 = 1_711_756_800_000;
-        let day = |number: i64| {
-            let start = march_30 + number * DAY;
-            Day { sent: start, start, end: start + DAY }
-        };
-        let answers = [
-            (day(0), "2024-03-29 23:00:00", "2024-03-30 22:59:59"),
-            (day(1), "2024-03-30 23:00:00", "2024-03-31 21:59:59"),
-            (day(2), "2024-03-31 22:00:00", "2024-04-01 21:59:59"),
+        let responses = [
+            (day(march_30), "2024-03-29 23:00:00", "2024-03-30 22:59:59"),
+            (day(march_30 + DAY), "2024-03-30 23:00:00", "2024-03-31 21:59:59"),
+            (day(march_30 + 2 * DAY), "2024-03-31 22:00:00", "2024-04-01 21:59:59"),
         ];
-        let told = told(&answers).expect("strays");
-        assert!(told.contains("UTC+01:00, and UTC+02:00 in summer"), "{told}");
+        assert_explained(&responses, "UTC+01:00, and UTC+02:00 in summer");
     }
 
     #[test]
-    fn a_caller_of_another_zone_asks_for_a_day_of_theirs() {
-        // Midnight in Berlin is 23:00 UTC of the day before; a service in UTC cuts the day that holds it.
-        let start = 1_705_273_200_000;
-        let berlin = Day { sent: start, start, end: start + DAY };
-        assert_eq!(told(&[(berlin, "2024-01-14 23:00:00", "2024-01-15 22:59:59")]), None);
-        let told = told(&[(berlin, "2024-01-14 00:00:01", "2024-01-14 23:59:59")]).expect("strays");
-        assert!(told.contains("UTC+00:00"), "{told}");
+    fn the_requested_day_is_that_of_the_callers_zone() {
+        // Midnight in Berlin is 23:00 UTC of the day before; a service in UTC takes the day with that instant.
+        let berlin = day(JANUARY_15 - HOUR);
+        assert_eq!(message(&[(berlin, "2024-01-14 23:00:00", "2024-01-15 22:59:59")]), None);
+        assert_explained(&[(berlin, "2024-01-14 00:00:01", "2024-01-14 23:59:59")], "UTC+00:00");
     }
 }

@@ -1,7 +1,7 @@
-//! Scans: what a search asks for, in one request or hundreds, as columns or rows: streamed, or collected whole.
+//! Scans: one request or hundreds, whose result is streamed, collected or written to files, as columns or rows.
 //!
-//! It decides what each column holds, in which order requests are sent and what is said of their answers. It sends
-//! nothing itself, and spawns nothing: whoever runs a scan brings the runtime.
+//! Decides the types of the columns, how many requests are in flight, and which figures and warnings a result has.
+//! `client` sends the requests; the caller provides the runtime.
 
 mod collect;
 mod data_warning;
@@ -15,6 +15,7 @@ mod run;
 mod schema;
 mod stats;
 mod stream;
+mod typed_batches;
 #[cfg(feature = "files")]
 mod write;
 
@@ -27,6 +28,8 @@ pub use collect::Collected;
 pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
 pub use report::{Report, TaskReport};
+#[cfg(feature = "python")]
+pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
 pub use run::{Progress, RunOptions};
 pub use stats::Stats;
@@ -44,20 +47,20 @@ use crate::filter::{InputValue, Plan, Search};
 use crate::time::Zone;
 use day::Day;
 
-/// A plan that was checked, or some of its requests, and what their columns will hold.
+/// A valid plan, or some of its requests, with the types of their columns.
 #[derive(Clone, Debug)]
 pub struct Scan {
     operation: &'static str,
     plan: Arc<Plan>,
-    /// Those of the plan's requests that this is.
+    /// The requests of the plan that belong to this scan.
     chosen: Range<usize>,
-    /// Whether it is one request of many.
+    /// Whether it is one request of a larger scan.
     is_task: bool,
     /// Whether rows come in the order of the plan.
     is_ordered: bool,
     limit: Option<u64>,
     columns: Vec<Column>,
-    /// In which its days were read, if it asks for promotion codes of one day or several.
+    /// The caller's zone, if the requests are for days of promotion codes.
     zone: Option<Zone>,
 }
 
@@ -69,7 +72,7 @@ struct PlannedRequest {
 }
 
 impl Scan {
-    /// A scan of a plan, with `schema=` as given. Times without a zone were read in `zone`.
+    /// A scan of a plan with the types of `schema=`. `zone` is that of the plan's times.
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.
@@ -81,7 +84,7 @@ impl Scan {
                 let is_code = plan.template().body.item_type_id == PROMOTION_CODE_ID;
                 let columns = if is_code { columns::codes } else { columns::items };
                 let columns = columns(&plan.template().attributes, &types);
-                let has_days = is_code && Day::asked(&plan.search(0).body, zone).is_some();
+                let has_days = is_code && Day::requested(&plan.search(0).body, zone).is_some();
                 Ok(Self { columns, zone: has_days.then(|| zone.clone()), ..Self::of_rows(operation, plan) })
             }
             Ok(_) => Err(Error::validation(problems)),
@@ -93,7 +96,7 @@ impl Scan {
         }
     }
 
-    /// A scan whose answer is collected as rows: no types, and no more is said of it than of any search.
+    /// A scan for rows alone: without column types, and without warnings about days.
     #[must_use]
     pub fn of_rows(operation: &'static str, plan: impl Into<Plan>) -> Self {
         let plan = plan.into();
@@ -109,99 +112,98 @@ impl Scan {
         }
     }
 
-    /// How many requests it sends.
+    /// The number of requests.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.chosen.len()
     }
 
-    /// The body of one of them.
+    /// The body of a request.
     #[must_use]
     pub fn body(&self, index: usize) -> SearchBody {
         self.plan.search(self.chosen.start + index).body
     }
 
-    /// The names of its columns.
+    /// The names of the columns.
     #[must_use]
     pub fn attributes(&self) -> &[String] {
         &self.plan.template().attributes
     }
 
-    /// The schema of its batches, where it is known before any came.
+    /// The schema of the batches, if no type has to be inferred from rows.
     #[must_use]
     pub fn schema(&self, views: bool) -> Option<SchemaRef> {
         columns::schema(&self.columns, views)
     }
 
-    /// The same scan with the types that its columns came to, so that another answer has no others.
+    /// The same scan with the types of a schema that was inferred, so that another result has the same types.
     #[must_use]
     pub fn frozen(&self, schema: &Schema) -> Self {
         Self { columns: columns::frozen(&self.columns, &columns::type_names(schema)), ..self.clone() }
     }
 
-    /// The same scan, for so many records at most.
+    /// The same scan for at most `limit` records.
     #[must_use]
     pub fn limited(&self, limit: Option<u64>) -> Self {
         Self { limit: [self.limit, limit].into_iter().flatten().min(), ..self.clone() }
     }
 
-    /// The same scan, whose rows come in the order of the plan or as they come.
+    /// The same scan with its rows in the order of the plan, or as they arrive.
     #[must_use]
     pub fn ordered(self, is_ordered: bool) -> Self {
         Self { is_ordered, ..self }
     }
 
-    /// One request of many, on its own.
+    /// The same scan as one request of a larger scan.
     #[must_use]
     pub fn as_task(self) -> Self {
         Self { is_task: true, ..self }
     }
 
-    /// One of its requests, on its own.
+    /// One request as a scan of its own.
     #[must_use]
     pub fn task(&self, index: usize) -> Self {
         let start = self.chosen.start + index;
         Self { chosen: start..start + 1, is_task: true, ..self.clone() }
     }
 
-    /// The name of a task: the same for the same request at the same place of its plan, whenever it is made.
+    /// The id of a task: the same whenever the same request is at the same index of the plan.
     ///
     /// # Errors
-    /// `Validation` where the scan has a limit, which no part of it can keep.
+    /// `Validation` if the scan has a limit.
     pub fn task_id(&self, index: usize) -> Result<String> {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
-        let body = serde_json::to_vec(&self.body(index)).map_err(|error| {
-            Error::new(Kind::Internal, "the request could not be written as JSON").with_source(error)
-        })?;
+        let body = serde_json::to_vec(&self.body(index))
+            .map_err(|error| Error::new(Kind::Internal, "the request cannot be encoded as JSON").with_source(error))?;
         Ok(format!("{:05}-{:08x}", self.chosen.start + index, crc32fast::hash(&body)))
     }
 
-    /// One of its requests, for so many records at most.
-    fn part(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
+    /// A request for at most `limit` records.
+    fn request(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
         let search = Search { limit, ..self.plan.search(self.chosen.start + index) };
-        let day = self.zone.as_ref().and_then(|zone| Day::asked(&search.body, zone));
+        let day = self.zone.as_ref().and_then(|zone| Day::requested(&search.body, zone));
         PlannedRequest { search, day }
     }
 
-    /// Where the times stand that tell whether rows are of the day asked for.
+    /// The column whose times show whether rows are of the requested day.
     fn time_column(&self) -> Option<usize> {
         self.zone.as_ref()?;
         self.attributes().iter().position(|name| name == REQUIRED_COLUMN)
     }
 
-    /// How its requests are sent when their records count together, or not at all.
+    /// How requests are sent when the caller gets all rows or none.
     fn collected(&self) -> SearchMode {
-        // The batches of one response are taken as they come, and voided by a retry; of many, when each is complete.
+        // The batches of a single response are taken as they arrive and voided by a retry.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
         let is_part = self.is_task || self.requests() > 1;
         SearchMode { operation: self.operation, delivery, is_part }
     }
 
-    /// How its requests are sent when their records count as they come.
+    /// How requests are sent when the caller gets batches as they arrive.
     fn streamed(&self) -> SearchMode {
-        // Of many, a response no longer than a batch can be retried to its end.
+        // Of several responses, one that is no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
         SearchMode { operation: self.operation, delivery, is_part: self.is_task || held > 0 }
@@ -212,8 +214,9 @@ fn no_tasks() -> Error {
     Error::validation(vec![crate::error::Problem {
         argument: "limit".to_owned(),
         path: String::new(),
-        message: "a scan with a limit has no tasks, as none of them knows of the rows of the others: leave limit out"
-            .to_owned(),
+        message:
+            "a scan with a limit has no tasks, because no task knows how many rows the others have: leave limit out"
+                .to_owned(),
         value: String::new(),
     }])
 }

@@ -1,32 +1,32 @@
-//! A sink around a sink, which sees what columns do not hold: keys nobody asked for, and the span of the times.
+//! A sink around a sink that counts what columns do not hold: keys that were not requested, and the range of times.
 //!
-//! What it saw travels with the batch it saw it in, so that rows and what is said of them are void together.
+//! The counts travel with the batch of their records, so that a retry voids both together.
 
 use std::collections::HashMap;
 
 use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink};
 use crate::error::Result;
 
-/// Names of unasked keys that are told apart.
+/// So many keys that were not requested are counted by name,
 const NAMES: usize = 256;
-/// The name for those beyond.
+/// and all others together under this one.
 const OTHERS: &str = "…";
-/// The length of a time as the document writes it.
+/// The length of a time as the service writes it.
 const TIME: usize = "2024-01-31 12:34:56".len();
 
-/// What was seen in some records.
+/// Counts of some records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordStats {
     /// Records.
     pub rows: u64,
-    /// Keys nobody asked for, and how many records had each.
+    /// Keys that were not requested, and how many records had each.
     pub extras: Vec<(String, u64)>,
-    /// The least and the greatest time of the watched column, as the document writes times.
+    /// The least and the greatest time of the watched column, as the service writes times.
     pub times: Option<(String, String)>,
 }
 
 impl RecordStats {
-    /// Adds what was seen in later records.
+    /// Adds the counts of later records.
     pub fn add(&mut self, later: Self) {
         self.rows += later.rows;
         for (name, count) in later.extras {
@@ -44,12 +44,12 @@ impl RecordStats {
     }
 }
 
-/// A batch, and what was seen in its records.
+/// A batch with the counts of its records.
 #[derive(Debug)]
 pub struct BatchWithStats<B> {
     /// The records.
     pub batch: B,
-    /// What else they had.
+    /// Their counts.
     pub stats: RecordStats,
 }
 
@@ -63,84 +63,76 @@ impl<B: Batch> Batch for BatchWithStats<B> {
 #[derive(Debug)]
 struct Extra {
     name: String,
-    /// Complete records that had it.
+    /// Records of this batch that have it.
     records: u64,
-    /// The number of the last record that had it.
+    /// The number of the last record that has it.
     last: u64,
 }
 
-/// The sink around another.
+/// Counts records on their way to another sink.
 #[derive(Debug)]
-pub(super) struct WithStats<G> {
-    sink: G,
+pub(super) struct WithStats<S> {
+    sink: S,
     time_column: Option<usize>,
     rows: u64,
-    /// Each key that was not requested, by its place among them.
-    places: HashMap<String, usize>,
-    names: Vec<Extra>,
     times: Option<(String, String)>,
-    /// The number of the record that is not complete, its keys and its time.
+    extras: Vec<Extra>,
+    /// The position of each key in `extras`.
+    positions: HashMap<String, usize>,
+    /// The number of the record that is being read, from 1, and its time.
     record: u64,
-    current_names: Vec<usize>,
-    current_time: String,
+    time: String,
 }
 
-impl<G> WithStats<G> {
-    /// Watches the keys, and the times of a column if there is one to watch.
-    pub(super) fn new(sink: G, time_column: Option<usize>) -> Self {
+impl<S> WithStats<S> {
+    /// Counts the keys, and the times of a column where one is given.
+    pub(super) fn new(sink: S, time_column: Option<usize>) -> Self {
         Self {
             sink,
             time_column,
             rows: 0,
-            places: HashMap::new(),
-            names: Vec::new(),
             times: None,
+            extras: Vec::new(),
+            positions: HashMap::new(),
             record: 1,
-            current_names: Vec::new(),
-            current_time: String::new(),
+            time: String::new(),
         }
     }
 
-    fn note_name(&mut self, name: &str) {
-        let place = self.places.get(name).or_else(|| (self.names.len() > NAMES).then(|| self.places.get(OTHERS))?);
-        let place = place.copied().unwrap_or_else(|| {
-            let name = if self.names.len() < NAMES { name } else { OTHERS };
-            self.names.push(Extra { name: name.to_owned(), records: 0, last: 0 });
-            self.places.insert(name.to_owned(), self.names.len() - 1);
-            self.names.len() - 1
+    fn count_extra(&mut self, name: &str) {
+        let is_counted = self.extras.len() < NAMES || self.positions.contains_key(name);
+        let name = if is_counted { name } else { OTHERS };
+        let position = self.positions.get(name).copied().unwrap_or_else(|| {
+            self.extras.push(Extra { name: name.to_owned(), records: 0, last: 0 });
+            self.positions.insert(name.to_owned(), self.extras.len() - 1);
+            self.extras.len() - 1
         });
-        if let Some(extra) = self.names.get_mut(place).filter(|extra| extra.last != self.record) {
+        if let Some(extra) = self.extras.get_mut(position).filter(|extra| extra.last != self.record) {
             extra.last = self.record;
-            self.current_names.push(place);
+            extra.records += 1;
         }
     }
 
-    fn forget_record(&mut self) {
-        self.record += 1;
-        self.current_names.clear();
-        self.current_time.clear();
-    }
-
-    fn seen(&mut self) -> RecordStats {
-        let extras = self.names.iter_mut().filter(|extra| extra.records > 0);
+    fn take_stats(&mut self) -> RecordStats {
+        let extras = self.extras.iter_mut().filter(|extra| extra.records > 0);
         let extras = extras.map(|extra| (extra.name.clone(), std::mem::take(&mut extra.records))).collect();
         RecordStats { rows: std::mem::take(&mut self.rows), extras, times: self.times.take() }
     }
 }
 
-impl<G: BatchSink> BatchSink for WithStats<G> {
-    type Batch = BatchWithStats<G::Batch>;
+impl<S: BatchSink> BatchSink for WithStats<S> {
+    type Batch = BatchWithStats<S::Batch>;
 
     fn take_full(&mut self) -> Result<Option<Self::Batch>> {
-        Ok(self.sink.take_full()?.map(|batch| BatchWithStats { batch, stats: self.seen() }))
+        Ok(self.sink.take_full()?.map(|batch| BatchWithStats { batch, stats: self.take_stats() }))
     }
 
     fn take(&mut self) -> Result<Option<Self::Batch>> {
-        Ok(self.sink.take()?.map(|batch| BatchWithStats { batch, stats: self.seen() }))
+        Ok(self.sink.take()?.map(|batch| BatchWithStats { batch, stats: self.take_stats() }))
     }
 }
 
-impl<G: Sink> Sink for WithStats<G> {
+impl<S: Sink> Sink for WithStats<S> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
@@ -148,13 +140,13 @@ impl<G: Sink> Sink for WithStats<G> {
             && self.time_column == Some(column)
             && text.len() == TIME
         {
-            text.clone_into(&mut self.current_time);
+            text.clone_into(&mut self.time);
         }
         self.sink.cell(column, cell)
     }
 
     fn extra(&mut self, name: &str, json: &str) {
-        self.note_name(name);
+        self.count_extra(name);
         self.sink.extra(name, json);
     }
 
@@ -162,28 +154,26 @@ impl<G: Sink> Sink for WithStats<G> {
     fn end_record(&mut self) {
         self.rows += 1;
         self.record += 1;
-        for place in self.current_names.drain(..) {
-            if let Some(extra) = self.names.get_mut(place) {
-                extra.records += 1;
+        if !self.time.is_empty() {
+            let (least, greatest) = self.times.get_or_insert_with(|| (self.time.clone(), self.time.clone()));
+            // Times as the service writes them sort as strings.
+            if self.time < *least {
+                least.clone_from(&self.time);
             }
-        }
-        if !self.current_time.is_empty() {
-            let (least, greatest) =
-                self.times.get_or_insert_with(|| (self.current_time.clone(), self.current_time.clone()));
-            // Times as the document writes them are in the order of their texts.
-            if self.current_time < *least {
-                least.clone_from(&self.current_time);
+            if self.time > *greatest {
+                greatest.clone_from(&self.time);
             }
-            if self.current_time > *greatest {
-                greatest.clone_from(&self.current_time);
-            }
-            self.current_time.clear();
+            self.time.clear();
         }
         self.sink.end_record();
     }
 
     fn undo_record(&mut self) {
-        self.forget_record();
+        for extra in self.extras.iter_mut().filter(|extra| extra.last == self.record) {
+            extra.records = extra.records.saturating_sub(1);
+        }
+        self.record += 1;
+        self.time.clear();
         self.sink.undo_record();
     }
 }
@@ -194,7 +184,7 @@ mod tests {
     use crate::cells::Cells;
 
     #[test]
-    fn keys_and_times_are_counted_of_complete_records_alone() {
+    fn only_complete_records_count() {
         let mut sink = WithStats::new(Cells::new(2), Some(1));
         let mut record = |keys: &[&str], time: &str, complete: bool| {
             for key in keys {
@@ -208,31 +198,29 @@ mod tests {
         record(&["c"], "2023-01-01 00:00:00", false);
         record(&["b"], "2024-01-14 23:59:59", true);
         record(&[], "some other text", true);
-        let seen = sink.take().expect("a batch").expect("records").stats;
-        assert_eq!(seen.rows, 3);
-        assert_eq!(seen.extras, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
-        assert_eq!(seen.times, Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned())));
+        let stats = sink.take().expect("a batch").expect("records").stats;
+        let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
+        assert_eq!(stats, RecordStats { rows: 3, extras: vec![("a".to_owned(), 1), ("b".to_owned(), 2)], times });
         assert!(sink.take().expect("no error").is_none());
     }
 
     #[test]
-    fn what_batches_saw_adds_up() {
-        let seen = |name: &str, times: Option<(&str, &str)>| RecordStats {
+    fn counts_of_batches_add_up() {
+        let stats = |name: &str, times: Option<(&str, &str)>| RecordStats {
             rows: 3,
             extras: vec![(name.to_owned(), 2)],
             times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
         };
-        let mut all = seen("a", None);
-        all.add(seen("b", Some(("2", "3"))));
-        all.add(seen("a", Some(("1", "2"))));
-        all.add(seen("a", None));
-        assert_eq!(all.rows, 12);
-        assert_eq!(all.extras, [("a".to_owned(), 6), ("b".to_owned(), 2)]);
-        assert_eq!(all.times, Some(("1".to_owned(), "3".to_owned())));
+        let mut all = stats("a", None);
+        all.add(stats("b", Some(("2", "3"))));
+        all.add(stats("a", Some(("1", "2"))));
+        all.add(stats("a", None));
+        let times = Some(("1".to_owned(), "3".to_owned()));
+        assert_eq!(all, RecordStats { rows: 12, extras: vec![("a".to_owned(), 6), ("b".to_owned(), 2)], times });
     }
 
     #[test]
-    fn names_without_end_are_counted_together() {
+    fn more_names_than_the_limit_are_counted_together() {
         let mut sink = WithStats::new(Cells::new(0), None);
         for number in 0..NAMES + 5 {
             sink.extra(&format!("key-{number}"), "1");

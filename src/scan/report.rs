@@ -1,6 +1,6 @@
-//! What is told of a run: its tasks, their figures, and what makes one doubt that this is all there is.
+//! The report of a run: its tasks, their figures, and signs that the service capped its responses.
 //!
-//! Nobody can know that an answer is complete, as the service tells no total. So a report says `unknown` or `capped`.
+//! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,69 +13,71 @@ use super::run::{Kept, RunOptions};
 use crate::checkpoint::CompletedTask;
 use crate::error::Error;
 
-/// Tasks with the same, greatest number of rows that look like a cap.
+/// So many tasks with the same, greatest number of rows look capped,
 const ALIKE: usize = 3;
-/// From how many rows on that is no accident.
+/// if they have at least so many rows.
 const MANY: u64 = 100;
-/// A number of rows of which a multiple looks like a cap.
+/// A greatest number of rows that is a multiple of this looks capped.
 const ROUND: u64 = 1_000;
+/// So many tasks whose response reports another total are named.
+const NAMED: usize = 3;
 
-/// A task that is done.
+/// A finished task.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
-    /// Its name.
+    /// The id of the task.
     pub id: String,
-    /// Its place in the plan.
+    /// The index of its request in the plan.
     pub index: usize,
     /// Rows.
     pub rows: u64,
-    /// Size of the answer.
+    /// Bytes of the response.
     pub bytes: u64,
     /// Requests sent.
     pub attempts: u32,
-    /// What it took.
+    /// Duration of the task.
     pub seconds: f64,
-    /// Size of its file.
+    /// Bytes of the file.
     pub file_bytes: u64,
-    /// Whether it was done before this run.
+    /// Whether an earlier run finished it.
     pub was_done: bool,
     #[serde(skip)]
     kept: Kept,
 }
 
-/// A run that went through all its tasks.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: String,
-    /// The tasks that are done, in the order of the plan.
+    /// The finished tasks, in the order of the plan.
     pub tasks: Vec<TaskReport>,
-    /// Rows of all of them.
+    /// Rows of all tasks.
     pub rows: u64,
-    /// Size of their answers.
+    /// Bytes of all responses.
     pub bytes: u64,
-    /// Size of their files.
+    /// Bytes of all files.
     pub file_bytes: u64,
-    /// Requests that were sent again.
+    /// Requests that were retried.
     pub retries: u64,
-    /// What this run took.
+    /// Duration of this run.
     pub seconds: f64,
     /// `unknown` or `capped`.
     pub complete: &'static str,
     /// Why it is `capped`.
     pub reasons: Vec<String>,
-    /// The tasks that have rows of another day than theirs.
+    /// The ids of the tasks with rows outside their day.
     pub stray_days: Vec<String>,
-    /// What may not be what it seems.
+    /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// The tasks that failed for good in this run, and why.
+    /// The tasks that failed permanently in this run, with their errors.
     #[serde(skip)]
     pub failed: Vec<(String, Error)>,
 }
 
 impl TaskReport {
     pub(super) fn new(ids: &[String], done: &CompletedTask, was_done: bool) -> Self {
-        // A journal of another version may keep other things: what it says of doubts is no reason to do it again.
+        // A journal of another version may keep other things; the task is finished all the same.
         let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
         Self {
             id: ids.get(done.task).cloned().unwrap_or_default(),
@@ -93,7 +95,7 @@ impl TaskReport {
 
 impl Report {
     pub(super) fn new(
-        order: &RunOptions,
+        options: &RunOptions,
         mut tasks: Vec<TaskReport>,
         day_of: impl Fn(usize) -> Option<Day>,
         failed: Vec<(String, Error)>,
@@ -101,7 +103,7 @@ impl Report {
     ) -> Self {
         tasks.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let reasons = capped(&tasks, order.known_row_cap);
+        let reasons = cap_reasons(&tasks, options.known_row_cap);
         let mut out_of_day = OutOfDayRows::default();
         let is_stray = |task: &&TaskReport| out_of_day.add(day_of(task.index), task.kept.times.as_ref());
         let stray_days = tasks.iter().filter(is_stray).map(|task| task.id.clone()).collect();
@@ -109,7 +111,7 @@ impl Report {
             .then(|| DataWarning { kind: DataWarningKind::Incomplete, message: reasons.join("; ") });
         let warnings = [incomplete, data_warning::stray(&out_of_day), data_warning::absent(&absent(&tasks))];
         Self {
-            folder: order.folder.display().to_string(),
+            folder: options.folder.display().to_string(),
             rows: sum(|task| task.rows),
             bytes: sum(|task| task.bytes),
             file_bytes: sum(|task| task.file_bytes),
@@ -136,8 +138,8 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
     absent
 }
 
-/// Why answers look as if the service had cut them.
-fn capped(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> {
+/// Why responses look as if the service had capped them.
+fn cap_reasons(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for task in tasks {
@@ -150,12 +152,11 @@ fn capped(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> {
         if *count >= ALIKE && *rows >= MANY {
             reasons.push(format!("{count} of {} tasks have exactly {rows} rows, and none has more", tasks.len()));
         } else if *rows > 0 && rows % ROUND == 0 {
-            reasons.push(format!("the longest answer has exactly {rows} rows"));
+            reasons.push(format!("the longest response has exactly {rows} rows"));
         }
     }
-    let told =
-        tasks.iter().flat_map(|task| task.kept.incomplete.iter().map(move |told| format!("task {}: {told}", task.id)));
-    reasons.extend(told.take(ALIKE));
+    let reported = tasks.iter().flat_map(|task| task.kept.incomplete.iter().map(move |text| (task, text)));
+    reasons.extend(reported.take(NAMED).map(|(task, text)| format!("task {}: {text}", task.id)));
     reasons
 }
 
@@ -179,21 +180,21 @@ mod tests {
     }
 
     #[test]
-    fn equal_greatest_counts_and_round_ones_look_like_a_cap() {
-        for (rows, known_row_cap, told) in [
+    fn equal_greatest_counts_and_round_ones_look_capped() {
+        for (rows, known_row_cap, expected) in [
             (&[][..], None, None),
             (&[0, 0, 0, 0], None, None),
             (&[73, 73, 73], None, None),
             (&[4_711, 4_711, 12], None, None),
             (&[4_711, 4_711, 4_711, 12], None, Some("3 of 4 tasks have exactly 4711 rows, and none has more")),
             (&[4_711, 4_711, 4_711, 4_712], None, None),
-            (&[10_000, 17], None, Some("the longest answer has exactly 10000 rows")),
+            (&[10_000, 17], None, Some("the longest response has exactly 10000 rows")),
             (&[10_000, 10_001], None, None),
             (&[10_000, 10_001], Some(10_000), Some("1 of 2 tasks have exactly the 10000 rows of known_row_cap")),
             (&[10_001], Some(10_000), None),
         ] {
-            let reasons = capped(&tasks(rows), known_row_cap);
-            assert_eq!(reasons.first().map(String::as_str), told, "{rows:?}");
+            let reasons = cap_reasons(&tasks(rows), known_row_cap);
+            assert_eq!(reasons.first().map(String::as_str), expected, "{rows:?}");
             assert!(reasons.len() < 2);
         }
     }

@@ -1,6 +1,6 @@
 //! The responses of a scan in flight: a task for each request, and their batches in the order of the plan.
 //!
-//! How many requests are open follows from `concurrency=` and from the bytes that wait for the consumer
+//! How many requests are in flight follows from `concurrency=` and from the bytes that wait for the consumer
 //! (`max_buffered_bytes=`): once responses show their size, no more are requested than fit.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -13,105 +13,103 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::record_stats::{BatchWithStats, RecordStats};
+use super::record_stats::{BatchWithStats, RecordStats, WithStats};
 use super::stats::Figures;
 use super::{PlannedRequest, Scan, Stats};
+use crate::cells::{Block, Cells};
 use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode};
 use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::observe::{self, Observer};
 
-/// All responses of a scan. Dropped, it ends the requests in flight and their connections.
-pub(super) struct Responses<G: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
+/// All responses of a scan. Dropped, it cancels the requests in flight and closes their connections.
+pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     scan: Scan,
     client: Arc<Client>,
     mode: SearchMode,
     /// Makes a sink for one attempt of a request.
-    sink: Arc<dyn Fn() -> G + Send + Sync>,
+    sink: Arc<dyn Fn() -> S + Send + Sync>,
     observer: Option<Observer>,
-    /// Requests that were not sent yet, and those whose response was dropped for want of room.
+    /// Requests that were not sent yet, and those whose response was evicted from the buffer.
     unsent: Range<usize>,
-    dropped: BTreeSet<usize>,
-    /// In the order of the plan.
+    evicted: BTreeSet<usize>,
+    /// The requests in flight, in the order of the plan.
     open: VecDeque<Response<B>>,
-    most_open: usize,
+    max_open: usize,
     budget: Arc<BufferBudget>,
-    sizes: Sizes,
-    /// Records that are still wanted, where there is a limit.
-    wanted: u64,
+    /// How many responses are complete, and their bytes in memory.
+    completed: usize,
+    completed_bytes: usize,
+    /// Records below the limit that did not arrive yet.
+    missing: u64,
     figures: Figures,
     cancelled: CancellationToken,
-    _cancels: DropGuard,
+    _cancel_on_drop: DropGuard,
 }
 
-/// One request whose response was not taken to its end.
+/// A request in flight.
 struct Response<B: Batch> {
     index: usize,
-    part: PlannedRequest,
+    request: PlannedRequest,
     delivery: Arc<Delivery<BatchWithStats<B>>>,
     task: JoinHandle<Result<Completed>>,
     stats: RecordStats,
 }
 
-/// How large responses are, by those that are complete.
-#[derive(Default)]
-struct Sizes {
-    bytes: usize,
-    responses: usize,
+impl Responses<WithStats<Cells>, Block> {
+    /// Responses whose records become cells, with their values as they are on the wire.
+    pub(super) fn of_cells(scan: &Scan, client: &Arc<Client>, mode: SearchMode, max_bytes: usize) -> Self {
+        let (columns, time_column) = (scan.attributes().len(), scan.time_column());
+        Self::new(scan, client, mode, max_bytes, move || WithStats::new(Cells::new(columns), time_column))
+    }
 }
 
-impl<G, B> Responses<G, B>
+impl<S, B> Responses<S, B>
 where
-    G: BatchSink<Batch = BatchWithStats<B>> + 'static,
+    S: BatchSink<Batch = BatchWithStats<B>> + 'static,
     B: Batch,
 {
-    /// Nothing is sent before it is polled. At most so many bytes wait for the consumer.
+    /// At most `max_bytes` wait for the consumer. Sends nothing before the first poll.
     pub(super) fn new(
         scan: &Scan,
         client: &Arc<Client>,
         mode: SearchMode,
-        most_bytes: usize,
-        sink: impl Fn() -> G + Send + Sync + 'static,
+        max_bytes: usize,
+        sink: impl Fn() -> S + Send + Sync + 'static,
     ) -> Self {
         let cancelled = CancellationToken::new();
         Self {
             figures: Figures::new(scan),
-            most_open: if scan.limit.is_some() { 1 } else { client.concurrency().max(1) as usize },
-            wanted: scan.limit.unwrap_or(u64::MAX),
+            max_open: if scan.limit.is_some() { 1 } else { client.concurrency().max(1) as usize },
+            missing: scan.limit.unwrap_or(u64::MAX),
             unsent: 0..scan.requests(),
             scan: scan.clone(),
             client: Arc::clone(client),
             mode,
             sink: Arc::new(sink),
             observer: observe::observer(),
-            dropped: BTreeSet::new(),
+            evicted: BTreeSet::new(),
             open: VecDeque::new(),
-            budget: Arc::new(BufferBudget::new(most_bytes, client.timeouts().unread)),
-            sizes: Sizes::default(),
-            _cancels: cancelled.clone().drop_guard(),
+            budget: Arc::new(BufferBudget::new(max_bytes, client.timeouts().unread)),
+            completed: 0,
+            completed_bytes: 0,
+            _cancel_on_drop: cancelled.clone().drop_guard(),
             cancelled,
         }
     }
 
-    /// The next event; nothing when all responses are complete. May be dropped at any time.
+    /// The next event; `None` when all responses are complete. Cancel-safe.
     pub(super) async fn next(&mut self) -> Result<Option<Event<B>>> {
-        // A consumer whose next batch is always there would never yield, and could not be cancelled.
+        // Batches that are always ready would never yield, so the call could not be cancelled.
         tokio::task::yield_now().await;
         poll_fn(|context| self.poll(context)).await
     }
 
-    /// Requests are sent one by one, until [`Responses::open_all`].
-    pub(super) fn one_by_one(mut self) -> Self {
-        self.most_open = 1;
-        self
-    }
-
-    /// As many requests as `concurrency=` allows are open from now on.
-    pub(super) fn open_all(&mut self) {
-        if self.scan.limit.is_none() {
-            self.most_open = self.client.concurrency().max(1) as usize;
-        }
+    /// Limits the requests in flight to one, or to `concurrency=`.
+    pub(super) fn set_concurrent(&mut self, is_concurrent: bool) {
+        let is_concurrent = is_concurrent && self.scan.limit.is_none();
+        self.max_open = if is_concurrent { self.client.concurrency().max(1) as usize } else { 1 };
     }
 
     /// Cancels the requests in flight, from any thread.
@@ -119,35 +117,35 @@ where
         self.cancelled.clone()
     }
 
-    /// What its responses share.
+    /// The buffer that the responses share.
     pub(super) fn budget(&self) -> Arc<BufferBudget> {
         Arc::clone(&self.budget)
     }
 
-    /// The figures, to be asked for at the end.
+    /// The figures of the responses that are complete.
     pub(super) fn stats(&self) -> Stats {
         self.figures.stats(&self.scan)
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event<B>>>> {
         loop {
-            self.drop_evicted();
+            self.remove_evicted();
             self.send_requests();
             if self.open.is_empty() {
                 return Poll::Ready(Ok(None));
             }
             let polled = if self.scan.is_ordered { 1 } else { self.open.len() };
-            let mut events = self.open.iter_mut().take(polled).enumerate();
-            let next = events.find_map(|(place, response)| match response.poll(context) {
-                Poll::Ready(next) => Some((place, next)),
+            let mut open = self.open.iter_mut().take(polled).enumerate();
+            let next = open.find_map(|(position, response)| match response.poll(context) {
+                Poll::Ready(next) => Some((position, next)),
                 Poll::Pending => None,
             });
             match next {
                 Some((_, Next::Event(event))) => return Poll::Ready(Ok(Some(event))),
-                Some((place, Next::Ended(outcome))) => {
-                    let Some(response) = self.open.remove(place) else { continue };
+                Some((position, Next::Ended(outcome))) => {
+                    let Some(response) = self.open.remove(position) else { continue };
                     if response.delivery.is_evicted() {
-                        self.dropped.insert(response.index);
+                        self.evicted.insert(response.index);
                     } else if let Err(error) = self.ended(response, outcome) {
                         self.stop();
                         return Poll::Ready(Err(error));
@@ -158,69 +156,73 @@ where
         }
     }
 
-    /// Sends as many requests as may be open now. To be called inside a runtime.
+    /// Sends as many requests as may be in flight now. Must be called inside a runtime.
     pub(super) fn send_requests(&mut self) {
-        while let Some(index) = self.next_index().filter(|index| self.may_open(*index)) {
-            if self.dropped.pop_first().is_none() {
+        while let Some(index) = self.next_index().filter(|index| self.may_send(*index)) {
+            if self.evicted.pop_first().is_none() {
                 self.unsent.next();
             }
-            let part = self.scan.part(index, self.scan.limit.map(|_| self.wanted));
+            let request = self.scan.request(index, self.scan.limit.map(|_| self.missing));
             let delivery = Arc::new(Delivery::new(index, self.mode.delivery, Arc::clone(&self.budget)));
-            let task = self.spawn(part.search.clone(), Arc::clone(&delivery));
-            let place = self.open.partition_point(|response| response.index < index);
-            self.open.insert(place, Response { index, part, delivery, task, stats: RecordStats::default() });
-            self.mark_open();
+            let task = self.spawn(request.search.clone(), Arc::clone(&delivery));
+            let position = self.open.partition_point(|response| response.index < index);
+            let response = Response { index, request, delivery, task, stats: RecordStats::default() };
+            self.open.insert(position, response);
+            self.update_budget();
         }
     }
 
-    /// A task of its own: a response is read whatever the consumer does meanwhile.
+    /// Runs in a task of its own, so that a response is read while the consumer is busy.
     fn spawn(&self, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> JoinHandle<Result<Completed>> {
         let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
         let cancelled = self.cancelled.clone();
         tokio::spawn(observe::observed(self.observer.clone(), async move {
             tokio::select! {
                 biased;
-                () = cancelled.cancelled() => Err(lost()),
+                () = cancelled.cancelled() => Err(Error::new(Kind::Internal, "the scan was cancelled")),
                 completed = client.search(mode, &search, &*sink, &delivery) => completed,
             }
         }))
     }
 
-    /// The next request to send: one whose response was dropped comes before those that were not sent yet.
+    /// The next request to send: evicted ones come before those that were not sent yet.
     fn next_index(&self) -> Option<usize> {
-        if self.wanted == 0 {
-            return None;
-        }
-        self.dropped.first().copied().or_else(|| self.unsent.clone().next())
+        let next = self.evicted.first().copied().or_else(|| self.unsent.clone().next());
+        next.filter(|_| self.missing > 0)
     }
 
     /// Whether a request may be sent now. The one whose response is next in the plan always may.
-    fn may_open(&self, index: usize) -> bool {
+    fn may_send(&self, index: usize) -> bool {
         let Some(first) = self.open.front() else { return true };
-        index < first.index || (self.open.len() < self.most_open && self.has_room())
+        index < first.index || (self.open.len() < self.max_open && self.fits())
     }
 
-    /// Whether one more response fits into the buffer, if it and those that are open become as large as the others.
-    fn has_room(&self) -> bool {
-        let open = self.open.iter().map(|response| response.delivery.total_bytes());
-        let expected = self.sizes.mean().unwrap_or_else(|| open.clone().max().unwrap_or(0));
-        let to_come: usize = open.map(|bytes| expected.saturating_sub(bytes)).sum();
+    /// Whether one more response fits into the buffer if all in flight grow to the size of the completed ones.
+    fn fits(&self) -> bool {
+        let sizes = self.open.iter().map(|response| response.delivery.total_bytes());
+        let mean = self.completed_bytes.checked_div(self.completed);
+        let expected = mean.unwrap_or_else(|| sizes.clone().max().unwrap_or(0));
+        let to_come: usize = sizes.map(|bytes| expected.saturating_sub(bytes)).sum();
         self.budget.used() + to_come + expected <= self.budget.limit()
     }
 
-    /// Takes the responses that were dropped for want of room out of those that are open.
-    fn drop_evicted(&mut self) {
-        for place in (0..self.open.len()).rev() {
-            if self.open.get(place).is_some_and(|response| response.delivery.is_evicted())
-                && let Some(response) = self.open.remove(place)
-            {
-                self.dropped.insert(response.index);
-                self.mark_open();
+    /// Notes the evicted responses, to request them again.
+    fn remove_evicted(&mut self) {
+        let open = self.open.len();
+        let evicted = &mut self.evicted;
+        self.open.retain(|response| {
+            let is_evicted = response.delivery.is_evicted();
+            if is_evicted {
+                evicted.insert(response.index);
             }
+            !is_evicted
+        });
+        if self.open.len() < open {
+            self.update_budget();
         }
     }
 
-    fn mark_open(&self) {
+    fn update_budget(&self) {
         if let (Some(first), Some(last)) = (self.open.front(), self.open.back()) {
             self.budget.set_open(first.index, last.index);
         }
@@ -231,16 +233,17 @@ where
             1 => error,
             requests => error.with_prefix(&format!("request {} of {requests}", response.index + 1)),
         })?;
-        self.wanted -= response.stats.rows.min(self.wanted);
-        self.sizes.add(response.delivery.total_bytes());
-        self.figures.add(&self.scan, &response.part, &completed, response.stats);
-        self.mark_open();
+        self.missing = self.missing.saturating_sub(response.stats.rows);
+        self.completed += 1;
+        self.completed_bytes += response.delivery.total_bytes();
+        self.figures.add(&self.scan, &response.request, &completed, response.stats);
+        self.update_budget();
         Ok(())
     }
 
     fn stop(&mut self) {
         self.cancelled.cancel();
-        (self.unsent, self.dropped) = (0..0, BTreeSet::new());
+        (self.unsent, self.evicted) = (0..0, BTreeSet::new());
         self.open.clear();
     }
 }
@@ -264,23 +267,12 @@ impl<B: Batch> Response<B> {
             }
             Poll::Ready(None) | Poll::Pending => {}
         }
-        Pin::new(&mut self.task).poll(context).map(|ended| Next::Ended(ended.unwrap_or_else(|_| Err(lost()))))
+        Pin::new(&mut self.task).poll(context).map(|ended| Next::Ended(ended.unwrap_or_else(|_| Err(panicked()))))
     }
 }
 
-impl Sizes {
-    fn add(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        self.responses += 1;
-    }
-
-    fn mean(&self) -> Option<usize> {
-        self.bytes.checked_div(self.responses)
-    }
-}
-
-/// A request was ended by a defect, which is reported on standard error.
-pub(super) fn lost() -> Error {
-    Error::new(Kind::Internal, "a defect of dataaccess ended the stream")
+/// The error for a task that panicked. The panic message may hold anything, so none of it is repeated.
+pub(crate) fn panicked() -> Error {
+    Error::new(Kind::Internal, "a bug in dataaccess ended the call")
         .with_hint("please report it with the steps that led here; the client stays usable")
 }

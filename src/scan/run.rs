@@ -1,8 +1,8 @@
-//! A scan into a folder: a file for each task, and a journal of those that are done, so that a second run has only the
-//! others to do.
+//! A scan into a folder: one file per task, and a journal of the finished tasks, so that a second run does only the
+//! others.
 //!
-//! A task that fails for good does not end the others. What would fail all of them does: a refused token, a disk that
-//! is full.
+//! A task that fails permanently does not end the others, unless its error would fail them all, as a refused token or
+//! a full disk.
 
 use std::path::{Path, PathBuf};
 use std::process;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
 use super::report::{Report, TaskReport};
-use super::responses::lost;
+use super::responses::panicked;
 use super::{DataWarningKind, Scan, no_tasks};
 use crate::checkpoint::{Checkpoint, Fingerprint, TaskRecord};
 use crate::client::Client;
@@ -23,60 +23,60 @@ use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
 use crate::observe::{self, Observer};
 
-/// How long a run that was given up may take to let go of its folder.
-const GIVING_UP: Duration = Duration::from_secs(2);
+/// How long a cancelled run in this process may still hold its folder.
+const UNLOCKING: Duration = Duration::from_secs(2);
 
-/// What a run is asked to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Where the files go.
+    /// The folder of the files.
     pub folder: PathBuf,
     /// The address of the service, which belongs to the query.
     pub service: String,
     /// Whether the first task that fails ends the run.
     pub fail_fast: bool,
-    /// A number of rows at which the service is known to cut its answers.
+    /// A number of rows at which the service is known to cut its responses.
     pub known_row_cap: Option<u64>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Progress {
     /// Tasks of the scan.
     pub tasks: usize,
-    /// Those that are done, in this run or before.
+    /// Finished tasks, of this run and earlier ones.
     pub done: usize,
-    /// Those that failed for good in this run.
+    /// Tasks that failed permanently in this run.
     pub failed: usize,
-    /// Rows of those that are done.
+    /// Rows of the finished tasks.
     pub rows: u64,
-    /// Size of their answers.
+    /// Bytes of their responses.
     pub bytes: u64,
-    /// Since this run began.
+    /// Seconds since this run began.
     pub seconds: f64,
 }
 
-/// What is kept of a task beside its figures.
+/// What the journal keeps of a task for later reports.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
     /// Why there may be more rows.
     pub(super) incomplete: Vec<String>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
-    /// Between which times the rows of a day are.
+    /// The least and the greatest time of the rows of a day.
     pub(super) times: Option<(String, String)>,
 }
 
 impl Scan {
-    /// Does the tasks that are not done, and tells what there is. To be run where blocking for a while is allowed.
+    /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
     ///
     /// # Errors
-    /// `Validation` for a limited scan; `Checkpoint` and its kinds for the folder; `PermissionDenied` and whatever else
-    /// would fail every task. What was done is kept.
+    /// `Validation` for a scan with a limit; `Checkpoint` and its kinds for the folder; any error that would fail
+    /// every task, as `PermissionDenied`. Finished tasks are kept.
     pub async fn run(
         &self,
         client: &Arc<Client>,
-        order: &RunOptions,
+        options: &RunOptions,
         progress: mpsc::Sender<Progress>,
     ) -> Result<Report> {
         if self.limit.is_some() {
@@ -84,7 +84,7 @@ impl Scan {
         }
         let begun = Instant::now();
         let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
-        let checkpoint = open(&order.folder, &self.fingerprint(order, &ids), &ids).await?;
+        let checkpoint = open(&options.folder, &self.fingerprint(options, &ids), &ids).await?;
         let open: Vec<usize> = checkpoint.open_tasks().collect();
         let before = checkpoint.done().len();
         let run = Arc::new(Run {
@@ -94,24 +94,24 @@ impl Scan {
             ids,
             observer: observe::observer(),
         });
-        let mut progress = RunProgress::new(&run, begun, order.fail_fast, progress);
+        let mut progress = RunProgress::new(&run, begun, options.fail_fast, progress);
         run.run_tasks(&open, &mut progress).await?;
         let checkpoint = run.checkpoint();
         let done = checkpoint.done().iter().enumerate();
-        let done = done.map(|(place, done)| TaskReport::new(&run.ids, done, place < before)).collect();
-        let day_of = |task: usize| self.part(task, None).day;
-        Ok(Report::new(order, done, day_of, progress.failed, begun.elapsed()))
+        let tasks = done.map(|(position, done)| TaskReport::new(&run.ids, done, position < before)).collect();
+        let day_of = |task: usize| self.request(task, None).day;
+        Ok(Report::new(options, tasks, day_of, progress.failed, begun.elapsed()))
     }
 
-    /// What a folder is of; the token is no part of it.
-    fn fingerprint(&self, order: &RunOptions, ids: &[String]) -> Fingerprint {
-        let template = self.plan.template();
-        let filters = serde_json::to_string(&template.body.filters).unwrap_or_default();
-        // As they are sent: a list, or a text.
-        let attributes = serde_json::to_string(&template.body.attrs).unwrap_or_default();
+    /// Identifies the query of a folder. The token is not part of it.
+    fn fingerprint(&self, options: &RunOptions, ids: &[String]) -> Fingerprint {
+        let body = &self.plan.template().body;
+        let filters = serde_json::to_string(&body.filters).unwrap_or_default();
+        // As they are sent: an array or a string.
+        let attributes = serde_json::to_string(&body.attrs).unwrap_or_default();
         Fingerprint::default()
-            .with("service", &order.service)
-            .with("item type", &format!("{} ({})", template.body.item_type_name, template.body.item_type_id))
+            .with("service", &options.service)
+            .with("item type", &format!("{} ({})", body.item_type_name, body.item_type_id))
             .with("attrs", &attributes)
             .with("tasks", &ids.len().to_string())
             .with_hidden("filters", &format!("{filters} {}", ids.join(" ")))
@@ -119,7 +119,7 @@ impl Scan {
     }
 }
 
-/// What the tasks of a run have in common.
+/// What the tasks of a run share.
 struct Run {
     scan: Scan,
     client: Arc<Client>,
@@ -128,17 +128,17 @@ struct Run {
     observer: Option<Observer>,
 }
 
-/// How a run goes.
+/// Counts finished and failed tasks, and sends each change to the caller.
 struct RunProgress {
     begun: Instant,
     fail_fast: bool,
     so_far: Progress,
     failed: Vec<(String, Error)>,
-    progress: mpsc::Sender<Progress>,
+    sender: mpsc::Sender<Progress>,
 }
 
 impl RunProgress {
-    fn new(run: &Run, begun: Instant, fail_fast: bool, progress: mpsc::Sender<Progress>) -> Self {
+    fn new(run: &Run, begun: Instant, fail_fast: bool, sender: mpsc::Sender<Progress>) -> Self {
         let checkpoint = run.checkpoint();
         let done = checkpoint.done();
         let so_far = Progress {
@@ -149,11 +149,11 @@ impl RunProgress {
             bytes: done.iter().map(|done| done.entry.bytes).sum(),
             seconds: 0.0,
         };
-        Self { begun, fail_fast, so_far, failed: Vec::new(), progress }
+        Self { begun, fail_fast, so_far, failed: Vec::new(), sender }
     }
 
-    /// Takes the outcome of a task: its rows and bytes, or why it failed, which may end the run.
-    async fn take(&mut self, run: &Run, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
+    /// Adds the outcome of a task: its rows and bytes, or an error, which may end the run.
+    async fn add(&mut self, run: &Run, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
         match outcome {
             Ok((rows, bytes)) => {
                 self.so_far.done += 1;
@@ -164,7 +164,7 @@ impl RunProgress {
                 let Progress { done, tasks, .. } = self.so_far;
                 let folder = run.checkpoint().folder().display().to_string();
                 return Err(
-                    error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run it again to go on"))
+                    error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run again to continue"))
                 );
             }
             Err(error) => {
@@ -172,25 +172,25 @@ impl RunProgress {
                 self.failed.push((run.ids.get(task).cloned().unwrap_or_default(), error));
             }
         }
-        self.tell().await
+        self.send().await
     }
 
-    async fn tell(&mut self) -> Result<()> {
+    async fn send(&mut self) -> Result<()> {
         self.so_far.seconds = self.begun.elapsed().as_secs_f64();
-        let told = self.progress.send(self.so_far).await;
-        told.map_err(|_| Error::new(Kind::Internal, "nobody takes the progress of a run"))
+        let sent = self.sender.send(self.so_far).await;
+        sent.map_err(|_| Error::new(Kind::Internal, "the caller of the run is gone"))
     }
 }
 
 impl Run {
     async fn run_tasks(self: &Arc<Self>, open: &[usize], progress: &mut RunProgress) -> Result<()> {
-        progress.tell().await?;
+        progress.send().await?;
         let mut open = open.iter().copied();
-        // Where only rows tell the types of columns, those of the first task that has any hold for all.
-        while !self.has_types() {
+        // Inferred types are those of the first task with rows: until then, tasks run one after another.
+        while !self.knows_types() && self.checkpoint().frozen().is_none() {
             let Some(task) = open.next() else { break };
             let outcome = self.run_task(task).await;
-            progress.take(self, task, outcome).await?;
+            progress.add(self, task, outcome).await?;
         }
         // Each in a task of its own: encoding, hashing and syncing one file does not keep the others from reading.
         let mut in_flight = JoinSet::new();
@@ -203,26 +203,26 @@ impl Run {
                     .spawn(observe::observed(self.observer.clone(), async move { (task, run.run_task(task).await) }));
             }
             match in_flight.join_next().await {
-                Some(Ok((task, outcome))) => progress.take(self, task, outcome).await?,
-                Some(Err(_)) => return Err(lost()),
+                Some(Ok((task, outcome))) => progress.add(self, task, outcome).await?,
+                Some(Err(_)) => return Err(panicked()),
                 None => return Ok(()),
             }
         }
     }
 
-    /// One task into its file, which is there before the journal says so. Answers its rows and bytes.
+    /// Writes the file of one task, then its journal line. Returns its rows and bytes.
     async fn run_task(&self, task: usize) -> Result<(u64, u64)> {
         let mut scan = self.scan.task(task);
         if let Some(types) = self.checkpoint().frozen() {
             scan.columns = columns::frozen(&scan.columns, types);
         }
         let mut types = None;
-        // Without rows and types there is no file: its columns would not be those of the others.
+        // Without rows and types there is no file: its columns would differ from those of the others.
         let known = scan.schema(false);
         let (stats, written) = scan
-            .columns_into(&self.client, known, |schema| {
+            .write_columns(&self.client, known, |schema| {
                 types = Some(columns::type_names(schema));
-                Parquet::new(self.checkpoint().part(task)?, schema, &[])
+                Parquet::new(self.checkpoint().part(task)?, schema)
             })
             .await?;
         let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);
@@ -245,13 +245,9 @@ impl Run {
         Ok((stats.rows, stats.bytes))
     }
 
-    /// Whether the scan itself tells the types of its columns.
+    /// Whether no type has to be inferred from rows.
     fn knows_types(&self) -> bool {
         self.scan.schema(false).is_some()
-    }
-
-    fn has_types(&self) -> bool {
-        self.knows_types() || self.checkpoint().frozen().is_some()
     }
 
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
@@ -259,25 +255,25 @@ impl Run {
     }
 }
 
-/// Opens the checkpoint. A run that was given up in this process a moment ago may still have it.
+/// Opens the checkpoint. A run that was cancelled in this process a moment ago may still hold the lock.
 async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Result<Checkpoint> {
-    let deadline = Instant::now() + GIVING_UP;
+    let deadline = Instant::now() + UNLOCKING;
     loop {
         match block_in_place(|| Checkpoint::open(folder, fingerprint, ids)) {
             Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
-                tokio::time::sleep(GIVING_UP / 40).await;
+                tokio::time::sleep(UNLOCKING / 40).await;
             }
             opened => return opened,
         }
     }
 }
 
-/// Whether this process has the lock, or one that has not said so yet.
+/// Whether the lock is held by this process, or by one that did not write its id yet.
 fn may_be_ours(error: &Error) -> bool {
     error.kind() == Kind::CheckpointLocked && error.details().pid.is_none_or(|pid| pid == process::id())
 }
 
-/// Whether what failed one task would fail every other.
+/// Whether the error of one task would fail every other one too.
 fn fails_all(error: &Error) -> bool {
     matches!(
         error.kind(),

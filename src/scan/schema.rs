@@ -1,4 +1,4 @@
-//! `schema=` as given, checked: which attribute is to hold which type.
+//! Checks `schema=`: which attribute has which type.
 
 use crate::columns::Type;
 use crate::error::{Problem, sanitize};
@@ -7,42 +7,38 @@ use crate::filter::{InputValue, did_you_mean};
 /// The types that `schema=` may name.
 const TYPES: [&str; 6] = ["string", "int64", "float64", "bool", "timestamp", "json"];
 
-/// The types given, and every problem. `attributes` are those asked for, where they are known.
+/// Returns the types and every problem. `attributes` are the requested ones, if `attrs=` was valid.
 pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<(String, Type)>, Vec<Problem>) {
     let mut problems = Vec::new();
     let entries = match schema {
         InputValue::Null => &[][..],
         InputValue::Map(entries) => entries,
         other => {
-            let message = "takes a dict of attributes and their types, as {\"price\": \"float64\"}";
+            let message = "must be a dict of attributes and types, as {\"price\": \"float64\"}";
             problems.push(problem("schema", other, message));
             &[][..]
         }
     };
     let mut types = Vec::with_capacity(entries.len());
-    for (name, given) in entries {
+    for (name, value) in entries {
         let argument = format!("schema[\"{name}\"]");
         if let Some(attributes) = attributes.filter(|attributes| !attributes.contains(name)) {
             let nearest = did_you_mean(name, attributes.iter().map(String::as_str));
-            problems.push(problem(&argument, given, &format!("is not among attrs{nearest}")));
+            problems.push(problem(&argument, value, &format!("is not among attrs{nearest}")));
         }
-        match given {
-            InputValue::Text(asked) => match Type::from_name(asked) {
-                Some(found) => types.push((name.clone(), found)),
-                None => problems.push(problem(&argument, given, &unknown(asked))),
-            },
-            _ => problems.push(problem(&argument, given, &unknown(""))),
+        let type_name = if let InputValue::Text(text) = value { text } else { "" };
+        if let Some(found) = Type::from_name(type_name) {
+            types.push((name.clone(), found));
+        } else {
+            let message = format!("is not a type: use one of {}{}", TYPES.join(", "), did_you_mean(type_name, TYPES));
+            problems.push(problem(&argument, value, &message));
         }
     }
     (types, problems)
 }
 
-fn unknown(asked: &str) -> String {
-    format!("is no type: write one of {}{}", TYPES.join(", "), did_you_mean(asked, TYPES))
-}
-
-fn problem(argument: &str, given: &InputValue, message: &str) -> Problem {
-    Problem { argument: sanitize(argument), path: String::new(), message: sanitize(message), value: given.shown() }
+fn problem(argument: &str, value: &InputValue, message: &str) -> Problem {
+    Problem { argument: sanitize(argument), path: String::new(), message: sanitize(message), value: value.shown() }
 }
 
 #[cfg(test)]
@@ -63,17 +59,16 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_by_place() {
+    fn all_problems_are_reported_with_their_argument() {
         let text = |text: &str| InputValue::Text(text.to_owned());
         let given = map(&[("prize", text("int64")), ("price", text("int46")), ("name", InputValue::Integer(7))]);
         let attributes = ["price".to_owned(), "name".to_owned()];
         let (_, problems) = check(&given, Some(&attributes));
-        let told: Vec<_> =
-            problems.iter().map(|problem| (problem.argument.as_str(), problem.message.as_str())).collect();
-        assert_eq!(told.len(), 3);
-        assert_eq!(told[0], ("schema[\"prize\"]", "is not among attrs; did you mean \"price\"?"));
-        assert!(told[1].1.contains("did you mean \"int64\"?"), "{}", told[1].1);
-        assert_eq!(told[2].0, "schema[\"name\"]");
+        assert_eq!(problems.len(), 3);
+        assert_eq!(problems[0].argument, "schema[\"prize\"]");
+        assert_eq!(problems[0].message, "is not among attrs; did you mean \"price\"?");
+        assert!(problems[1].message.contains("did you mean \"int64\"?"), "{}", problems[1].message);
+        assert_eq!(problems[2].argument, "schema[\"name\"]");
         assert_eq!(check(&text("int64"), None).1.len(), 1);
         assert_eq!(check(&InputValue::Null, None).1, []);
     }

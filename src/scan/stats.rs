@@ -1,4 +1,4 @@
-//! What is told of a scan whose answers ended well.
+//! Figures and warnings of one use of a scan.
 
 use std::time::Instant;
 
@@ -11,42 +11,40 @@ use super::{PlannedRequest, Scan};
 use crate::client::Completed;
 use crate::decode::RecordShape;
 
-/// Figures of one use of a scan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Figures and warnings of one use of a scan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// Rows handed on.
+    /// Rows delivered.
     pub rows: u64,
-    /// Bytes of the answers.
+    /// Bytes of the responses.
     pub bytes: u64,
-    /// From the start to the end of the last answer; of a stream with the time its consumer took.
+    /// From the start to the end of the last response; of a stream including the time of its consumer.
     pub seconds: f64,
-    /// Answers that were read.
+    /// Responses that were read.
     pub requests: u64,
-    /// Requests sent, those that were sent again among them.
+    /// Requests sent, retries included.
     pub attempts: u64,
-    /// What stood in place of the records, when there were none.
+    /// The JSON in place of the records, when there were none.
     pub empty_shape: Option<&'static str>,
-    /// Keys nobody asked for, and how many records had each.
+    /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
-    /// Attributes that no record had, where the whole answer was read.
+    /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
-    /// What may not be what it seems.
+    /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// The least and the greatest time of the rows of a day, as the document writes times.
+    /// The least and the greatest time of the rows of a day, as the service writes times.
     #[serde(skip)]
     pub times: Option<(String, String)>,
 }
 
-/// What is known of the answers so far.
+/// Adds up the figures of responses.
 #[derive(Debug)]
 pub(super) struct Figures {
     begun: Instant,
-    requests: u64,
-    bytes: u64,
-    attempts: u64,
-    empty_shape: Option<&'static str>,
-    seen: RecordStats,
-    /// For each attribute, how many records had it.
+    /// Sums so far; what the records have is in `records`.
+    sums: Stats,
+    records: RecordStats,
+    /// For each attribute, how many records have it.
     present: Vec<u64>,
     incomplete: Option<DataWarning>,
     out_of_day: OutOfDayRows,
@@ -56,60 +54,55 @@ impl Figures {
     pub(super) fn new(scan: &Scan) -> Self {
         Self {
             begun: Instant::now(),
-            requests: 0,
-            bytes: 0,
-            attempts: 0,
-            empty_shape: None,
-            seen: RecordStats::default(),
+            sums: Stats::default(),
+            records: RecordStats::default(),
             present: vec![0; scan.attributes().len()],
             incomplete: None,
             out_of_day: OutOfDayRows::default(),
         }
     }
 
-    /// Adds an answer that ended well, and what was seen in its records.
-    pub(super) fn add(&mut self, scan: &Scan, part: &PlannedRequest, answered: &Completed, seen: RecordStats) {
-        let envelope = &answered.envelope;
-        self.requests += 1;
-        self.bytes += envelope.bytes;
-        self.attempts += u64::from(answered.attempts);
+    /// Adds a complete response and the counts of its records.
+    pub(super) fn add(&mut self, scan: &Scan, request: &PlannedRequest, completed: &Completed, records: RecordStats) {
+        let envelope = &completed.envelope;
+        self.sums.requests += 1;
+        self.sums.bytes += envelope.bytes;
+        self.sums.attempts += u64::from(completed.attempts);
         for (count, more) in self.present.iter_mut().zip(&envelope.present) {
             *count += more;
         }
         if let RecordShape::Empty(shape) = envelope.record_shape() {
-            self.empty_shape.get_or_insert(shape);
+            self.sums.empty_shape.get_or_insert(shape);
         }
-        self.out_of_day.add(part.day, seen.times.as_ref());
-        self.seen.add(seen);
-        if self.is_whole(scan) {
-            self.incomplete = self.incomplete.take().or_else(|| data_warning::incomplete(answered));
+        self.out_of_day.add(request.day, records.times.as_ref());
+        self.records.add(records);
+        if self.incomplete.is_none() && self.is_below_limit(scan) {
+            self.incomplete = data_warning::incomplete(completed);
         }
     }
 
-    /// The figures of a scan whose answers are all there.
+    /// The figures so far.
     pub(super) fn stats(&self, scan: &Scan) -> Stats {
-        let rows = self.seen.rows;
-        let is_told = self.is_whole(scan) && rows > 0;
+        let rows = self.records.rows;
+        let has_all = self.is_below_limit(scan) && rows > 0;
         let present = scan.attributes().iter().zip(&self.present);
-        let absent = present.filter(|(_, count)| is_told && **count == 0).map(|(name, _)| name.clone());
-        let absent: Vec<String> = absent.collect();
+        let absent: Vec<_> =
+            present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
         let warnings = [data_warning::absent(&absent), self.incomplete.clone(), data_warning::stray(&self.out_of_day)];
         Stats {
             rows,
-            bytes: self.bytes,
             seconds: self.begun.elapsed().as_secs_f64(),
-            requests: self.requests,
-            attempts: self.attempts,
-            empty_shape: self.empty_shape.filter(|_| rows == 0),
-            extra_keys: self.seen.extras.clone(),
+            empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
+            extra_keys: self.records.extras.clone(),
             absent,
             warnings: warnings.into_iter().flatten().collect(),
-            times: self.seen.times.clone(),
+            times: self.records.times.clone(),
+            ..self.sums.clone()
         }
     }
 
-    /// As many rows as the limit: there may have been more.
-    fn is_whole(&self, scan: &Scan) -> bool {
-        scan.limit.is_none_or(|limit| self.seen.rows < limit)
+    /// Whether there are fewer rows than the limit, so that all of them were read.
+    fn is_below_limit(&self, scan: &Scan) -> bool {
+        scan.limit.is_none_or(|limit| self.records.rows < limit)
     }
 }

@@ -1,33 +1,30 @@
-//! Answers on their way, batch by batch, to any number of takers, each batch to one of them.
+//! The batches of a scan in flight, one by one, for any number of consumers; each batch goes to one of them.
 //!
-//! Waiting and taking are two steps: whoever is cancelled while it waits has taken nothing, so nothing is lost.
+//! Waiting and taking are separate steps: a consumer that is cancelled while it waits has taken nothing.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tokio_util::sync::CancellationToken;
 
-use super::record_stats::WithStats;
-use super::responses::Responses;
+use super::typed_batches::TypedBatches;
 use super::{Scan, Stats};
 use crate::client::{BufferBudget, Client, Event};
-use crate::columns::{self, Column, ColumnSink, Options};
+use crate::columns::{self, Options};
 use crate::error::{Error, Kind, Result};
 
-/// Where the figures of the last use of a scan are kept.
+/// Holds the figures of the last use of a scan.
 pub type LastStats = Arc<ArcSwapOption<Stats>>;
 
-/// The batches of a scan in flight. Closed or dropped, it ends the requests in flight.
+/// The batches of a scan in flight. Closed or dropped, it cancels the requests.
 pub struct Stream {
     scan: Scan,
-    options: Options,
-    responses: tokio::sync::Mutex<Responses<WithStats<ColumnSink>, RecordBatch>>,
+    views: bool,
+    batches: tokio::sync::Mutex<TypedBatches>,
     cancelled: CancellationToken,
     budget: Arc<BufferBudget>,
-    /// The types that the columns came to with the first batch, for the answers that follow.
-    frozen: Arc<OnceLock<Vec<Column>>>,
     state: Mutex<State>,
     last_stats: LastStats,
 }
@@ -35,7 +32,7 @@ pub struct Stream {
 #[derive(Debug, Default)]
 struct State {
     ready: Option<RecordBatch>,
-    /// Of the first batch.
+    /// That of the first batch.
     schema: Option<SchemaRef>,
     rows: u64,
     end: Option<Result<()>>,
@@ -45,34 +42,26 @@ struct State {
 /// What can be taken from a stream.
 #[derive(Debug)]
 pub enum Next {
-    /// The next batch, which is nobody else's.
+    /// The next batch. No other consumer gets it.
     Batch(RecordBatch),
-    /// Nothing yet: wait with [`Stream::wait`], then look again.
+    /// Nothing yet: await [`Stream::wait`], then try again.
     NotYet,
-    /// Nothing more: the answer ended well and all of it was taken.
+    /// Nothing more: the scan is complete and all batches were taken.
     End,
 }
 
 impl Scan {
-    /// A stream of its batches, whose first requests are sent now. To be called inside a runtime.
+    /// A stream of the scan's batches, whose first requests are sent now. Must be called inside a runtime.
     #[must_use]
     pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
-        let frozen: Arc<OnceLock<Vec<Column>>> = Arc::default();
-        let (known, columns, time_column) = (Arc::clone(&frozen), self.columns.clone(), self.time_column());
-        let sink = move || WithStats::new(ColumnSink::new(known.get().unwrap_or(&columns), options), time_column);
-        let mut responses = Responses::new(&self, client, self.streamed(), client.max_buffered_bytes(), sink);
-        // Where only the rows show a type, those of the first request that has any decide for all.
-        if self.schema(options.views).is_none() {
-            responses = responses.one_by_one();
-        }
-        responses.send_requests();
+        let mut batches = TypedBatches::new(&self, client, self.streamed(), options);
+        batches.send_requests();
         Stream {
             scan: self,
-            options,
-            cancelled: responses.cancellation(),
-            budget: responses.budget(),
-            responses: tokio::sync::Mutex::new(responses),
-            frozen,
+            views: options.views,
+            cancelled: batches.cancellation(),
+            budget: batches.budget(),
+            batches: tokio::sync::Mutex::new(batches),
             state: Mutex::default(),
             last_stats,
         }
@@ -80,10 +69,10 @@ impl Scan {
 }
 
 impl Stream {
-    /// Takes what is there, without waiting.
+    /// Takes what is ready, without waiting.
     ///
     /// # Errors
-    /// Why the answer did not end well, to each taker: `StreamInterrupted` once rows were taken or it was closed.
+    /// Why the scan failed, for every consumer: `StreamInterrupted` once rows were taken or the stream was closed.
     pub fn take(&self) -> Result<Next> {
         let mut state = self.state();
         if let Some(batch) = state.ready.take() {
@@ -95,25 +84,29 @@ impl Stream {
         }
     }
 
-    /// Whether there is nothing more to take.
+    /// Whether the scan is complete and all batches were taken.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let state = self.state();
         state.ready.is_none() && matches!(state.end, Some(Ok(())))
     }
 
-    /// The figures, once the answer ended well.
+    /// The figures, once the scan is complete.
     #[must_use]
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.state().stats.clone()
     }
 
-    /// Ends the requests in flight. Nothing more can be taken, which is an error unless all was.
+    /// Cancels the requests in flight. Reading on is an error unless all batches were taken.
     pub fn close(&self) {
         let mut state = self.state();
         if state.end.is_none() {
             state.rows -= state.ready.take().map_or(0, |batch| batch.num_rows() as u64);
-            state.end = Some(Err(closed(state.rows)));
+            // Otherwise a consumer would take part of the rows for all of them.
+            let message = format!("the stream was closed after {} rows, before its end", state.rows);
+            let error =
+                Error::new(Kind::StreamInterrupted, message).with(|details| details.rows_yielded = Some(state.rows));
+            state.end = Some(Err(error.with_hint("the rows so far are incomplete; run the scan again")));
         }
         self.cancelled.cancel();
     }
@@ -123,43 +116,46 @@ impl Stream {
         self.budget.set_pulled();
     }
 
-    /// Ends the requests in flight. A consumer that reads on gets an error.
-    pub fn abort(&self) {
-        self.cancelled.cancel();
-    }
-
-    /// Waits until there is something to take. May be dropped at any time.
+    /// Waits until there is something to take. Cancel-safe.
     pub async fn wait(&self) {
-        let mut responses = self.responses.lock().await;
+        let mut batches = self.batches.lock().await;
         if self.has_something() {
             return;
         }
-        match responses.next().await {
+        let next = batches.next().await;
+        let mut state = self.state();
+        match next {
+            // It was closed meanwhile.
+            _ if state.end.is_some() => {}
             Ok(Some(Event::Batch(batch))) => {
-                self.frozen.get_or_init(|| self.scan.frozen(batch.schema_ref()).columns);
-                responses.open_all();
-                self.arrived(batch);
+                state.schema.get_or_insert_with(|| batch.schema());
+                state.rows += batch.num_rows() as u64;
+                state.ready = Some(batch);
             }
             Ok(Some(Event::Restart)) => {}
-            Ok(None) => self.ended(Ok(responses.stats())),
-            Err(error) => self.ended(Err(error)),
+            Ok(None) => {
+                let figures = Arc::new(batches.stats());
+                self.last_stats.store(Some(Arc::clone(&figures)));
+                (state.stats, state.end) = (Some(figures), Some(Ok(())));
+            }
+            Err(error) if state.rows > 0 => state.end = Some(Err(interrupted(error, state.rows))),
+            Err(error) => state.end = Some(Err(error)),
         }
     }
 
-    /// The schema of all its batches: known beforehand, or that of the first. To be asked after [`Stream::wait`].
+    /// The schema of all batches: known beforehand, or that of the first. To be called after [`Stream::wait`].
     ///
     /// # Errors
-    /// Why the answer has not begun well: there will be no batch.
+    /// Why the scan failed before its first batch.
     pub fn schema(&self) -> Result<SchemaRef> {
         let state = self.state();
         match &state.end {
             Some(Err(error)) if state.rows == 0 => return Err(error.clone()),
             _ => {}
         }
-        let views = self.options.views;
-        match state.schema.clone().or_else(|| self.scan.schema(views)) {
+        match state.schema.clone().or_else(|| self.scan.schema(self.views)) {
             Some(schema) => Ok(schema),
-            None => columns::unify(&self.scan.columns, views, Vec::new()).map(|(schema, _)| schema),
+            None => columns::unify(&self.scan.columns, self.views, Vec::new()).map(|(schema, _)| schema),
         }
     }
 
@@ -168,52 +164,17 @@ impl Stream {
         state.ready.is_some() || state.end.is_some()
     }
 
-    fn arrived(&self, batch: RecordBatch) {
-        let mut state = self.state();
-        if state.end.is_some() {
-            return;
-        }
-        state.schema.get_or_insert_with(|| batch.schema());
-        state.rows += batch.num_rows() as u64;
-        state.ready = Some(batch);
-    }
-
-    fn ended(&self, outcome: Result<Stats>) {
-        let mut state = self.state();
-        if state.end.is_some() {
-            return;
-        }
-        let rows = state.rows;
-        state.end = Some(match outcome {
-            Ok(figures) => {
-                let figures = Arc::new(figures);
-                self.last_stats.store(Some(Arc::clone(&figures)));
-                state.stats = Some(figures);
-                Ok(())
-            }
-            Err(error) if rows > 0 => Err(interrupted(error, rows)),
-            Err(error) => Err(error),
-        });
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Rows were taken that are not a whole answer.
+/// The error of a scan that failed after rows were taken.
 fn interrupted(cause: Error, rows: u64) -> Error {
     let context = cause.context().clone();
-    Error::new(Kind::StreamInterrupted, format!("the answer broke off after {rows} rows: {}", cause.message()))
+    Error::new(Kind::StreamInterrupted, format!("the result was cut off after {rows} rows: {}", cause.message()))
         .with(|details| details.rows_yielded = Some(rows))
-        .with_hint(cause.hint().unwrap_or("they are not all there is; ask again").to_owned())
+        .with_hint(cause.hint().unwrap_or("the rows so far are incomplete; run the scan again").to_owned())
         .with_source(cause)
         .with_context(context)
-}
-
-/// Whoever reads on after closing would take a part for the whole.
-fn closed(rows: u64) -> Error {
-    Error::new(Kind::StreamInterrupted, format!("the stream was closed after {rows} rows, before its end"))
-        .with(|details| details.rows_yielded = Some(rows))
-        .with_hint("they are not all there is; ask again")
 }

@@ -269,3 +269,20 @@ fn what_is_allowed_is_not_found() {
         assert_eq!(offences(module, source), Vec::<String>::new(), "{source}");
     }
 }
+
+/// The wheel is built with the features of `pyproject.toml`; only `testing` brings functions that panic or speed up
+/// the clock.
+#[test]
+fn functions_for_tests_are_not_in_the_wheel() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let (pyproject, manifest, bindings) = (read("pyproject.toml"), read("Cargo.toml"), read("src/python/mod.rs"));
+    let features = pyproject.lines().find(|line| line.starts_with("features = ")).unwrap();
+    assert!(features.contains("\"python\"") && !features.contains("\"testing\""), "{features}");
+    assert!(manifest.lines().any(|line| line == "default = []"));
+    let uses: Vec<_> = bindings.match_indices("testing").map(|(place, _)| &bindings[..place]).collect();
+    assert_eq!(uses.len(), 4, "a module and its use, each behind the feature");
+    for before in [uses[1], uses[3]] {
+        let line = before.lines().rev().nth(1).unwrap().trim();
+        assert_eq!(line, "#[cfg(feature = \"testing\")]");
+    }
+}

@@ -1,7 +1,6 @@
-//! Rows that come as columns: record batches of an Arrow stream.
+//! Rows from an Arrow stream, whose columns are found by name. A missing column is null.
 //!
-//! Columns are told by their names; one that is missing is null. The stream is read without the interpreter,
-//! as its producer may need that itself.
+//! The stream is read without the interpreter, which its producer may need.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
@@ -16,17 +15,17 @@ use super::{BLOCK, Source};
 use crate::error::{Error, Kind, Result, excerpt};
 use crate::sandbox::{AttributeKind, BusinessObject, Cell};
 
-/// Prefix of the columns that pandas makes of an index without a name.
+/// Prefix of the columns that pandas makes of an unnamed index.
 const PANDAS_INDEX: &str = "__index_level_";
-/// A decimal of so many digits is the nearest one to its double, and so comes back unchanged.
+/// A decimal of up to so many digits survives the conversion to a double and back.
 const EXACT_DIGITS: usize = 15;
 
 /// A stream of record batches.
 pub(super) struct Batches {
     reader: RecordBatchStreamReader,
     object: BusinessObject,
-    /// Where each attribute is among the columns.
-    places: Vec<Option<usize>>,
+    /// The index of the column of each attribute.
+    positions: Vec<Option<usize>>,
     batch: Vec<Column>,
     /// The next row of the batch, and how many it has.
     row: usize,
@@ -34,11 +33,11 @@ pub(super) struct Batches {
     count: usize,
 }
 
-/// Reads the cell of a row, or tells what is wrong with it.
+/// Reads the cell of a row, or returns why it is refused.
 type Column = Box<dyn Fn(usize) -> Result<Cell, String> + Send>;
 
 impl Batches {
-    /// Rows for an object, whose attributes are found among the columns.
+    /// Rows for an object. Fails for a column that is not an attribute of it.
     pub(super) fn new(reader: RecordBatchStreamReader, object: BusinessObject) -> Result<Self> {
         let schema = reader.schema();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -46,24 +45,24 @@ impl Batches {
             let problem = format!("object `{}`: column `{}` {problem}", object.name, excerpt(name, 60));
             Err(Error::new(Kind::Sandbox, problem))
         };
-        for (place, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             if !object.attributes.iter().any(|attribute| attribute.name == *name) && !name.starts_with(PANDAS_INDEX) {
                 return refused(name, "is no attribute of it");
             }
-            if names.iter().position(|other| other == name) != Some(place) {
+            if names.iter().position(|other| other == name) != Some(index) {
                 return refused(name, "is there twice");
             }
         }
-        let place = |attribute: &str| names.iter().position(|name| *name == attribute);
-        let places = object.attributes.iter().map(|attribute| place(&attribute.name)).collect();
-        Ok(Self { reader, object, places, batch: Vec::new(), row: 0, rows: 0, count: 0 })
+        let position = |attribute: &str| names.iter().position(|name| *name == attribute);
+        let positions = object.attributes.iter().map(|attribute| position(&attribute.name)).collect();
+        Ok(Self { reader, object, positions, batch: Vec::new(), row: 0, rows: 0, count: 0 })
     }
 
     fn read(&mut self) -> Result<Vec<Vec<Cell>>> {
         while self.row == self.rows {
             match self.reader.next() {
                 None => return Ok(Vec::new()),
-                Some(Ok(batch)) => self.enter(&batch)?,
+                Some(Ok(batch)) => self.begin_batch(&batch)?,
                 Some(Err(cause)) => {
                     return Err(Error::new(Kind::Sandbox, format!("the stream of rows failed: {cause}")));
                 }
@@ -79,10 +78,10 @@ impl Batches {
         Ok(block)
     }
 
-    fn enter(&mut self, batch: &RecordBatch) -> Result<()> {
-        let mut columns = Vec::with_capacity(self.places.len());
-        for (place, attribute) in self.places.iter().zip(&self.object.attributes) {
-            let array = place.and_then(|place| batch.columns().get(place));
+    fn begin_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+        let mut columns = Vec::with_capacity(self.positions.len());
+        for (index, attribute) in self.positions.iter().zip(&self.object.attributes) {
+            let array = index.and_then(|index| batch.columns().get(index));
             columns.push(match array {
                 Some(array) => column(array, attribute.kind).map_err(|problem| {
                     let problem = format!("object `{}`: column `{}`: {problem}", self.object.name, attribute.name);
@@ -111,7 +110,7 @@ impl Source for Batches {
     }
 }
 
-/// The reader of a column, or why its type cannot stand here.
+/// The reader of a column, or why its type does not fit the attribute.
 fn column(array: &ArrayRef, kind: AttributeKind) -> Result<Column, String> {
     let array_type = array.data_type();
     match (kind, array_type) {
@@ -156,7 +155,7 @@ fn number(array: &ArrayRef) -> Result<Column, String> {
     }
 }
 
-/// A decimal as a number, if the number says the same.
+/// A decimal as a number, if that is exact.
 fn exact(decimal: &str) -> Result<Cell, String> {
     let short = if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal };
     if let Ok(whole) = short.parse() {
@@ -189,7 +188,7 @@ fn time(array: &ArrayRef) -> Result<Column, String> {
     }))
 }
 
-/// A reader that is asked for the rows that are set.
+/// A reader for a column with nulls; `read` is called for the other rows.
 fn nullable(array: &ArrayRef, read: impl Fn(usize) -> Result<Cell, String> + Send + 'static) -> Column {
     let nulls = array.logical_nulls();
     Box::new(move |row| match &nulls {
@@ -199,7 +198,7 @@ fn nullable(array: &ArrayRef, read: impl Fn(usize) -> Result<Cell, String> + Sen
 }
 
 fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, String> {
-    // What does not fit is an error, not a null.
+    // A value that does not fit is an error, not a null.
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, to, &options).map_err(|cause| cause.to_string())
 }

@@ -1,6 +1,6 @@
-//! Rows that come as dicts, from any iterable.
+//! Rows from an iterable of dicts.
 //!
-//! A missing key is null; a key that is not declared is refused, as a misspelt one would lose its values.
+//! A missing key is null. An undeclared key is refused, as a misspelt one would lose its values.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
 
-use super::{BLOCK, BLOCK_TAKES, Source, with_gil};
+use super::{BLOCK, BLOCK_TAKES, Source, attach};
 use crate::error::{Result, excerpt};
 use crate::sandbox::{AttributeKind, BusinessObject, Cell};
 
@@ -21,7 +21,7 @@ pub(super) struct Dicts {
     count: usize,
 }
 
-/// What is wrong with a value or a row, or what Python raised.
+/// Why a value or a row is refused, or what Python raised.
 enum Trouble {
     Problem(String),
     Raised(PyErr),
@@ -85,7 +85,7 @@ impl Dicts {
 
 impl Source for Dicts {
     fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
-        with_gil(|py| self.read(py))
+        attach(|py| self.read(py))
     }
 }
 
@@ -115,7 +115,7 @@ fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> 
     };
     match read {
         Some(cell) => Ok(cell),
-        // A scalar of numpy has the value of Python's own kind inside.
+        // A numpy scalar holds a plain Python value.
         None if value.hasattr("dtype")? && value.hasattr("item")? => {
             let inner = inner(value)?;
             if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind) }
@@ -124,7 +124,7 @@ fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> 
     }
 }
 
-/// What stands for no value elsewhere.
+/// The name of a value that means "missing" in pandas or numpy.
 fn unset(value: &Bound<'_, PyAny>) -> Option<&'static str> {
     if value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
         return Some("nan");
@@ -136,7 +136,7 @@ fn unset(value: &Bound<'_, PyAny>) -> Option<&'static str> {
     }
 }
 
-/// What is inside of a scalar of numpy; a time in smaller units than microseconds would give a bare count of them.
+/// The value of a numpy scalar. A time in units below microseconds would give a bare integer, so it becomes seconds.
 fn inner<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Trouble> {
     let is_time = value.getattr("dtype")?.getattr("kind")?.eq("M")?;
     if !is_time || value.ne(value)? {
@@ -150,7 +150,7 @@ fn inner<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Trouble> {
 }
 
 fn text(value: &Bound<'_, PyAny>) -> Option<Cell> {
-    // A lone surrogate has no place in any answer.
+    // JSON cannot hold a lone surrogate.
     value.cast::<PyString>().ok()?.to_str().ok().map(Cell::from)
 }
 
@@ -168,7 +168,7 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
     Ok(None)
 }
 
-/// A date or datetime; one with a zone is brought to UTC, in which the service writes its times.
+/// A date or datetime. One with a zone is converted to UTC, in which the service writes times.
 fn time(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
     if !value.is_instance_of::<PyDate>() {
         return Ok(None);
@@ -193,7 +193,7 @@ fn time(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
 
 fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {
     if value.is_instance_of::<PyString>() && kind != AttributeKind::Number {
-        return Trouble::Problem(format!("{} holds a lone surrogate, so it is no Unicode text", shown(value)));
+        return Trouble::Problem(format!("{} holds a lone surrogate, so it is not valid Unicode", shown(value)));
     }
     Trouble::Problem(format!("{} is {}, not a {}", shown(value), type_of(value), kind.data_type()))
 }

@@ -173,7 +173,7 @@ def test_s3_a_folder_of_another_query_is_refused(
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     service.clear_requests()
     with pytest.raises(
-        da.CheckpointMismatchError, match=f"holds another scan: its {field} was .* and is now"
+        da.CheckpointMismatchError, match=rf"belongs to a different scan \({field}: was .*, now"
     ) as caught:
         changed(name, service, connect).run(tmp_path)
     assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
@@ -305,7 +305,7 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.CheckpointError, match=r"holds `mine\.parquet` and is no checkpoint; name a new folder"):
+    with pytest.raises(da.CheckpointError, match=r"holds `mine\.parquet` and is not a checkpoint; name a new folder"):
         scan.run(other)
     assert [path.name for path in other.iterdir()] == ["mine.parquet"]
     scan.run(tmp_path / "run")

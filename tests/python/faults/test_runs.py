@@ -83,7 +83,7 @@ def test_s6_without_another_token_the_run_ends_and_continues_with_one(
             service.revoke(token)
 
     client = connect(service.base_url, token=token, concurrency=2, requests_per_second=RATE)
-    with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run it again to go on") as caught:
+    with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run again to continue") as caught:
         by_day(client).run(tmp_path, on_progress=on_progress)
     assert caught.value.code == 301
     assert token not in str(caught.value)

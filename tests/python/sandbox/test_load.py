@@ -191,7 +191,7 @@ def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
         ({"opened": pd.NaT}, "attribute `opened`: is NaT; write None for what is unset"),
         ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "is not a time in whole seconds"),
         ({"store_id": 17}, "attribute `store_id`: 17 is of type int, not a string"),
-        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' holds a lone surrogate, so it is no Unicode text"),
+        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' holds a lone surrogate, so it is not valid Unicode"),
         ({"store_id": float("nan")}, "attribute `store_id`: is nan; write None for what is unset"),
         ({"store_id": None}, "the identifying attribute is null"),
         ({"store_id": "first"}, "its identifier `first` is taken"),

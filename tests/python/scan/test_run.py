@@ -238,7 +238,7 @@ def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_p
     values = [str(number) for number in range(10)]
     with answering(refusing("3")) as server:
         scan = by_value(connect(server.base_url, concurrency=1), values)
-        with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run it again to go on"):
+        with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run again to continue"):
             scan.run(tmp_path, fail_fast=True)
         assert values_asked(server) == values[:4]
         assert [row["n"] for row in rows_in(tmp_path)] == [0, 1, 2]

@@ -85,7 +85,7 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.San
     ("counts", "reason"),
     [
         ([150, 150, 7, 150], "3 of 4 tasks have exactly 150 rows, and none has more"),
-        ([1000, 7], "the longest answer has exactly 1000 rows"),
+        ([1000, 7], "the longest response has exactly 1000 rows"),
         ([150, 150, 151, 150], None),
         ([99, 99, 99, 99], None),
     ],
@@ -117,7 +117,7 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
             with pytest.warns(da.IncompleteWarning, match="tells of 500 records and has 1") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
-            assert report.reasons == [f"task {scan.tasks()[1].id}: the answer tells of 500 records and has 1"]
+            assert report.reasons == [f"task {scan.tasks()[1].id}: the response reports a total of 500 records and has 1"]
 
 
 @pytest.mark.both_clients
@@ -125,7 +125,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
     with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
-            with pytest.warns(da.StrayDayWarning, match=r"7 of 8 days are like that.*UTC\+07:00") as caught:
+            with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 7 of 8 days.*UTC\+07:00") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
@@ -137,7 +137,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
 def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
     # Those of the third day alone would fit UTC-07:00 as well.
     with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
-        with pytest.warns(da.StrayDayWarning, match=r"2 of 7 days are like that.*UTC\+07:00"):
+        with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 2 of 7 days.*UTC\+07:00"):
             report = by_day(connect(service)).run(tmp_path)
         assert [task.index for task in report.tasks if task.id in report.stray_days] == [2, 6]
 
@@ -152,7 +152,7 @@ def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path
         client = connect(server.base_url)
         by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
         for _ in range(2):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*typing error") as caught:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
                 by_value(client, ["0", "2", "3"]).run(tmp_path / "none")
             assert len(caught) == 1
         by_value(client, ["3"]).run(tmp_path / "empty")

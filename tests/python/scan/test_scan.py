@@ -143,7 +143,7 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
     with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*typing error") as caught:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
                 use()
             assert [warning.filename for warning in caught] == [__file__] or hasattr(scan, "client")
             assert len(caught) == 1

@@ -1,4 +1,4 @@
-//! Drafts: nothing in their place until they are whole, nothing left of them if they never are.
+//! Atomic files: nothing at their path until they are complete, nothing left of them if they never are.
 
 use std::fs;
 use std::io::Write;
@@ -41,26 +41,27 @@ fn a_file_appears_only_when_complete() {
 }
 
 #[test]
-fn a_draft_that_is_given_up_leaves_nothing() {
+fn a_dropped_file_leaves_nothing() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     fs::write(&path, "before").unwrap();
-    let mut given_up = file(&path);
-    given_up.write_all(b"abc").unwrap();
-    drop(given_up);
+    let mut file = file(&path);
+    file.write_all(b"abc").unwrap();
+    drop(file);
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert_eq!(fs::read(&path).unwrap(), b"before");
 }
 
 #[test]
-fn a_file_whose_caller_has_gone_is_not_committed_late() {
+fn a_file_whose_call_was_cancelled_is_not_renamed() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let gone = CancellationToken::new();
-    let mut given_up = file(&path).unless(&gone);
-    given_up.write_all(b"abc").unwrap();
+    let mut file = file(&path).unless(&gone);
+    file.write_all(b"abc").unwrap();
     gone.cancel();
-    assert_eq!(given_up.finish().unwrap_err().kind(), Kind::Internal);
+    assert_eq!(file.finish().unwrap_err().kind(), Kind::Internal);
+    drop(file);
     assert!(names(folder.path()).is_empty());
 }
 
@@ -78,7 +79,7 @@ fn two_writers_of_one_path_do_not_collide() {
 }
 
 #[test]
-fn a_place_that_is_no_file_is_refused_before_any_work() {
+fn a_path_that_is_no_file_is_refused_at_once() {
     let folder = Folder::new();
     let error = refusal(folder.path());
     assert_eq!(error.summary(), format!("`{}` is a folder; name a file", folder.path().display()));
@@ -98,16 +99,17 @@ fn a_place_that_is_no_file_is_refused_before_any_work() {
 fn a_folder_created_at_its_path_is_left_alone() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
-    let file = file(&path);
+    let mut file = file(&path);
     fs::create_dir(&path).unwrap();
     let error = file.finish().unwrap_err();
-    assert!(error.message().contains("cannot be put in its place"), "{}", error.message());
+    drop(file);
+    assert!(error.message().contains("cannot be renamed to its path"), "{}", error.message());
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert!(path.is_dir());
 }
 
 #[test]
-fn a_name_may_be_as_long_as_names_may_be() {
+fn a_name_may_have_the_maximal_length() {
     let folder = Folder::new();
     let path = folder.file(&"é".repeat(127));
     file(&path).finish().unwrap();
@@ -115,7 +117,7 @@ fn a_name_may_be_as_long_as_names_may_be() {
 }
 
 #[test]
-fn only_drafts_are_stale() {
+fn only_temporary_files_are_stale() {
     let folder = Folder::new();
     let kept = [".a.csv.tmp", ".a.0123456789abcde.tmp", ".0123456789abcdef.tmp", "a.0123456789abcdef.tmp", ".a.csv"];
     for name in kept {
@@ -155,7 +157,7 @@ fn a_device_is_never_replaced() {
     let link = folder.file("link");
     symlink("/dev/null", &link).unwrap();
     for path in [Path::new("/dev/null"), &link] {
-        assert!(refusal(path).message().ends_with("is no regular file"));
+        assert!(refusal(path).message().ends_with("is not a regular file"));
     }
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
 }
@@ -171,7 +173,7 @@ fn part_files_are_private_to_their_owner_and_other_files_follow_the_umask() {
     for (kind, expected) in [(Kind::Checkpoint, 0o600), (Kind::File, mode(&usual))] {
         let path = folder.file("a.csv");
         fs::write(&path, "before").unwrap();
-        let file = AtomicFile::create(&path, kind).unwrap();
+        let mut file = AtomicFile::create(&path, kind).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
         file.finish().unwrap();

@@ -88,7 +88,7 @@ fn another_scan_is_described_by_what_differs_and_never_by_what_names_customers()
         assert!(!error.summary().contains("customer") && error.summary().len() < 400, "{}", error.summary());
     }
     let line = begin(&fields(Some("host"))).unwrap_err().summary();
-    let expected = "holds another scan: its host was `a` and is now `a!`; name another folder, or delete this one";
+    let expected = "belongs to a different scan (host: was `a`, now `a!`); name another folder, or delete this one";
     assert!(line.ends_with(expected), "{line}");
     let error = begin(&fields(None).with("limit", "5")).unwrap_err();
     assert_eq!(error.details().field.as_deref(), Some("limit"));
@@ -105,7 +105,7 @@ fn a_folder_of_somebody_else_is_left_as_it_is() {
     fs::write(folder.file("notes.txt"), "mine").unwrap();
     let error = refusal(folder.path());
     assert_eq!(error.kind(), Kind::Checkpoint);
-    assert!(error.message().ends_with("holds `notes.txt` and is no checkpoint"), "{}", error.message());
+    assert!(error.message().ends_with("holds `notes.txt` and is not a checkpoint"), "{}", error.message());
     assert_eq!(names(folder.path()), ["notes.txt"]);
     fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
     open(folder.path(), 3).unwrap();
@@ -207,7 +207,11 @@ fn a_journal_of_a_later_format_is_not_guessed_at() {
     fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
     let error = refusal(folder.path());
     assert_eq!((error.kind(), error.details().line), (Kind::CheckpointCorrupt, Some(1)));
-    assert!(error.message().ends_with("is of format 3, and this package reads format 2"), "{}", error.message());
+    assert!(
+        error.message().ends_with("has format 3, but this version of dataaccess reads format 2"),
+        "{}",
+        error.message()
+    );
 }
 
 #[cfg(unix)]
@@ -329,7 +333,7 @@ fn what_belongs_to_another_user_is_refused_with_the_fix() {
             // Only root may give files away.
             return;
         }
-        let problem = format!("belongs to user {other}, and this process makes files of user {own}");
+        let problem = format!("belongs to user {other}, but new files of this process belong to user {own}");
         let hint = format!("name another folder, or run chown {own} {}", path.display());
         is_refused(folder.path(), &path, &problem, &hint);
         chown(&path, Some(own), None).unwrap();

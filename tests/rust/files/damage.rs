@@ -69,7 +69,7 @@ fn every_byte_of_the_journal() {
             damaged[place] ^= flip;
             lay(folder.path(), &damaged);
             match opened(folder.path()) {
-                // What a crash can do to the last line is made good; an earlier one is damaged.
+                // What a crash can do to the last line is repaired; an earlier one is damaged.
                 Some(done) if place >= last => assert_eq!(done, 2, "byte {place} ^ {flip}"),
                 Some(done) => {
                     assert_eq!((place, done), (last - 1, 1), "byte {place} ^ {flip}");
@@ -150,7 +150,7 @@ fn lines_that_contradict_each_other_are_reported() {
     is_reported(&[begin, settled, &other(settled, "string", "int64")], "has other columns in line 3");
     is_reported(&[begin, settled, &other(second, "00002-", "00009-")], "names an unknown task in line 3");
     let more = other(second, "\"rows\":2", "\"rows\":3");
-    is_reported(&[begin, second, &more, first], "tells otherwise of a task that is done in line 3");
+    is_reported(&[begin, second, &more, first], "records a finished task a second time, with other figures in line 3");
     is_reported(&[begin, &second.replace("\"rows\":2", "\"rows\":3"), first, third], "is damaged in line 2");
     // The same again says nothing new.
     lay(folder.path(), [begin, settled, settled, second, second, first, third, third].concat().as_bytes());

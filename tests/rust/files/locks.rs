@@ -32,7 +32,7 @@ fn succeeds(mut command: Command) {
 fn a_second_run_learns_who_is_at_work() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
-    let file = checkpoint.part(0).unwrap();
+    let mut file = checkpoint.part(0).unwrap();
     is_locked_by(&open(folder.path(), 2).unwrap_err(), std::process::id());
     succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
@@ -73,7 +73,10 @@ fn fills_the_disk() {
     let is_full = |error: &Error, kind: Kind| {
         assert_eq!((error.kind(), error.details().errno), (kind, Some(errno)), "{error:?}");
         let remedy = error.hint().unwrap();
-        assert!(remedy.starts_with("free some space and") || remedy.starts_with("allow larger files"), "{remedy}");
+        assert!(
+            remedy.starts_with("free some space and") || remedy.starts_with("raise the file size limit"),
+            "{remedy}"
+        );
     };
     let path = folder().join("run");
     let mut checkpoint = open(&path, 3).unwrap();
@@ -84,6 +87,7 @@ fn fills_the_disk() {
     let mut file = checkpoint.part(1).unwrap();
     assert!(file.write_all(&vec![7; 1 << 20]).is_err());
     is_full(&file.finish().unwrap_err(), Kind::Checkpoint);
+    drop(file);
     assert_eq!(names(&path), before);
     // A smaller one after it does.
     let mut file = checkpoint.part(1).unwrap();
@@ -96,7 +100,7 @@ fn fills_the_disk() {
     drop(checkpoint);
     assert_eq!(done(&open(&path, 3).unwrap()), [0, 1]);
 
-    // A library between the rows and the disk does not lose what the system said.
+    // A library between the rows and the disk does not lose the system's error.
     let schema = std::sync::Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
         "x".repeat(1 << 20),
         arrow_schema::DataType::Int64,
@@ -105,7 +109,7 @@ fn fills_the_disk() {
     let place = path.join("_a.csv");
     is_full(&Csv::new(AtomicFile::create(&place, Kind::File).unwrap(), &schema).unwrap_err(), Kind::File);
     let file = AtomicFile::create(&place, Kind::File).unwrap();
-    let ended = dataaccess::files::Parquet::new(file, &schema, &[]).unwrap().finish();
+    let ended = dataaccess::files::Parquet::new(file, &schema).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
     let mut expected = vec!["00000-00c0ffee.parquet", "00001-00c0ffee.parquet", JOURNAL, LOCK];
     expected.sort_unstable();

@@ -1,4 +1,4 @@
-//! Files that come to be whole or not at all, and the checkpoints made of them: read back, damaged, cut off, killed.
+//! Atomic files, and the checkpoints made of them: read back, damaged, cut off, killed.
 
 mod atomic_file;
 mod checkpoints;

@@ -70,7 +70,7 @@ fn file(folder: &Folder, name: &str) -> AtomicFile {
 fn parquet_reads_back_as_written() {
     let folder = Folder::new();
     let path = folder.file("a.parquet");
-    let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[("task", "00001-c0ffee")]).unwrap();
+    let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
     let all = batch(&rows());
     parquet.write(&all.slice(0, 1)).unwrap();
     parquet.write(&all.slice(1, 2)).unwrap();
@@ -81,7 +81,7 @@ fn parquet_reads_back_as_written() {
     assert_eq!(found.schema().field(0).metadata(), schema().field(0).metadata(), "what is JSON is known again");
     let keys = metadata.file_metadata().key_value_metadata().unwrap();
     let value = |key: &str| keys.iter().find(|found| found.key == key).and_then(|found| found.value.as_deref());
-    assert_eq!((value("dataaccess"), value("task")), (Some(dataaccess::VERSION), Some("00001-c0ffee")));
+    assert_eq!(value("dataaccess"), Some(dataaccess::VERSION));
     let column = metadata.row_group(0).column(1);
     assert!(matches!(column.compression(), Compression::ZSTD(_)));
     assert_eq!(column.statistics().unwrap().null_count_opt(), Some(1));
@@ -90,7 +90,7 @@ fn parquet_reads_back_as_written() {
 #[test]
 fn parquet_of_no_rows_has_its_columns() {
     let folder = Folder::new();
-    Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap().finish().unwrap();
+    Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap();
     let (found, _) = read(&folder.file("a.parquet"));
     assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
 }
@@ -99,7 +99,7 @@ fn parquet_of_no_rows_has_its_columns() {
 fn a_row_group_ends_by_rows_and_by_bytes() {
     let folder = Folder::new();
     let groups = |rows: &[Row], batches: usize| {
-        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
         let batch = batch(rows);
         for _ in 0..batches {
             parquet.write(&batch).unwrap();
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_parquet(batches in prop::collection::vec(prop::collection::vec(any_row(), 0..20), 0..4)) {
         let folder = Folder::new();
-        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &[]).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
         for rows in &batches {
             parquet.write(&batch(rows)).unwrap();
         }

@@ -1,0 +1,60 @@
+//! What the operating system does for files: how they are opened, made durable, and why they could not be written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::error::{Error, Kind};
+
+/// Options that open a file of the user: a symbolic link is not followed, and the umask decides who may read it.
+#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has links like these"))]
+pub(super) fn shared() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+    options
+}
+
+/// Options that open a file of a checkpoint: a symbolic link is not followed, and a new file is for its owner alone.
+#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has these modes"))]
+#[must_use]
+pub fn private() -> OpenOptions {
+    let mut options = shared();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes the names in a folder durable. The content of a file becomes durable when the file itself is synced.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let opened = match File::open(folder) {
+        // A folder that is writable but not readable: its names become durable with the file system's next sync.
+        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => return Ok(()),
+        opened => opened?,
+    };
+    match opened.sync_all() {
+        // Some file systems cannot sync a folder.
+        Err(cause) if matches!(cause.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// The error for a file that could not be `done`, for example `written`.
+#[must_use]
+pub fn failure(kind: Kind, path: &Path, done: &str, cause: io::Error) -> Error {
+    let error = Error::new(kind, format!("`{}` cannot be {done}: {cause}", path.display()))
+        .with_path(path)
+        .with(|details| details.errno = cause.raw_os_error());
+    let remedy = match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space",
+        ErrorKind::FileTooLarge => "raise the file size limit",
+        ErrorKind::NotFound => "make its folder",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a folder that you may write to",
+        _ => return error.with_source(cause),
+    };
+    let kept = if kind == Kind::File { "nothing was left behind" } else { "finished tasks are kept" };
+    error.with_hint(format!("{remedy} and try again: {kept}")).with_source(cause)
+}
