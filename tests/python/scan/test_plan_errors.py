@@ -92,7 +92,7 @@ def test_all_problems_are_reported_together(client: Any) -> None:
 
 
 def test_one_body_is_refused_for_days_and_the_line_to_write_is_shown(client: Any) -> None:
-    line = r'write client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
+    line = r'use client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
     with pytest.raises(da.ValidationError, match=line) as caught:
         client.validate_codes(["id"], allocated_time=DAYS)
     (problem,) = caught.value.problems
@@ -100,5 +100,5 @@ def test_one_body_is_refused_for_days_and_the_line_to_write_is_shown(client: Any
 
 
 def test_a_search_of_items_shows_the_line_of_items(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"this is one request: write client\.scan_items\("):
+    with pytest.raises(da.ValidationError, match=r"takes one request a day: use client\.scan_items\("):
         client.search_items("store", ["x"], da.col("opened").on(DAYS), item_type_id=7)
