@@ -177,7 +177,7 @@ def test_several_problems_are_counted_in_one_line_noted_for_tracebacks_and_kept_
     assert str(caught.value) == "30 problems: code_status[0], code_status[1], code_status[2], …"
     notes = caught.value.__notes__
     assert (len(notes), notes[-1]) == (11, "and 20 more, see .problems")
-    assert notes[0].startswith("code_status[0]: 10 is not one of code_status")
+    assert notes[0].startswith("code_status[0]: 10 is not a value of code_status")
     assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
 
 

@@ -18,7 +18,7 @@ from support.raw_server import Close, always, serving
 from support.streams import HEAD, answer, client_of, scan_of, whole
 
 import dataaccess as da
-from dataaccess import _frames
+from dataaccess._scan import frames
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [
@@ -159,7 +159,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
 @pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
 def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     monkeypatch.setattr(pd, "__version__", version)
-    text = _frames._nullable(pd, pa, None)[pa.string()]
+    text = frames._nullable(pd, pa, None)[pa.string()]
     assert isinstance(text, pd.StringDtype)
     assert (text.na_value is not pd.NA) == own
 
