@@ -352,7 +352,10 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
     path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
     path.chmod(0o600)
     token = da.token_file(path)
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught:
+    with (
+        serving(always(http())) as server,
+        pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught,
+    ):
         search(connect(server.base_url, token=token))
     assert not is_told(OWN, caught.value)
     if encoding in {"utf-16", "utf-32", "latin-1"}:
