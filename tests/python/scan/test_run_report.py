@@ -117,7 +117,9 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
             with pytest.warns(da.IncompleteWarning, match="tells of 500 records and has 1") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
-            assert report.reasons == [f"task {scan.tasks()[1].id}: the response reports a total of 500 records and has 1"]
+            assert report.reasons == [
+                f"task {scan.tasks()[1].id}: the response reports a total of 500 records and has 1"
+            ]
 
 
 @pytest.mark.both_clients
@@ -125,7 +127,9 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
     with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
-            with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 7 of 8 days.*UTC\+07:00") as caught:
+            with pytest.warns(
+                da.StrayDayWarning, match=r"outside the requested day in 7 of 8 days.*UTC\+07:00"
+            ) as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")

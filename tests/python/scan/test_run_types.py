@@ -77,9 +77,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         assert mended.run(tmp_path).rows == 4
         assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
         # A complete run is not requested again in other types.
-        with pytest.raises(
-            da.CheckpointMismatchError, match="schema: was `n: json`, now `n: int64`"
-        ) as refused:
+        with pytest.raises(da.CheckpointMismatchError, match="schema: was `n: json`, now `n: int64`") as refused:
             by_value(connect(server.base_url), list(records), schema={"n": "int64"}).run(tmp_path)
         assert refused.value.field == "schema"
 
