@@ -84,7 +84,7 @@ test-rust: .venv/.built ## all Rust tests, after compiling the core without feat
 
 .PHONY: test-python
 test-python: .venv/.built ## all Python tests, the README and the examples
-	$(call say,'Running the Python tests: first in parallel, then those marked quiet')
+	$(call say,'Running the Python tests: in parallel first and the quiet ones after them')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 	$(BIN)/python -m pytest -m quiet
 
@@ -116,7 +116,7 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 
 .PHONY: types
 types: .venv/.lint .venv/.built ## mypy, pyright, and stubtest of the extension module
-	$(call say,'Checking the types: mypy, basedpyright and stubtest')
+	$(call say,'Checking the types: mypy - basedpyright - stubtest')
 	$(BIN)/mypy
 	$(BIN)/basedpyright
 	$(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20

@@ -114,7 +114,7 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
     with answering(give) as server:
         scan = by_value(connect(server.base_url), ["0", "1"])
         for _ in range(2):
-            with pytest.warns(da.IncompleteWarning, match="tells of 500 records and has 1") as caught:
+            with pytest.warns(da.IncompleteWarning, match="reports a total of 500 records and has 1") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
             assert report.reasons == [
