@@ -1,4 +1,4 @@
-//! Whether an answer is a result, and if not, which failure it is.
+//! Decides whether a response is a result, and if not, which error it is.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,23 +10,26 @@ use crate::transport::Response;
 
 const EXCERPT_CHARACTERS: usize = 200;
 
-/// What `data` of a result must hold.
+/// What `data` of a result must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpectedContent {
-    /// Records, or one of the ways to have none.
+    /// Records, or one of the shapes of none.
     Records,
     /// A list of entries.
     Entries,
-    /// Whatever comes.
+    /// Anything.
     Any,
 }
 
-/// An answer with HTTP status 200 is a result when its envelope says so, wherever it says so.
+/// Checks the envelope of a response with HTTP status 200.
+///
+/// # Errors
+/// The response reports a failure, or its envelope is not that of the API specification.
 pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: bool) -> Result<()> {
     let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
-        Some(found) => wrong_field(field::CODE, &format!("is not a whole number but {}", excerpt(found, 40))),
+        Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
         return Err(permission(200, Some(code), Some(&message)));
@@ -55,18 +58,18 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: b
 
 fn records(envelope: &Envelope, strict: bool) -> Result<()> {
     match envelope.record_shape() {
-        RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with the records nor empty")),
+        RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
         RecordShape::Empty(shape) if strict && shape != "data.data []" => {
             let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
-            let what = format!("is {found}, which strict=True refuses: it takes no records as data.data [] alone");
+            let what = format!("is {found}; with strict=True only data.data [] means no records");
             Err(wrong_field(place, &what))
         }
         _ => Ok(()),
     }
 }
 
-/// A download has a list of entries, each an object.
+/// A download has a list of entries, and each is an object.
 fn entries(envelope: &Envelope) -> Result<()> {
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
         return Err(wrong_field("data.entries", "is absent"));
@@ -76,11 +79,11 @@ fn entries(envelope: &Envelope) -> Result<()> {
     if is_list { Ok(()) } else { Err(wrong_field("data.entries", "is not a list of objects")) }
 }
 
-/// An answer with another HTTP status.
+/// The error of a response with another HTTP status.
 pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
     let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-    // Each for itself: a member of another type does not hide the other.
+    // Read one by one: a wrong type of one does not hide the other.
     let code = envelope.get(field::CODE).and_then(Value::as_i64);
     let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
     let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
@@ -94,13 +97,13 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         300..=399 => {
             let host = response.location_host.clone().unwrap_or_default();
             let problem = if host.is_empty() {
-                format!("the service neither answers nor redirects to a place (HTTP {status})")
+                format!("the service redirects (HTTP {status}) without a location")
             } else {
-                format!("the service redirects (HTTP {status}) to {host}, which is not followed")
+                format!("the service redirects (HTTP {status}) to {host}; redirects are not followed")
             };
             Error::new(Kind::RedirectRefused, problem)
                 .with("location_host", host)
-                .with_hint("base_url= is probably not the service's own address")
+                .with_hint("base_url= is probably not the service's own URL")
         }
         429 | 503 => {
             let error =
@@ -114,7 +117,7 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
             Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
         }
         500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
-        204 => Error::new(Kind::TruncatedResponse, "the answer has no body (HTTP 204)")
+        204 => Error::new(Kind::TruncatedResponse, "the response has no body (HTTP 204)")
             .with("received", 0_u16)
             .retryable_once(),
         413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
@@ -128,24 +131,24 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
 }
 
-/// A body that is no JSON is best told with what it says it is.
+/// Adds the content type to the error of a body that is not JSON.
 pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     if error.kind() != Kind::NotJson {
         return error;
     }
     let content_type = excerpt(response.content_type.as_deref().unwrap_or("no content type"), 80);
-    let hint = "a login page or gateway may stand between; check base_url=";
+    let hint = "a login page or gateway may have answered; check base_url=";
     let shown = error.field("body_excerpt").cloned();
-    let told = Error::new(Kind::NotJson, format!("the answer is not JSON but {content_type}"))
+    let described = Error::new(Kind::NotJson, format!("the response is not JSON but {content_type}"))
         .with("content_type", content_type)
         .with_hint(hint);
     match shown {
-        Some(excerpt) => told.with("body_excerpt", excerpt),
-        None => told,
+        Some(excerpt) => described.with("body_excerpt", excerpt),
+        None => described,
     }
 }
 
-/// Section 7. The cause is one of three, which the service does not tell apart.
+/// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
 fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
     let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
     let said = message.map(|message| format!(": {message}")).unwrap_or_default();
@@ -153,7 +156,7 @@ fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
         Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
             .with("status", status)
             .with_hint(
-                "the token is invalid, expired or redact the scope of this operation \
+                "the token is invalid, expired, or lacks the scope of this operation \
              (a promotion code search needs the scope item)",
             );
     if let Some(code) = code {
@@ -166,5 +169,5 @@ fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {
-    Error::new(Kind::Envelope, format!("the answer is not the document's: {name} {what}")).with("field", name)
+    Error::new(Kind::Envelope, format!("unexpected response: {name} {what}")).with("field", name)
 }

@@ -16,21 +16,21 @@ use crate::transport::{Meter, Response};
 /// Figures of all calls over the same connections since the first of their clients was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// Requests sent, those that were sent again among them.
+    /// Requests sent, including retries.
     pub requests: u64,
-    /// Requests sent again after a failure, as `retries=` allows.
+    /// Requests retried after a failure, as `retries=` allows.
     pub retries: u64,
-    /// Requests sent again at once, as the service had closed the old connection they were sent on.
+    /// Requests retried at once, because the service had closed the idle connection they were sent on.
     pub free_retries: u64,
-    /// Answers that asked to slow down.
+    /// Responses that asked to slow down.
     pub throttled: u64,
-    /// Requests whose answer has not ended yet.
+    /// Requests whose response has not ended yet.
     pub in_flight: u64,
-    /// Bytes of bodies as they came: compressed, if they were.
+    /// Bytes of response bodies as received: compressed, if they were.
     pub bytes_received: u64,
     /// Connections opened.
     pub connections_opened: u64,
-    /// What may still be spent on sending again.
+    /// Tokens left in the retry budget.
     pub quota_left: u32,
 }
 
@@ -80,9 +80,9 @@ impl SharedLimits {
         }
     }
 
-    /// Another client joins, with so many requests at a time.
-    pub(super) fn widen(&self, concurrency: u32) {
-        lock(&self.budget).widen(concurrency);
+    /// Another client shares the limits, with `concurrency` requests at a time.
+    pub(super) fn grow_for(&self, concurrency: u32) {
+        lock(&self.budget).grow_for(concurrency);
     }
 
     /// Waits until a request may start. Whoever is cancelled meanwhile delays nobody.
@@ -134,16 +134,16 @@ impl SharedLimits {
         }
     }
 
-    /// After how long a call sends again.
+    /// The delay before the retry.
     ///
     /// # Errors
-    /// The failure, when it is final.
+    /// The failure itself when it is final.
     pub(super) fn again(&self, state: &mut RetryState, failure: Error, left: Duration) -> Result<Duration> {
         if failure.kind() == Kind::Throttled {
             self.throttled.fetch_add(1, Ordering::Relaxed);
         }
         match state.after(failure, left, uniform(), &mut lock(&self.budget))? {
-            RetryDecision::AtOnce => {
+            RetryDecision::Immediate => {
                 self.free_retries.fetch_add(1, Ordering::Relaxed);
                 Ok(Duration::ZERO)
             }
@@ -154,12 +154,12 @@ impl SharedLimits {
         }
     }
 
-    /// A request is sent again, and counts.
+    /// Counts a retry.
     pub(super) fn retried(&self) {
         self.retries.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A call ended well.
+    /// Pays back into the retry budget after a successful call.
     pub(super) fn succeeded(&self, state: &RetryState) {
         lock(&self.budget).succeeded(state.cost());
     }

@@ -1,4 +1,4 @@
-//! The proxy on the way to the service: given, or of the environment, and for which hosts the latter is not meant.
+//! The proxy to the service: of `proxy=` or the environment, with the hosts that `NO_PROXY` exempts.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,19 +8,19 @@ use url::{Host, Url};
 use super::{Origin, base_url, environment};
 use crate::error::{Error, Kind, Result};
 
-/// A proxy that speaks HTTP. Its address may hold a password: it shows host and port alone.
+/// An HTTP proxy. Its URL may hold a password, so only host and port are shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Has a host, and the scheme `http` or `https`.
     pub url: Url,
-    /// Who wants it.
+    /// Which setting names it.
     pub origin: Origin,
 }
 
 impl Proxy {
-    /// The argument, else the variable of the environment that is meant for the service.
+    /// The argument, else the environment variable for the scheme of the service.
     ///
-    /// What is meant for this machine goes through a proxy only when the argument says so.
+    /// Requests to loopback go through a proxy only when the argument names one.
     pub(super) fn resolve(
         argument: Option<&str>,
         service: &Url,
@@ -32,7 +32,7 @@ impl Proxy {
         let first = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, lookup(name)?)));
         let names = match service.scheme() {
             "https" => environment::HTTPS_PROXY.as_slice(),
-            // What a CGI program finds there was written by whoever sent it a request.
+            // In a CGI program the sender of a request chooses the value of `HTTP_PROXY`.
             _ if lookup(environment::REQUEST_METHOD).is_some() => environment::ALL_PROXY.as_slice(),
             _ => environment::HTTP_PROXY.as_slice(),
         };
@@ -48,10 +48,10 @@ impl Proxy {
     fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {
         match url {
             Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
-            // The address may hold a password: it is never quoted.
+            // The URL may hold a password: it is never quoted.
             _ => Err(Error::new(
                 Kind::Config,
-                format!("{origin} must be an http:// or https:// address, as http://proxy:3128"),
+                format!("{origin} must be an http:// or https:// URL, such as http://proxy:3128"),
             )),
         }
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_hosts_without_proxy_is_read_as_other_programs_read_it() {
+    fn no_proxy_is_read_as_other_programs_read_it() {
         for (list, host, exempt) in [
             ("*", "https://cdp.example.com", true),
             ("example.com", "https://example.com", true),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_that_is_meant_for_the_service_is_named() {
+    fn the_variable_for_the_scheme_of_the_service_is_used() {
         let far = "https://cdp.example.com";
         for (service, variables, expected) in [
             (far, [("HTTPS_PROXY", "http://p:1"), ("ALL_PROXY", "http://q:2")], Some("the proxy p:1 (HTTPS_PROXY)")),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_is_not_spoken_to_is_refused_by_its_name_alone() {
+    fn an_unsupported_proxy_is_refused_without_being_quoted() {
         let error = resolve("https://cdp.example.com", &[("ALL_PROXY", "socks5://u:hunter2@p:1")]).expect_err("socks");
         assert_eq!(error.kind(), Kind::Config);
         assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());

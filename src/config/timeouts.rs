@@ -1,25 +1,25 @@
-//! The time-outs beside `timeout=`: limits that no user has to set, in one place.
+//! The time-outs that are not settings of the user.
 //!
-//! The wait for the headers of a response has no limit of its own: a service may think for minutes, and `timeout=`
-//! says for how many. TCP keep-alive probes hold the connection open meanwhile and find out when the peer is gone.
+//! The wait for response headers is limited by `timeout=` alone, as a query may take minutes. TCP keep-alive probes
+//! meanwhile keep the connection open and notice when the peer is gone.
 
 use std::time::Duration;
 
-/// Each begins anew with each attempt. None of them counts the time a request takes to be sent.
+/// Time-outs of each attempt. None counts the time it takes to send the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For TCP, the proxy's tunnel and TLS together.
     pub connect: Duration,
-    /// Between two TCP keep-alive probes, and before the first.
+    /// Before the first TCP keep-alive probe, and between two.
     pub keep_alive: Duration,
-    /// Without a single byte of the body.
+    /// Longest wait for the next bytes of the body.
     pub idle: Duration,
-    /// Of waiting for the body before its speed counts,
+    /// Time of waiting for the body before its rate is measured.
     pub grace: Duration,
-    /// and of waiting in which so many bytes must arrive.
+    /// Window of waiting in which the body must reach the minimum rate.
     pub stall: Duration,
-    /// Before a response that no consumer has touched and that is not read for want of room is dropped, to be
-    /// requested again later: half of the shortest time after which proxies close such a connection.
+    /// How long a response that the consumer has not begun to take stays unread because the buffer is full, before it
+    /// is dropped and requested again later: half of the shortest time after which proxies close such a connection.
     pub unread: Duration,
 }
 
@@ -38,10 +38,10 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// Keep-alive probes without an answer before a connection counts as lost.
+    /// Unanswered keep-alive probes after which a connection counts as lost.
     pub const KEEP_ALIVE_PROBES: u32 = 4;
 
-    /// The same on a clock that runs so many times faster, for tests.
+    /// The defaults divided by `time_scale`, for tests.
     #[must_use]
     pub fn scaled(time_scale: u32) -> Self {
         let Self { connect, keep_alive, idle, grace, stall, unread } = Self::default();

@@ -1,10 +1,10 @@
-//! `Retry-After` in all its forms.
+//! The `Retry-After` header in all its forms.
 
 use std::time::{Duration, SystemTime};
 
-/// What the header asks for: seconds, or a date measured against the answer's own `Date`.
+/// The delay that the header asks for: seconds, or a date, compared with the response's own `Date`.
 ///
-/// Nothing when it makes no sense; our own back-off then holds.
+/// Returns nothing for an invalid header; our own back-off then applies.
 #[must_use]
 pub fn retry_after(header: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
     let header = header.trim();
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_asks_for_nothing() {
+    fn an_invalid_header_asks_for_nothing() {
         for junk in [
             "",
             "-10",

@@ -1,5 +1,5 @@
-//! When to send again, after how long, and when rather not at all. Pure: clock and chance are passed in, nothing
-//! sleeps here.
+//! Whether to retry a failed request, after how long, and how fast requests may start after a 429. Pure: the time and
+//! random numbers are passed in, and nothing sleeps.
 
 mod budget;
 mod header;

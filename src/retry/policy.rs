@@ -1,72 +1,72 @@
-//! Which failures are worth another attempt, and the back-off before it.
+//! Which failures are retried, how often, and the back-off before each retry.
 
 use std::time::Duration;
 
 use crate::error::{Error, Field, Kind};
 
-/// Requests sent after the first, unless the caller says how many,
+/// Retries of a call, unless `retries=` is given.
 const RETRIES: u32 = 3;
-/// and for each request of a scan of several.
+/// Retries of each request of a scan.
 const SCAN_RETRIES: u32 = 7;
 
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// Requests sent after the first.
+    /// Most retries: requests sent after the first.
     pub retries: u32,
-    /// Whether the caller gave their number, which then holds everywhere.
-    pub is_given: bool,
-    /// First back-off after a lost connection or a failing service.
+    /// Whether `retries=` was given, which then applies to scans too.
+    pub is_explicit: bool,
+    /// First back-off after a lost connection or a server error.
     pub base: Duration,
-    /// First back-off, and the pause for all callers, when the service asks to slow down.
+    /// First back-off after a 429, and the pause of all calls after a 429 without `Retry-After`.
     pub throttled_base: Duration,
-    /// Longest back-off of our own.
+    /// Longest back-off, unless `Retry-After` asks for more.
     pub cap: Duration,
-    /// Longest wait the service may ask for; above it the error is told at once.
+    /// Longest `Retry-After` that is obeyed; a longer one makes the failure final.
     pub max_retry_after: Duration,
-    /// Whether a call whose retry the quota refuses waits for the longest back-off instead of failing.
-    pub is_patient: bool,
+    /// Whether a call waits for the longest back-off, instead of failing, when the retry budget is used up.
+    pub waits_for_budget: bool,
 }
 
 impl Policy {
-    /// The defaults, with so many retries if the caller gave a number.
+    /// The defaults, with the number of `retries=` if it is given.
     #[must_use]
     pub fn new(retries: Option<u32>) -> Self {
         Self {
             retries: retries.unwrap_or(RETRIES),
-            is_given: retries.is_some(),
+            is_explicit: retries.is_some(),
             base: Duration::from_millis(50),
             throttled_base: Duration::from_secs(1),
             cap: Duration::from_secs(20),
             max_retry_after: Duration::from_secs(120),
-            is_patient: false,
+            waits_for_budget: false,
         }
     }
 
-    /// The same on a clock that runs so many times faster, for tests. What the service asks for stays as it is.
+    /// Divides all back-offs by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
         let [base, throttled_base, cap] = [self.base, self.throttled_base, self.cap].map(|delay| delay / time_scale);
         Self { base, throttled_base, cap, ..self }
     }
 
-    /// The policy of one request of many, whose failure would cost the work of all: eight attempts, unless the caller
-    /// gave another number, and time to wait.
+    /// The policy of one request of a scan, whose failure would lose the rows of all others: eight attempts, unless
+    /// `retries=` is given, and longer waits.
     #[must_use]
     pub const fn for_scan_request(self) -> Self {
-        let retries = if self.is_given { self.retries } else { SCAN_RETRIES };
-        Self { retries, max_retry_after: Duration::from_secs(15 * 60), is_patient: true, ..self }
+        let retries = if self.is_explicit { self.retries } else { SCAN_RETRIES };
+        Self { retries, max_retry_after: Duration::from_secs(15 * 60), waits_for_budget: true, ..self }
     }
 
-    /// Whether the service asked to slow down. Without a word on when, a 503 is what an outage looks like.
+    /// Whether the service asked to slow down. A 503 without `Retry-After` does not: it looks like an outage.
     #[must_use]
     pub fn is_throttle(failure: &Error) -> bool {
         failure.kind() == Kind::Throttled
             && (failure.field("status") == Some(&Field::Integer(429)) || failure.field("retry_after").is_some())
     }
 
-    /// For how long all callers stay away after an answer of this status, which asks for so much; nothing when it
-    /// does not ask, or for longer than anybody waits.
+    /// How long all calls pause after a response with this status and `Retry-After`. Returns nothing when the
+    /// response does not ask for a pause, or for one longer than `max_retry_after`.
     #[must_use]
     pub fn pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
         match (status, retry_after) {
@@ -76,22 +76,22 @@ impl Policy {
         }
     }
 
-    /// How long to wait before sending again, or nothing when this failure is final.
+    /// How long to wait before the retry, or nothing when the failure is final.
     ///
-    /// `attempts` counts the requests sent so far; `idempotent` says that sending twice does no harm;
-    /// `chance` is uniform in 0 to 1.
+    /// `attempts` counts the requests sent so far; a request that is not `idempotent` is retried only if it was
+    /// never sent; `jitter` is uniform in 0 to 1.
     #[must_use]
-    pub fn delay(&self, attempts: u32, failure: &Error, idempotent: bool, chance: f64) -> Option<Duration> {
+    pub fn backoff(&self, attempts: u32, failure: &Error, idempotent: bool, jitter: f64) -> Option<Duration> {
         if attempts > self.retries || !failure.is_retryable() {
             return None;
         }
-        // A connection that never came about has carried nothing.
+        // Without a connection nothing was sent.
         if !idempotent && !matches!(failure.kind(), Kind::Connect | Kind::Proxy) {
             return None;
         }
         let base = if Self::is_throttle(failure) { self.throttled_base } else { self.base };
         let ceiling = base.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.cap);
-        let own = ceiling.mul_f64(chance.clamp(0.0, 1.0));
+        let own = ceiling.mul_f64(jitter.clamp(0.0, 1.0));
         match failure.field("retry_after") {
             Some(Field::Number(seconds)) => {
                 let asked = Duration::try_from_secs_f64(*seconds).ok()?;
@@ -116,19 +116,19 @@ mod tests {
         let server = failure(Kind::Server);
         let longest: Vec<u128> = [1, 2, 3, 9, 10, 60]
             .iter()
-            .map(|attempts| policy.delay(*attempts, &server, true, 1.0).expect("a delay").as_millis())
+            .map(|attempts| policy.backoff(*attempts, &server, true, 1.0).expect("a delay").as_millis())
             .collect();
         assert_eq!(longest, [50, 100, 200, 12_800, 20_000, 20_000]);
-        assert_eq!(policy.delay(3, &server, true, 0.0), Some(Duration::ZERO));
-        assert_eq!(policy.delay(3, &server, true, 0.5), Some(Duration::from_millis(100)));
+        assert_eq!(policy.backoff(3, &server, true, 0.0), Some(Duration::ZERO));
+        assert_eq!(policy.backoff(3, &server, true, 0.5), Some(Duration::from_millis(100)));
         let throttled = failure(Kind::Throttled).with("status", 429_u16);
-        assert_eq!(policy.delay(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
+        assert_eq!(policy.backoff(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
         let unavailable = failure(Kind::Throttled).with("status", 503_u16);
-        assert_eq!(policy.delay(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
+        assert_eq!(policy.backoff(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
     }
 
     #[test]
-    fn all_callers_stay_away_when_asked_to_and_not_for_too_long() {
+    fn all_calls_pause_when_asked_to_and_not_for_too_long() {
         let policy = Policy::new(Some(3));
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(policy.pause(429, None), seconds(1));
@@ -141,33 +141,33 @@ mod tests {
 
     #[test]
     fn no_retries_sends_one_request() {
-        assert_eq!(Policy::new(Some(0)).delay(1, &failure(Kind::Server), true, 0.5), None);
-        assert!(Policy::new(Some(1)).delay(1, &failure(Kind::Server), true, 0.5).is_some());
-        assert_eq!(Policy::new(Some(1)).delay(2, &failure(Kind::Server), true, 0.5), None);
+        assert_eq!(Policy::new(Some(0)).backoff(1, &failure(Kind::Server), true, 0.5), None);
+        assert!(Policy::new(Some(1)).backoff(1, &failure(Kind::Server), true, 0.5).is_some());
+        assert_eq!(Policy::new(Some(1)).backoff(2, &failure(Kind::Server), true, 0.5), None);
     }
 
     #[test]
-    fn what_cannot_mend_itself_is_not_sent_again() {
-        assert_eq!(Policy::new(Some(9)).delay(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
+    fn a_permanent_failure_is_not_retried() {
+        assert_eq!(Policy::new(Some(9)).backoff(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
     }
 
     #[test]
-    fn what_may_have_arrived_is_sent_again_only_when_that_is_harmless() {
+    fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
         let policy = Policy::new(Some(3));
-        assert_eq!(policy.delay(1, &failure(Kind::ConnectionLost), false, 0.5), None);
-        assert!(policy.delay(1, &failure(Kind::ConnectionLost), true, 0.5).is_some());
-        assert!(policy.delay(1, &failure(Kind::Connect), false, 0.5).is_some());
+        assert_eq!(policy.backoff(1, &failure(Kind::ConnectionLost), false, 0.5), None);
+        assert!(policy.backoff(1, &failure(Kind::ConnectionLost), true, 0.5).is_some());
+        assert!(policy.backoff(1, &failure(Kind::Connect), false, 0.5).is_some());
     }
 
     #[test]
-    fn the_service_may_ask_for_longer_but_not_for_too_long() {
+    fn retry_after_is_obeyed_up_to_a_limit() {
         let policy = Policy::new(Some(3));
-        let asks = |seconds: f64| {
+        let asked_for = |seconds: f64| {
             let error = failure(Kind::Throttled).with("retry_after", Field::Number(seconds));
-            policy.delay(1, &error, true, 0.5)
+            policy.backoff(1, &error, true, 0.5)
         };
-        assert_eq!(asks(0.0), Some(Duration::from_millis(500)));
-        assert_eq!(asks(7.0), Some(Duration::from_secs(7)));
-        assert_eq!(asks(121.0), None);
+        assert_eq!(asked_for(0.0), Some(Duration::from_millis(500)));
+        assert_eq!(asked_for(7.0), Some(Duration::from_secs(7)));
+        assert_eq!(asked_for(121.0), None);
     }
 }

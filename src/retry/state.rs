@@ -1,108 +1,115 @@
-//! The way of one call through its failures: what they leave it to do.
+//! The failures of one call so far, and whether the next one is retried.
 
 use std::time::Duration;
 
 use super::{Policy, RetryBudget};
 use crate::error::{Error, Field, Kind, Result};
 
-/// How a request is sent again.
+/// When a failed request is retried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RetryDecision {
-    /// Now, and uncounted: the connection was an old one that the service had given up.
-    AtOnce,
-    /// After a pause.
+    /// At once, and not counted: the service had closed the idle connection that the request was sent on.
+    Immediate,
+    /// After a delay.
     After(Duration),
 }
 
-/// What a call has been through.
+/// The failures of one call.
 #[derive(Debug)]
 pub struct RetryState {
     policy: Policy,
-    /// Whether sending twice does no harm.
     idempotent: bool,
-    /// Requests that count and failed.
+    /// Failed requests, without the one that is not counted.
     failures: u32,
-    was_free: bool,
+    used_free_retry: bool,
     /// The kinds of the failures so far.
-    accidents: Vec<Kind>,
-    /// Where answers broke off, in bytes.
-    breaks: Vec<i64>,
-    /// Of the last request, if it was not the first.
+    failed_kinds: Vec<Kind>,
+    /// How many bytes were received of each response that was cut off.
+    truncations: Vec<i64>,
+    /// What the last retry took from the budget.
     cost: Option<u32>,
 }
 
 impl RetryState {
-    /// A call that begins.
+    /// The state of a new call.
     #[must_use]
     pub const fn new(policy: Policy, idempotent: bool) -> Self {
-        Self { policy, idempotent, failures: 0, was_free: false, accidents: Vec::new(), breaks: Vec::new(), cost: None }
+        Self {
+            policy,
+            idempotent,
+            failures: 0,
+            used_free_retry: false,
+            failed_kinds: Vec::new(),
+            truncations: Vec::new(),
+            cost: None,
+        }
     }
 
-    /// Whether a request whose token was refused may be sent again with another one, which counts.
+    /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
     pub fn consume_auth_retry(&mut self) -> bool {
         let may = self.failures < self.policy.retries;
         self.failures += u32::from(may);
         may
     }
 
-    /// How to go on after a failure, with so much time left; `chance` is uniform in 0 to 1.
+    /// When to retry after a failure. `left` is the rest of the call's time; `jitter` is uniform in 0 to 1.
     ///
     /// # Errors
-    /// The failure itself when it is final, with the reason where that is not the failure's own.
+    /// The failure itself when it is final, with the reason unless the failure implies it.
     pub fn after(
         &mut self,
         failure: Error,
         left: Duration,
-        chance: f64,
+        jitter: f64,
         budget: &mut RetryBudget,
     ) -> Result<RetryDecision> {
-        // Without retries exactly one request is sent, and what may have arrived stays so.
-        let is_free = failure.is_stale() && self.idempotent && !self.was_free && self.policy.retries > 0;
+        // With `retries=0` exactly one request is sent.
+        let is_free = failure.is_stale() && self.idempotent && !self.used_free_retry && self.policy.retries > 0;
         if is_free && !left.is_zero() {
-            self.was_free = true;
-            return Ok(RetryDecision::AtOnce);
+            self.used_free_retry = true;
+            return Ok(RetryDecision::Immediate);
         }
         self.failures += 1;
-        // Some failures may be accidents: each kind of them is worth one more request.
-        let is_second = failure.most_retries() == 1 && self.accidents.contains(&failure.kind());
-        self.accidents.push(failure.kind());
-        let delay = self.policy.delay(self.failures, &failure, self.idempotent, chance).filter(|_| !is_second);
+        // Some kinds of failure may be an accident and are retried once.
+        let is_second = failure.most_retries() == 1 && self.failed_kinds.contains(&failure.kind());
+        self.failed_kinds.push(failure.kind());
+        let delay = self.policy.backoff(self.failures, &failure, self.idempotent, jitter).filter(|_| !is_second);
         let Some(delay) = delay.filter(|delay| *delay < left) else {
             return Err(failure);
         };
         if let Some(offset) = truncation_offset(&failure) {
-            self.breaks.push(offset);
-            let times = self.breaks.iter().filter(|known| **known == offset).count();
-            // Buffers end at such an offset by themselves, so twice may be chance.
-            let most = if offset % 4096 == 0 { 3 } else { 2 };
-            if times == most {
+            self.truncations.push(offset);
+            let times = self.truncations.iter().filter(|known| **known == offset).count();
+            // Buffers often end at such an offset, so two may be a coincidence.
+            let limit = if offset % 4096 == 0 { 3 } else { 2 };
+            if times == limit {
                 let reason =
                     format!("{times} attempts were cut off at byte {offset}; a proxy probably limits the size");
                 return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
             }
         }
         let cost = if Policy::is_throttle(&failure) { RetryBudget::THROTTLED } else { RetryBudget::TRANSIENT };
-        if !budget.take(cost) {
-            if self.policy.is_patient {
+        if !budget.try_spend(cost) {
+            if self.policy.waits_for_budget {
                 self.cost = None;
                 return Ok(RetryDecision::After(delay.max(self.policy.cap)));
             }
             return Err(failure
                 .with("quota_exhausted", true)
-                .with_reason("not sent again, as too much failed of late to burden the service further"));
+                .with_reason("not retried: the retry budget is used up by recent failures"));
         }
         self.cost = Some(cost);
         Ok(RetryDecision::After(delay))
     }
 
-    /// What the last request cost, if it was not the first.
+    /// What the last retry took from the budget, if there was one.
     #[must_use]
     pub fn cost(&self) -> Option<u32> {
         self.cost
     }
 }
 
-/// Within a body, after how many of its bytes.
+/// After how many bytes the response was cut off, if it was.
 fn truncation_offset(failure: &Error) -> Option<i64> {
     match (failure.kind(), failure.field("received")) {
         (Kind::ConnectionLost | Kind::TruncatedResponse, Some(Field::Integer(received))) if *received > 0 => {
@@ -122,7 +129,7 @@ mod tests {
         Error::new(kind, "made up").retryable()
     }
 
-    fn broken(received: i64) -> Error {
+    fn cut_off(received: i64) -> Error {
         failure(Kind::TruncatedResponse).with("received", received)
     }
 
@@ -131,17 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn one_request_on_an_old_connection_is_free() {
+    fn one_retry_of_a_request_on_a_stale_connection_is_free() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(1)), true);
-        assert_eq!(state.after(stale(), LONG, 1.0, &mut budget).expect("again"), RetryDecision::AtOnce);
+        assert_eq!(state.after(stale(), LONG, 1.0, &mut budget).expect("again"), RetryDecision::Immediate);
         assert_eq!((budget.left(), state.cost()), (500, None));
         assert!(matches!(state.after(stale(), LONG, 1.0, &mut budget), Ok(RetryDecision::After(_))));
         assert!(state.after(stale(), LONG, 1.0, &mut budget).is_err());
     }
 
     #[test]
-    fn nothing_is_free_without_retries_or_where_twice_does_harm() {
+    fn nothing_is_free_without_retries_or_idempotence() {
         let mut budget = RetryBudget::new(8);
         assert!(RetryState::new(Policy::new(Some(0)), true).after(stale(), LONG, 1.0, &mut budget).is_err());
         assert!(RetryState::new(Policy::new(Some(3)), false).after(stale(), LONG, 1.0, &mut budget).is_err());
@@ -149,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_leaves_no_time_is_not_begun() {
+    fn a_delay_longer_than_the_time_left_is_not_begun() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(3)), true);
         let left = Duration::from_millis(50);
@@ -158,33 +165,33 @@ mod tests {
     }
 
     #[test]
-    fn two_answers_that_break_at_the_same_byte_are_enough() {
+    fn two_responses_cut_off_at_the_same_byte_end_the_retries() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(9)), true);
-        assert!(state.after(broken(4_097), LONG, 0.0, &mut budget).is_ok());
-        assert!(state.after(broken(70), LONG, 0.0, &mut budget).is_ok());
-        let error = state.after(broken(4_097), LONG, 0.0, &mut budget).expect_err("the same again");
+        assert!(state.after(cut_off(4_097), LONG, 0.0, &mut budget).is_ok());
+        assert!(state.after(cut_off(70), LONG, 0.0, &mut budget).is_ok());
+        let error = state.after(cut_off(4_097), LONG, 0.0, &mut budget).expect_err("the same again");
         assert!(error.hint().expect("a hint").contains("at byte 4097"));
         assert_eq!(error.field("quota_exhausted"), None);
         let mut state = RetryState::new(Policy::new(Some(9)), true);
         for _ in 0..2 {
             let lost = failure(Kind::ConnectionLost).with("received", 0_i64);
-            assert!(state.after(lost, LONG, 0.0, &mut budget).is_ok(), "no byte is no place");
+            assert!(state.after(lost, LONG, 0.0, &mut budget).is_ok(), "no byte is no offset");
         }
     }
 
     #[test]
-    fn at_the_end_of_a_buffer_it_takes_three() {
+    fn at_a_multiple_of_4_kib_it_takes_three() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(9)), true);
         for _ in 0..2 {
-            assert!(state.after(broken(4_096), LONG, 0.0, &mut budget).is_ok());
+            assert!(state.after(cut_off(4_096), LONG, 0.0, &mut budget).is_ok());
         }
-        assert!(state.after(broken(4_096), LONG, 0.0, &mut budget).is_err());
+        assert!(state.after(cut_off(4_096), LONG, 0.0, &mut budget).is_err());
     }
 
     #[test]
-    fn what_may_be_an_accident_is_retried_once_for_each_kind() {
+    fn a_possible_accident_is_retried_once_for_each_kind() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(9)), true);
         let mangled = || Error::new(Kind::MalformedHttp, "made up").retryable_once();
@@ -194,25 +201,25 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_quota_ends_a_call_with_its_own_failure() {
+    fn an_empty_budget_makes_the_failure_final() {
         let mut budget = RetryBudget::new(8);
-        assert_eq!((0..200).filter(|_| budget.take(RetryBudget::THROTTLED)).count(), 100);
+        assert_eq!((0..200).filter(|_| budget.try_spend(RetryBudget::THROTTLED)).count(), 100);
         let error = RetryState::new(Policy::new(Some(3)), true)
             .after(failure(Kind::Server).with_hint("look at it"), LONG, 0.0, &mut budget)
             .expect_err("nothing left");
         assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
         assert_eq!(error.field("quota_exhausted"), Some(&Field::Flag(true)));
-        assert!(error.hint().expect("a hint").starts_with("look at it; not sent again"));
+        assert!(error.hint().expect("a hint").starts_with("look at it; not retried"));
     }
 
     #[test]
-    fn a_part_of_many_waits_where_the_quota_is_empty() {
+    fn a_request_of_a_scan_waits_when_the_budget_is_empty() {
         let mut budget = RetryBudget::new(8);
-        while budget.take(RetryBudget::THROTTLED) {}
+        while budget.try_spend(RetryBudget::THROTTLED) {}
         let policy = Policy::new(None).for_scan_request();
         let mut state = RetryState::new(policy, true);
         for _ in 0..7 {
-            let again = state.after(failure(Kind::Server), LONG, 0.0, &mut budget).expect("patience");
+            let again = state.after(failure(Kind::Server), LONG, 0.0, &mut budget).expect("a retry");
             assert_eq!((again, state.cost()), (RetryDecision::After(policy.cap), None));
         }
         assert!(state.after(failure(Kind::Server), LONG, 0.0, &mut budget).is_err(), "eight attempts and no more");
@@ -224,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_again_costs_nothing() {
+    fn a_final_failure_costs_nothing() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(0)), true);
         assert!(state.after(failure(Kind::Server), LONG, 0.0, &mut budget).is_err());
@@ -233,19 +240,19 @@ mod tests {
     }
 
     #[test]
-    fn asking_to_slow_down_is_cheaper_than_failing() {
+    fn a_retry_after_429_costs_less() {
         let mut budget = RetryBudget::new(8);
         let mut state = RetryState::new(Policy::new(Some(3)), true);
         let throttled = failure(Kind::Throttled).with("status", 429_u16);
         assert!(state.after(throttled, LONG, 0.0, &mut budget).is_ok());
         assert_eq!((budget.left(), state.cost()), (495, Some(5)));
-        // Without a word on when, a 503 is what an outage looks like.
+        // A 503 without `Retry-After` looks like an outage.
         assert!(state.after(failure(Kind::Throttled).with("status", 503_u16), LONG, 0.0, &mut budget).is_ok());
         assert_eq!((budget.left(), state.cost()), (481, Some(14)));
     }
 
     #[test]
-    fn a_renewed_token_counts_as_an_attempt() {
+    fn a_retry_with_a_renewed_token_counts() {
         let mut state = RetryState::new(Policy::new(Some(1)), true);
         assert!(state.consume_auth_retry());
         assert!(!state.consume_auth_retry());

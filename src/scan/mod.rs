@@ -195,8 +195,8 @@ impl Scan {
     fn collected(&self) -> SearchMode {
         // The batches of one response are taken as they come, and voided by a retry; of many, when each is complete.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
-        let is_part = self.is_task || self.requests() > 1;
-        SearchMode { operation: self.operation, delivery, is_part }
+        let is_scan_request = self.is_task || self.requests() > 1;
+        SearchMode { operation: self.operation, delivery, is_scan_request }
     }
 
     /// How its requests are sent when their records count as they come.
@@ -204,7 +204,7 @@ impl Scan {
         // Of many, a response no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
-        SearchMode { operation: self.operation, delivery, is_part: self.is_task || held > 0 }
+        SearchMode { operation: self.operation, delivery, is_scan_request: self.is_task || held > 0 }
     }
 }
 

@@ -131,7 +131,7 @@ impl Scan {
     /// How its requests are sent when their records go into a file, where they can be taken back from one request.
     fn written(&self) -> SearchMode {
         match self.requests() {
-            1 => SearchMode { delivery: DeliveryMode::Provisional, is_part: true, ..self.streamed() },
+            1 => SearchMode { delivery: DeliveryMode::Provisional, is_scan_request: true, ..self.streamed() },
             _ => self.streamed(),
         }
     }

@@ -1,4 +1,4 @@
-//! The two formats of compression, each as a decoder of one step. Knows no HTTP, no limits on a body.
+//! The decoders of gzip and zstd behind one trait.
 
 use std::fmt;
 use std::io;
@@ -16,19 +16,19 @@ const ZSTD_WINDOW: u32 = 23;
 
 /// What one step did.
 pub(super) struct Step {
-    /// Bytes of the input that it read.
+    /// Bytes of the input that were read.
     pub(super) read: usize,
-    /// Whether a member of gzip, or a frame of zstd, is complete: its check holds and all of it was written.
+    /// Whether a gzip member or zstd frame is complete: its checksum is right and all of it was written.
     pub(super) has_ended: bool,
 }
 
-/// A decoder of members or frames, which may follow one another.
+/// Decodes a sequence of gzip members or zstd frames.
 pub(super) trait Format: fmt::Debug + Send {
-    /// Reads some of the input, and appends what that gives as far as the capacity of the output goes.
+    /// Reads some of the input and appends to the output, up to its capacity.
     fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step>;
 }
 
-/// The decoder of an encoding, before its first byte.
+/// A new decoder.
 pub(super) fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
     match encoding {
         Encoding::Gzip => Ok(Box::new(Gzip { member: Decompress::new_gzip(GZIP_WINDOW), has_ended: false })),
@@ -38,11 +38,11 @@ pub(super) fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
     }
 }
 
-/// Whether a member, or a frame, can begin with a byte.
+/// Whether a gzip member or zstd frame can begin with `byte`.
 pub(super) const fn begins_with(encoding: Encoding, byte: u8) -> bool {
     match encoding {
         Encoding::Gzip => byte == 0x1f,
-        // The second range is that of frames which are skipped.
+        // The range is that of skippable frames.
         Encoding::Zstd => matches!(byte, 0x28 | 0x50..=0x5f),
     }
 }

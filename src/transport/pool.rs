@@ -1,8 +1,7 @@
-//! The connections that wait for the next request, and what happens when one of them is in doubt.
+//! The pool of idle connections, and how it drops them after a response with an ambiguous length.
 //!
-//! The HTTP library cannot drop a single connection. So the first ambiguous response ends them all, and from then on
-//! each request asks for its connection to be closed behind it, until a response is unambiguous. Connections in use
-//! serve their responses to the end.
+//! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
+//! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,41 +18,41 @@ use super::{failure, tls};
 use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 
-/// Shorter than the idle time-outs of usual servers, so that we let go first.
+/// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The HTTP library's client, which holds the connections; another one holds none of them.
+/// A reqwest client, which owns the connections. Replacing it drops those that are idle.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
     opened: Arc<AtomicU64>,
     client: ArcSwap<reqwest::Client>,
-    /// Whether a connection serves one request only.
+    /// Whether each connection is closed after one request.
     closes: AtomicBool,
 }
 
 impl Pool {
-    /// Connects to nothing. Connections are counted in `opened` as they come about.
+    /// Prepares the pool; does not connect. Counts connections in `opened`.
     ///
     /// # Errors
-    /// `Config` for authorities that cannot be read, and for headers that cannot be sent.
+    /// `Config` for CA certificates that cannot be read, and for headers that cannot be sent.
     pub(super) fn try_new(settings: &Settings, opened: Arc<AtomicU64>) -> Result<Self> {
         let client = ArcSwap::from_pointee(client(settings, opened.clone())?);
         Ok(Self { settings: settings.clone(), opened, client, closes: AtomicBool::new(false) })
     }
 
-    /// For one request.
+    /// The client for the next request.
     pub(super) fn client(&self) -> Arc<reqwest::Client> {
         self.client.load_full()
     }
 
-    /// Whether a request must ask for its connection to be closed behind it.
+    /// Whether the next request must send `Connection: close`.
     pub(super) fn closes(&self) -> bool {
         self.closes.load(Ordering::Relaxed)
     }
 
-    /// Looks at the headers of a response. Where they are in doubt no connection is used again: not those that wait
-    /// now, and none that serves a request until a response is in no doubt.
+    /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
+    /// those of the requests that follow, until a response is unambiguous.
     ///
     /// # Errors
     /// As for a new pool.
@@ -66,8 +65,8 @@ impl Pool {
     }
 }
 
-/// Whether an answer says in two ways where it ends (RFC 9112, 6.1). Its chunks count, but what comes after them on the
-/// same connection may have been meant as a part of it by whoever went by the length.
+/// Whether a response has both `Transfer-Encoding` and `Content-Length` (RFC 9112, 6.1). The chunks decide where it
+/// ends, but a proxy that went by the length may have sent bytes of it after them, where the next response is read.
 fn has_ambiguous_length(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
@@ -116,8 +115,8 @@ mod tests {
     use crate::transport::{Request, Transport};
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_has_ten_seconds_to_come_about() {
-        // It is taken into the queue, and nobody answers its handshake.
+    async fn a_connection_has_ten_seconds_to_open() {
+        // The kernel accepts the connection, and nothing answers the TLS handshake.
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("https://{}", silent.local_addr().expect("its address"));
         let arguments = Arguments {

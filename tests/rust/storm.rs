@@ -174,7 +174,7 @@ async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_few_failures_among_many_calls_find_the_quota_full() {
+async fn a_few_failures_among_many_calls_find_the_retry_budget_full() {
     let mut number = 0_u32;
     let fifth = move |_| {
         number += 1;
@@ -233,10 +233,10 @@ fn the_jitter_is_uniform() {
     let (policy, dice) = (Policy::new(Some(9)), Dice(AtomicU64::new(1)));
     for attempts in [1, 4, 9] {
         let server = failure(500, None);
-        let longest = policy.delay(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
+        let longest = policy.backoff(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
         let mut histogram = [0_u32; 20];
         for _ in 0..10_000 {
-            let delay = policy.delay(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
+            let delay = policy.backoff(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
             let bin = (delay / longest * 20.0) as usize;
             histogram[bin.min(19)] += 1;
