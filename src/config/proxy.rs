@@ -1,9 +1,10 @@
 //! The proxy to the service: of `proxy=` or the environment, with the hosts that `NO_PROXY` exempts.
 
 use std::fmt;
-use std::net::IpAddr;
 
-use url::{Host, Url};
+use hyper::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+use url::Url;
 
 use super::{Origin, base_url, environment};
 use crate::error::{Error, Kind, Result};
@@ -71,55 +72,29 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Whether a list as in `NO_PROXY` names the service: a host with all below it, an address, a network, or `*`.
+/// Whether a `NO_PROXY` list exempts the service: its host or a parent domain, an address, a network, or `*`.
+///
+/// hyper-util's [`Matcher`] decides. It takes neither spaces, ports, `*.` nor `*` for addresses, as other programs do.
 fn is_exempt(service: &Url, list: &str) -> bool {
     let port = service.port_or_known_default();
-    list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| match service.host() {
-        Some(Host::Domain(name)) => {
-            let (entry, wanted) = with_port(entry);
-            wanted.is_none_or(|wanted| Some(wanted) == port) && names(entry, name)
-        }
-        Some(Host::Ipv4(address)) => is_within(entry, port, IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => is_within(entry, port, IpAddr::V6(address)),
-        None => false,
-    })
+    let entries = list.split([',', ' ']).map(split_port);
+    let entries = entries.filter(|(_, wanted)| wanted.is_none_or(|wanted| Some(wanted) == port));
+    let hosts: Vec<_> = entries.map(|(host, _)| host.trim_matches(['[', ']']).trim_end_matches('.')).collect();
+    let list = hosts.iter().map(|host| host.trim_start_matches("*.")).collect::<Vec<_>>().join(",");
+    let matcher = Matcher::builder().all("http://proxy").no(list).build();
+    let host = service.host_str().unwrap_or_default().trim_end_matches('.');
+    let is_matched = |uri: Uri| matcher.intercept(&uri).is_none();
+    hosts.contains(&"*") || format!("http://{host}").parse().is_ok_and(is_matched)
 }
 
-/// An entry without its port.
-fn with_port(entry: &str) -> (&str, Option<u16>) {
+/// Splits an entry into host and port.
+fn split_port(entry: &str) -> (&str, Option<u16>) {
     match entry.rsplit_once(':') {
+        // An IPv6 address without brackets has no port.
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
             port.parse().map_or((entry, None), |port| (host, Some(port)))
         }
         _ => (entry, None),
-    }
-}
-
-/// Whether a name is the entry's or below it.
-fn names(entry: &str, name: &str) -> bool {
-    if entry == "*" {
-        return true;
-    }
-    let entry = entry.trim_start_matches('*').trim_matches('.').to_ascii_lowercase();
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    !entry.is_empty() && name.strip_suffix(&entry).is_some_and(|above| above.is_empty() || above.ends_with('.'))
-}
-
-/// Whether an address is the entry's or in its network.
-fn is_within(entry: &str, port: Option<u16>, address: IpAddr) -> bool {
-    if entry == "*" {
-        return true;
-    }
-    let (entry, wanted) = with_port(entry);
-    let (network, length) = entry.split_once('/').map_or((entry, None), |(network, length)| (network, Some(length)));
-    let Ok(network) = network.trim_matches(['[', ']']).parse::<IpAddr>() else { return false };
-    let bits = if network.is_ipv4() { 32 } else { 128 };
-    let length = length.map_or(Some(bits), |length| length.parse().ok()).filter(|length| *length <= bits);
-    let Some(length) = length.filter(|_| wanted.is_none_or(|wanted| Some(wanted) == port)) else { return false };
-    match (network, address) {
-        (IpAddr::V4(network), IpAddr::V4(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
-        (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
-        _ => false,
     }
 }
 
