@@ -70,51 +70,31 @@ pub struct Arguments {
     pub time_scale: u32,
 }
 
-/// Checked settings.
+/// Checked [`Arguments`], with those that the environment provides.
 #[derive(Clone)]
 pub struct Settings {
     /// Has no trailing slash, user, query or fragment.
     pub base_url: Url,
     /// Time zone of naive times.
     pub zone: Zone,
-    /// Of a collected call.
-    pub timeout: Duration,
-    /// Most retries: requests sent after the first.
-    pub retries: Option<u32>,
-    /// Most requests in flight of one scan.
-    pub concurrency: u32,
-    /// Shortest time between the starts of two requests.
-    pub interval: Option<Duration>,
-    /// Most bytes of one response, decompressed.
-    pub max_response_bytes: u64,
-    /// Most bytes that a scan buffers for its consumer.
-    pub max_buffered_bytes: usize,
-    /// The CA certificates that TLS trusts.
-    pub trust: Trust,
-    /// The proxy, if there is one.
-    pub proxy: Option<Proxy>,
-    /// Extra headers of each request.
-    pub headers: Vec<(String, String)>,
-    /// Whether only `[]` counts as an empty result.
-    pub strict: bool,
-    /// Time-outs that are not settings of the user.
-    pub timeouts: Timeouts,
-    /// Divisor of time-outs and back-offs: 1, except in tests.
-    pub time_scale: u32,
+    pub(crate) timeout: Duration,
+    pub(crate) retries: Option<u32>,
+    pub(crate) concurrency: u32,
+    /// Shortest time between the starts of two requests, from `rate`.
+    pub(crate) interval: Option<Duration>,
+    pub(crate) max_response_bytes: u64,
+    pub(crate) max_buffered_bytes: usize,
+    pub(crate) trust: Trust,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) strict: bool,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) time_scale: u32,
 }
 
 /// Headers that only the client sets.
-const RESERVED_HEADERS: [&str; 9] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "proxy-authorization",
-    "transfer-encoding",
-    "x-request-id",
-];
+const RESERVED_HEADERS: &str = "accept authorization connection content-length content-type host proxy-authorization \
+    transfer-encoding x-request-id";
 
 /// Leaves out headers and proxy, which may hold secrets.
 impl fmt::Debug for Settings {
@@ -193,27 +173,21 @@ fn integer(name: &'static str, value: i64, least: u32) -> Result<u32> {
 
 fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
     for (name, value) in &headers {
-        let is_token = !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-        if !is_token {
-            return Err(Error::new(Kind::Config, format!("headers= has an invalid name: {name:?}")));
+        let refuse = |what: String| Err(Error::new(Kind::Config, format!("headers= {what}")));
+        let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            return refuse(format!("has an invalid name: {name:?}"));
         }
-        if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        if RESERVED_HEADERS.split(' ').any(|reserved| name.eq_ignore_ascii_case(reserved)) {
             let hint = if name.eq_ignore_ascii_case("authorization") { "; give the token as token=" } else { "" };
-            return Err(Error::new(
-                Kind::Config,
-                format!("headers= may not set {name}, which the client sets itself{hint}"),
-            ));
+            return refuse(format!("may not set {name}, which the client sets itself{hint}"));
         }
         if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {
-            return Err(Error::new(
-                Kind::Config,
-                format!("headers= has a value for {name} that is not printable ASCII"),
-            ));
+            return refuse(format!("has a value for {name} that is not printable ASCII"));
         }
     }
     Ok(headers)
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

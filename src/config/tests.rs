@@ -2,7 +2,8 @@
 
 use super::*;
 
-fn arguments() -> Arguments {
+/// Arguments that resolve.
+pub(crate) fn arguments() -> Arguments {
     Arguments {
         base_url: Some("https://cdp.example.com".to_owned()),
         timezone: "UTC".to_owned(),
