@@ -11,7 +11,7 @@ use tokio::sync::futures::Notified;
 pub struct BufferBudget {
     limit: usize,
     /// How long the last open response may stay unread because the buffer is full, before it is dropped.
-    unread: Duration,
+    pub(super) unread: Duration,
     used: AtomicUsize,
     /// Index of the response that the consumer reads, and of the last one that was requested.
     front: AtomicUsize,
@@ -45,7 +45,7 @@ impl BufferBudget {
     pub fn set_open(&self, first: usize, last: usize) {
         self.last.store(last, Ordering::Relaxed);
         if self.front.swap(first, Ordering::Relaxed) != first {
-            self.notify();
+            self.freed.notify_waiters();
         }
     }
 
@@ -67,22 +67,12 @@ impl BufferBudget {
     /// Counts a batch that was taken or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.notify();
-    }
-
-    /// Wakes everything that awaits [`BufferBudget::freed`].
-    pub(super) fn notify(&self) {
         self.freed.notify_waiters();
     }
 
     /// Completes when bytes are released or the consumer goes on to another response.
     pub(super) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
-    }
-
-    /// How long a response may stay unread.
-    pub(super) fn unread(&self) -> Duration {
-        self.unread
     }
 
     /// Whether the consumer reads this response.

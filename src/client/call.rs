@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::classify::{self, ExpectedContent};
-use super::delivery::Delivery;
+use super::delivery::{Arrived, Delivery};
 use super::rng::{random, uniform};
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
@@ -60,14 +60,6 @@ pub(super) struct Destination<'a, G: BatchSink> {
     pub(super) delivery: &'a Delivery<G::Batch>,
 }
 
-impl<G: BatchSink> Copy for Destination<'_, G> {}
-
-impl<G: BatchSink> Clone for Destination<'_, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
 /// What a call has done so far. It outlives the attempts, which a deadline cuts off.
 #[derive(Debug)]
 struct Log {
@@ -99,7 +91,7 @@ impl Log {
 
 impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out.
-    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: Destination<'_, G>) -> Result<Completed> {
+    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>) -> Result<Completed> {
         let mut log = Log::new();
         let outcome = tokio::select! {
             biased;
@@ -119,11 +111,16 @@ impl Client {
         }
     }
 
-    async fn attempts<G: BatchSink>(&self, call: &Call<'_>, to: Destination<'_, G>, log: &mut Log) -> Result<Envelope> {
+    async fn attempts<G: BatchSink>(
+        &self,
+        call: &Call<'_>,
+        to: &Destination<'_, G>,
+        log: &mut Log,
+    ) -> Result<Envelope> {
         let mut state = RetryState::new(call.policy, call.idempotent);
         let mut is_renewed = false;
         loop {
-            self.shared_limits.turn(&self.rate_limiter).await;
+            self.rate_limiter.wait_for_start(&self.shared_limits).await;
             // After the wait, so that the token is valid when it is sent.
             let token = in_time(call, self.token(call, to, log)).await?;
             log.attempts += 1;
@@ -141,7 +138,7 @@ impl Client {
             observed.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => {
-                    self.shared_limits.succeeded(&state);
+                    self.shared_limits.record_success(&state);
                     return Ok(envelope);
                 }
                 Err(failure) => failure.redact(token.expose()),
@@ -151,31 +148,29 @@ impl Client {
                 return Err(failure);
             }
             let is_refused = failure.kind() == Kind::PermissionDenied && !is_renewed && state.consume_auth_retry();
-            if is_refused && self.auth.reject(&token) && in_time(call, self.token(call, to, log)).await? != token {
-                is_renewed = true;
-                to.delivery.void();
-                self.shared_limits.retried();
-                observe::again(call.operation, &request_id, log.attempts, &failure, Duration::ZERO);
-            } else {
-                let left = match call.scope {
-                    TimeoutScope::EachToFirstRow => Duration::MAX,
-                    TimeoutScope::Whole | TimeoutScope::ToFirstRow => {
-                        call.timeout.saturating_sub(log.started.elapsed())
-                    }
+            let delay =
+                if is_refused && self.auth.reject(&token) && in_time(call, self.token(call, to, log)).await? != token {
+                    is_renewed = true;
+                    self.shared_limits.count_retry();
+                    Duration::ZERO
+                } else {
+                    let left = match call.scope {
+                        TimeoutScope::EachToFirstRow => Duration::MAX,
+                        TimeoutScope::Whole | TimeoutScope::ToFirstRow => {
+                            call.timeout.saturating_sub(log.started.elapsed())
+                        }
+                    };
+                    self.shared_limits.delay_before_retry(&mut state, failure.clone(), left)?
                 };
-                let reason = failure.clone();
-                let delay = self.shared_limits.again(&mut state, failure, left)?;
-                to.delivery.void();
-                observe::again(call.operation, &request_id, log.attempts, &reason, delay);
-                tokio::time::sleep(delay).await;
-            }
-            to.delivery.restart().await;
+            to.delivery.void();
+            observe::again(call.operation, &request_id, log.attempts, &failure, delay);
+            tokio::time::sleep(delay).await;
         }
     }
 
     /// The token to send. A failing token source is retried as a failing connection is. If the source has succeeded
     /// before, a request of a scan retries it until the time-out.
-    async fn token<G: BatchSink>(&self, call: &Call<'_>, to: Destination<'_, G>, log: &Log) -> Result<Secret> {
+    async fn token<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
         let mut failures = 0;
         loop {
@@ -203,18 +198,18 @@ impl Client {
     async fn attempt<G: BatchSink>(
         &self,
         call: &Call<'_>,
-        to: Destination<'_, G>,
+        to: &Destination<'_, G>,
         token: &Secret,
         request_id: &str,
         observed: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
-        let _in_flight = self.shared_limits.begin();
+        let _in_flight = self.shared_limits.count_request();
         let sent = Instant::now();
         let mut response = self.transport.post(request).await?;
         observed.answered(response.status);
-        to.delivery.mark_headers();
-        self.shared_limits.heard(&call.policy, sent, &response);
+        to.delivery.mark(Arrived::Headers);
+        self.shared_limits.record_response(&call.policy, sent, &response);
         if response.status != 200 {
             let body = response.error_body().await;
             observed.received(response.received());
@@ -244,7 +239,7 @@ async fn receive<G: BatchSink>(
     while let Some(chunk) = response.chunk().await? {
         let fed = decoder.feed(chunk, sink);
         if decoder.has_records() {
-            delivery.mark_first_row();
+            delivery.mark(Arrived::Rows);
         }
         // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
         while let Some(batch) = sink.take_full()? {
@@ -259,12 +254,16 @@ async fn receive<G: BatchSink>(
 }
 
 /// Waits for the deadline of the call, and returns its error.
-async fn deadline<G: BatchSink>(call: &Call<'_>, to: Destination<'_, G>) -> Error {
+async fn deadline<G: BatchSink>(call: &Call<'_>, to: &Destination<'_, G>) -> Error {
     tokio::time::sleep(call.timeout).await;
-    if call.scope != TimeoutScope::Whole && to.delivery.has_rows() {
+    if call.scope != TimeoutScope::Whole && to.delivery.arrived() == Arrived::Rows {
         future::pending::<()>().await;
     }
-    if to.delivery.has_headers() { incomplete(call) } else { no_headers(call) }
+    if to.delivery.arrived() >= Arrived::Headers {
+        incomplete(call)
+    } else {
+        timed_out(call, "headers", "response headers")
+    }
 }
 
 /// Limits the wait for a token where no deadline of the whole call does.
@@ -277,10 +276,6 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 
 fn incomplete(call: &Call<'_>) -> Error {
     timed_out(call, "deadline", "complete response")
-}
-
-fn no_headers(call: &Call<'_>) -> Error {
-    timed_out(call, "headers", "response headers")
 }
 
 fn timed_out(call: &Call<'_>, phase: &'static str, missing: &str) -> Error {

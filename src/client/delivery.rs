@@ -53,7 +53,7 @@ pub struct Delivery<B: Batch> {
 
 /// How much of the current attempt has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Arrived {
+pub(super) enum Arrived {
     Nothing,
     Headers,
     Rows,
@@ -72,17 +72,6 @@ enum Phase {
     Evicted,
 }
 
-/// Whether the consumer knows that batches it took are void.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Restart {
-    /// No such batches.
-    None,
-    /// The next event is [`Event::Restart`].
-    Due,
-    /// The consumer got the event. It has discarded the batches once it polls again.
-    Announced,
-}
-
 #[derive(Debug)]
 struct State<B> {
     batches: VecDeque<B>,
@@ -94,7 +83,8 @@ struct State<B> {
     phase: Phase,
     /// Whether the consumer took a batch of this attempt.
     is_taken: bool,
-    restart: Restart,
+    /// Whether the consumer took batches that are void.
+    must_restart: bool,
     consumer: Option<Waker>,
 }
 
@@ -109,7 +99,7 @@ impl<B: Batch> Delivery<B> {
             arrived: Arrived::Nothing,
             phase: Phase::Open,
             is_taken: false,
-            restart: Restart::None,
+            must_restart: false,
             consumer: None,
         };
         Self { index, mode, budget, state: Mutex::new(state) }
@@ -118,16 +108,8 @@ impl<B: Batch> Delivery<B> {
     /// Returns the next event, or nothing after the last batch of a complete response.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Event<B>>> {
         let mut state = self.state();
-        match state.restart {
-            Restart::Due => {
-                state.restart = Restart::Announced;
-                return Poll::Ready(Some(Event::Restart));
-            }
-            Restart::Announced => {
-                state.restart = Restart::None;
-                self.budget.notify();
-            }
-            Restart::None => {}
+        if std::mem::take(&mut state.must_restart) {
+            return Poll::Ready(Some(Event::Restart));
         }
         let can_take = match (state.phase, self.mode) {
             (Phase::Complete, _) | (Phase::Open, DeliveryMode::Provisional) => true,
@@ -177,12 +159,11 @@ impl<B: Batch> Delivery<B> {
         true
     }
 
-    /// Drops all batches so far, for a retry.
+    /// Drops all batches so far: a new attempt begins.
     pub(super) fn void(&self) {
         let mut state = self.state();
-        if state.is_taken {
-            state.restart = Restart::Due;
-        }
+        state.must_restart |= state.is_taken;
+        (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
         (state.is_taken, state.total_bytes) = (false, 0);
         self.clear(state);
     }
@@ -196,42 +177,29 @@ impl<B: Batch> Delivery<B> {
         wake(state);
     }
 
-    /// Records that the response headers of the attempt have arrived.
-    pub(super) fn mark_headers(&self) {
-        self.state().arrived = Arrived::Headers;
+    /// Records what has arrived of the attempt.
+    pub(super) fn mark(&self, arrived: Arrived) {
+        self.state().arrived = arrived;
     }
 
-    /// Whether the response headers of the attempt have arrived.
-    pub(super) fn has_headers(&self) -> bool {
-        self.state().arrived >= Arrived::Headers
+    pub(super) fn arrived(&self) -> Arrived {
+        self.state().arrived
     }
 
-    /// Records that the first row of the attempt has arrived.
-    pub(super) fn mark_first_row(&self) {
-        self.state().arrived = Arrived::Rows;
-    }
-
-    /// Whether the first row of the attempt has arrived.
-    pub(super) fn has_rows(&self) -> bool {
-        self.state().arrived == Arrived::Rows
-    }
-
-    /// Queues a batch for the consumer, then waits until there is space for the next.
-    ///
-    /// # Errors
-    /// The buffer was full for too long: the response is dropped ([`Delivery::is_evicted`]).
+    /// Queues a batch for the consumer, then waits until there is space for the next. Fails if the buffer was full for
+    /// too long: the response is dropped ([`Delivery::is_evicted`]).
     pub(super) async fn send(&self, batch: B) -> Result<()> {
         self.push(batch);
         let began = Instant::now();
         loop {
             let freed = self.budget.freed();
             tokio::pin!(freed);
-            // Registers the waiter before the check, so that no release between them is missed.
+            // Registers the waiter before the check, so that no release in between is missed.
             freed.as_mut().enable();
             if self.has_space() {
                 return Ok(());
             }
-            _ = timeout(self.budget.unread() / 8, freed).await;
+            _ = timeout(self.budget.unread / 8, freed).await;
             if self.is_overdue(began.elapsed()) && self.evict() {
                 return Err(Error::new(Kind::Internal, "a response was dropped, to be requested again later"));
             }
@@ -239,11 +207,9 @@ impl<B: Batch> Delivery<B> {
     }
 
     fn push(&self, batch: B) {
-        let bytes = batch.bytes();
+        let (bytes, mut state) = (batch.bytes(), self.state());
         self.budget.take(bytes);
-        let mut state = self.state();
-        state.bytes += bytes;
-        state.total_bytes += bytes;
+        (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
         state.batches.push_back(batch);
         wake(state);
     }
@@ -253,29 +219,6 @@ impl<B: Batch> Delivery<B> {
         let mut state = self.state();
         state.phase = Phase::Complete;
         wake(state);
-    }
-
-    /// Begins a new attempt, once the consumer has discarded the batches of the last one.
-    pub(super) async fn restart(&self) {
-        loop {
-            let acted = self.budget.freed();
-            tokio::pin!(acted);
-            // Registers the waiter before the check, so that no change between them is missed.
-            acted.as_mut().enable();
-            if self.try_open() {
-                return;
-            }
-            acted.await;
-        }
-    }
-
-    fn try_open(&self) -> bool {
-        let mut state = self.state();
-        if state.restart != Restart::None {
-            return false;
-        }
-        (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
-        true
     }
 
     /// Whether the next batch may be received. The response that the consumer reads is buffered a batch ahead; those
@@ -295,7 +238,7 @@ impl<B: Batch> Delivery<B> {
     /// Whether the connection has been left unread for too long.
     fn is_overdue(&self, waited: Duration) -> bool {
         let times = if self.budget.is_last(self.index) { 1 } else { 2 };
-        !self.budget.is_front(self.index) && waited >= times * self.budget.unread()
+        !self.budget.is_front(self.index) && waited >= times * self.budget.unread
     }
 
     /// Drops the response and returns true, unless the consumer took some of it.

@@ -124,7 +124,7 @@ impl Client {
                 (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
             },
         };
-        self.run(&call, Destination { new_sink, delivery }).await
+        self.run(&call, &Destination { new_sink, delivery }).await
     }
 
     /// Most requests in flight of one scan.
@@ -147,51 +147,40 @@ impl Client {
 
     /// Downloads the status entries of an export.
     pub async fn download(&self, export: DownloadBody) -> Result<Envelope> {
-        self.download_within("download_segment", export, self.settings.timeout).await
-    }
-
-    async fn download_within(
-        &self,
-        operation: &'static str,
-        export: DownloadBody,
-        timeout: Duration,
-    ) -> Result<Envelope> {
-        let call = Call {
-            operation,
-            path: DOWNLOAD_PATH,
-            body: json(&export)?,
-            plan: self.whole(),
-            content: ExpectedContent::Entries,
-            idempotent: true,
-            policy: self.policy,
-            timeout,
-            scope: TimeoutScope::Whole,
-        };
-        self.run_whole(&call).await
+        self.download_within("download_segment", &export, self.settings.timeout).await
     }
 
     /// POSTs any JSON body to a path below the base URL, and returns the whole envelope.
     pub async fn call(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
         check_path(path)?;
-        let call = Call {
-            operation: "call",
-            path,
-            body: Bytes::copy_from_slice(body.get().as_bytes()),
-            plan: self.whole(),
-            content: ExpectedContent::Any,
-            idempotent,
-            policy: self.policy,
-            timeout: self.settings.timeout,
-            scope: TimeoutScope::Whole,
-        };
-        self.run_whole(&call).await
+        self.whole("call", path, json(body)?, ExpectedContent::Any, idempotent, self.settings.timeout).await
     }
 
-    /// Runs a call whose response is kept whole, without a consumer.
-    async fn run_whole(&self, call: &Call<'_>) -> Result<Envelope> {
+    async fn download_within(
+        &self,
+        operation: &'static str,
+        export: &DownloadBody,
+        timeout: Duration,
+    ) -> Result<Envelope> {
+        self.whole(operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
+    }
+
+    /// Runs a call whose envelope is kept whole, without a consumer.
+    async fn whole(
+        &self,
+        operation: &'static str,
+        path: &str,
+        body: Bytes,
+        content: ExpectedContent,
+        idempotent: bool,
+        timeout: Duration,
+    ) -> Result<Envelope> {
+        let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
+        let (policy, scope) = (self.policy, TimeoutScope::Whole);
+        let call = Call { operation, path, body, plan, content, idempotent, policy, timeout, scope };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-        Ok(self.run(call, Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
+        Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
     }
 
     /// The counters of all calls over the same connections.
@@ -214,10 +203,6 @@ impl Client {
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
-
-    fn whole(&self) -> DecodePlan {
-        DecodePlan { columns: None, max_records: None, limits: self.limits() }
-    }
 }
 
 /// The source of the bearer token.
@@ -229,7 +214,7 @@ pub enum Token {
     Source(Arc<dyn TokenSource>),
 }
 
-fn json(body: &impl Serialize) -> Result<Bytes> {
+fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {
     serde_json::to_vec(body)
         .map(Bytes::from)
         .map_err(|error| Error::new(Kind::Internal, "the request cannot be serialized as JSON").with_source(error))
@@ -270,32 +255,9 @@ mod tests {
 
     #[test]
     fn a_path_cannot_leave_the_base_url() {
-        for path in [
-            "",
-            "access",
-            "//evil.example.com/x",
-            "/a/../b",
-            "/a/./b",
-            "/a/..",
-            "/a/..;/b",
-            "/a/..;x=1/b",
-            "/a/.;/b",
-            "/a/..%3B/b",
-            "/a/..%00/b",
-            "/a/%2e%2e/b",
-            "/a/%252e%252E/b",
-            "/a/%25252e%25252e/b",
-            "/a%2Fb",
-            "/a%252fb",
-            "/a%5cb",
-            "/a%255Cb",
-            "/a?b",
-            "/a#b",
-            "/a\\b",
-            "/a b",
-            "/ä",
-            &"/a".repeat(MAX_PATH),
-        ] {
+        let paths = "access //evil.example.com/x /a/../b /a/./b /a/.. /a/..;/b /a/..;x=1/b /a/.;/b /a/..%3B/b /a/..%00/b \
+            /a/%2e%2e/b /a/%252e%252E/b /a/%25252e%25252e/b /a%2Fb /a%252fb /a%5cb /a%255Cb /a?b /a#b /a\\b /ä";
+        for path in paths.split_whitespace().chain(["", "/a b", &"/a".repeat(MAX_PATH)]) {
             assert_eq!(check_path(path).expect_err(path).kind(), Kind::Config);
         }
         for path in ["/access/api/item/search", "/x..y", "/a/b.c/", "/a;v=1/b", "/.a/..b;v=1", "/100%25", "/a%20b"] {

@@ -43,7 +43,7 @@ impl Client {
         loop {
             let polled = Instant::now();
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
-            let failure = match self.download_within("wait_for_segment", export.clone(), allowed).await {
+            let failure = match self.download_within("wait_for_segment", &export, allowed).await {
                 Ok(envelope) if has_ended(&envelope) => return Ok(Waited::Finished(envelope)),
                 Ok(envelope) => {
                     // The caller who took the updates is gone.

@@ -4,11 +4,9 @@
 mod budget;
 mod header;
 mod policy;
-mod state;
 mod throttle;
 
 pub use budget::RetryBudget;
 pub use header::retry_after;
-pub use policy::Policy;
-pub use state::{RetryDecision, RetryState};
-pub use throttle::{Permit, Throttle};
+pub use policy::{Policy, RetryDecision, RetryState};
+pub use throttle::Throttle;

@@ -1,8 +1,9 @@
-//! Which failures are retried, how often, and the back-off before each retry.
+//! Which failures are retried, how often, and after which back-off.
 
 use std::time::Duration;
 
-use crate::error::{Error, Field, Kind};
+use super::RetryBudget;
+use crate::error::{Error, Field, Kind, Result};
 
 /// Retries of a call, unless `retries=` is given.
 const RETRIES: u32 = 3;
@@ -68,7 +69,7 @@ impl Policy {
     /// How long all calls pause after a response with this status and `Retry-After`. Returns nothing when the
     /// response does not ask for a pause, or for one longer than `max_retry_after`.
     #[must_use]
-    pub fn pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
+    pub fn throttle_pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
         match (status, retry_after) {
             (429 | 503, Some(asked)) => (asked <= self.max_retry_after).then_some(asked),
             (429, None) => Some(self.throttled_base),
@@ -102,72 +103,119 @@ impl Policy {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// When a failed request is retried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RetryDecision {
+    /// At once, and not counted: the service had closed the idle connection that the request was sent on.
+    Immediate,
+    /// After a delay.
+    After(Duration),
+}
 
-    fn failure(kind: Kind) -> Error {
-        Error::new(kind, "made up").retryable()
+/// The failures of one call.
+#[derive(Debug)]
+pub struct RetryState {
+    policy: Policy,
+    idempotent: bool,
+    /// Failed requests, without the one that is not counted.
+    failures: u32,
+    used_free_retry: bool,
+    /// The kinds of the failures so far.
+    failed_kinds: Vec<Kind>,
+    /// How many bytes were received of each response that was cut off.
+    truncations: Vec<i64>,
+    /// What the last retry took from the budget.
+    cost: Option<u32>,
+}
+
+impl RetryState {
+    /// The state of a new call.
+    #[must_use]
+    pub const fn new(policy: Policy, idempotent: bool) -> Self {
+        Self {
+            policy,
+            idempotent,
+            failures: 0,
+            used_free_retry: false,
+            failed_kinds: Vec::new(),
+            truncations: Vec::new(),
+            cost: None,
+        }
     }
 
-    #[test]
-    fn back_off_doubles_up_to_the_cap_and_is_fully_jittered() {
-        let policy = Policy::new(Some(100));
-        let server = failure(Kind::Server);
-        let longest: Vec<u128> = [1, 2, 3, 9, 10, 60]
-            .iter()
-            .map(|attempts| policy.backoff(*attempts, &server, true, 1.0).expect("a delay").as_millis())
-            .collect();
-        assert_eq!(longest, [50, 100, 200, 12_800, 20_000, 20_000]);
-        assert_eq!(policy.backoff(3, &server, true, 0.0), Some(Duration::ZERO));
-        assert_eq!(policy.backoff(3, &server, true, 0.5), Some(Duration::from_millis(100)));
-        let throttled = failure(Kind::Throttled).with("status", 429_u16);
-        assert_eq!(policy.backoff(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
-        let unavailable = failure(Kind::Throttled).with("status", 503_u16);
-        assert_eq!(policy.backoff(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
+    /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
+    pub fn consume_auth_retry(&mut self) -> bool {
+        let may = self.failures < self.policy.retries;
+        self.failures += u32::from(may);
+        may
     }
 
-    #[test]
-    fn all_calls_pause_when_asked_to_and_not_for_too_long() {
-        let policy = Policy::new(Some(3));
-        let seconds = |seconds| Some(Duration::from_secs(seconds));
-        assert_eq!(policy.pause(429, None), seconds(1));
-        assert_eq!(policy.pause(429, seconds(0)), seconds(0));
-        assert_eq!(policy.pause(503, seconds(120)), seconds(120));
-        assert_eq!(policy.pause(429, seconds(121)), None);
-        assert_eq!(policy.pause(503, None), None);
-        assert_eq!(policy.pause(500, seconds(7)), None);
-    }
-
-    #[test]
-    fn no_retries_sends_one_request() {
-        assert_eq!(Policy::new(Some(0)).backoff(1, &failure(Kind::Server), true, 0.5), None);
-        assert!(Policy::new(Some(1)).backoff(1, &failure(Kind::Server), true, 0.5).is_some());
-        assert_eq!(Policy::new(Some(1)).backoff(2, &failure(Kind::Server), true, 0.5), None);
-    }
-
-    #[test]
-    fn a_permanent_failure_is_not_retried() {
-        assert_eq!(Policy::new(Some(9)).backoff(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
-    }
-
-    #[test]
-    fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
-        let policy = Policy::new(Some(3));
-        assert_eq!(policy.backoff(1, &failure(Kind::ConnectionLost), false, 0.5), None);
-        assert!(policy.backoff(1, &failure(Kind::ConnectionLost), true, 0.5).is_some());
-        assert!(policy.backoff(1, &failure(Kind::Connect), false, 0.5).is_some());
-    }
-
-    #[test]
-    fn retry_after_is_obeyed_up_to_a_limit() {
-        let policy = Policy::new(Some(3));
-        let asked_for = |seconds: f64| {
-            let error = failure(Kind::Throttled).with("retry_after", Field::Number(seconds));
-            policy.backoff(1, &error, true, 0.5)
+    /// When to retry after a failure. `left` is the rest of the call's time; `jitter` is uniform in 0 to 1.
+    ///
+    /// # Errors
+    /// The failure itself when it is final, with the reason unless the failure implies it.
+    pub fn after(
+        &mut self,
+        failure: Error,
+        left: Duration,
+        jitter: f64,
+        budget: &mut RetryBudget,
+    ) -> Result<RetryDecision> {
+        // With `retries=0` exactly one request is sent.
+        let is_free = failure.is_stale() && self.idempotent && !self.used_free_retry && self.policy.retries > 0;
+        if is_free && !left.is_zero() {
+            self.used_free_retry = true;
+            return Ok(RetryDecision::Immediate);
+        }
+        self.failures += 1;
+        // Some kinds of failure may be an accident and are retried once.
+        let is_second = failure.most_retries() == 1 && self.failed_kinds.contains(&failure.kind());
+        self.failed_kinds.push(failure.kind());
+        let delay = self.policy.backoff(self.failures, &failure, self.idempotent, jitter).filter(|_| !is_second);
+        let Some(delay) = delay.filter(|delay| *delay < left) else {
+            return Err(failure);
         };
-        assert_eq!(asked_for(0.0), Some(Duration::from_millis(500)));
-        assert_eq!(asked_for(7.0), Some(Duration::from_secs(7)));
-        assert_eq!(asked_for(121.0), None);
+        if let Some(offset) = truncation_offset(&failure) {
+            self.truncations.push(offset);
+            let times = self.truncations.iter().filter(|known| **known == offset).count();
+            // Buffers often end at such an offset, so two may be a coincidence.
+            let limit = if offset % 4096 == 0 { 3 } else { 2 };
+            if times == limit {
+                let reason =
+                    format!("{times} attempts were cut off at byte {offset}; a proxy probably limits the size");
+                return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
+            }
+        }
+        let cost = if Policy::is_throttle(&failure) { RetryBudget::THROTTLED } else { RetryBudget::TRANSIENT };
+        if !budget.try_spend(cost) {
+            if self.policy.waits_for_budget {
+                self.cost = None;
+                return Ok(RetryDecision::After(delay.max(self.policy.cap)));
+            }
+            return Err(failure
+                .with("quota_exhausted", true)
+                .with_reason("not retried: the retry budget is used up by recent failures"));
+        }
+        self.cost = Some(cost);
+        Ok(RetryDecision::After(delay))
+    }
+
+    /// What the last retry took from the budget, if there was one.
+    #[must_use]
+    pub fn cost(&self) -> Option<u32> {
+        self.cost
     }
 }
+
+/// After how many bytes the response was cut off, if it was.
+fn truncation_offset(failure: &Error) -> Option<i64> {
+    match (failure.kind(), failure.field("received")) {
+        (Kind::ConnectionLost | Kind::TruncatedResponse, Some(Field::Integer(received))) if *received > 0 => {
+            Some(*received)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

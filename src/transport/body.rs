@@ -1,6 +1,7 @@
 //! The body of a response: received within the time-outs, decompressed, and complete only if both HTTP and the
 //! compression have ended.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ struct Source {
     received: u64,
     idle: Duration,
     stall: Stall,
-    meter: Meter,
+    meter: Arc<Meter>,
 }
 
 impl Body {

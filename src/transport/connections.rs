@@ -12,15 +12,17 @@ use std::convert::Infallible;
 use std::future::{self, Future};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::sleep;
-use tower_layer::Layer;
+use tower_layer::{Layer, layer_fn};
 use tower_service::Service;
+
+use super::Meter;
 
 /// How long an open connection may take to begin sending a request. Usually it takes microseconds.
 const HANDOVER: Duration = Duration::from_secs(2);
@@ -90,10 +92,7 @@ impl Body for ObservedBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.send_started.store(true, Ordering::Relaxed);
         Poll::Ready(self.data.take().map(|data| Ok(Frame::data(data))))
     }
@@ -107,32 +106,15 @@ impl Body for ObservedBody {
     }
 }
 
-/// Records and counts the connections that are opened.
-#[derive(Clone)]
-pub(super) struct Observed {
-    opened: Arc<AtomicU64>,
+/// Wraps reqwest's connector in one that records and counts the connections that are opened.
+pub(super) fn observed<S>(meter: Arc<Meter>) -> impl Layer<S, Service = Connector<S>> + Clone + Send + Sync {
+    layer_fn(move |inner| Connector { inner, meter: meter.clone() })
 }
 
-impl Observed {
-    /// Counts in `opened`.
-    pub(super) fn new(opened: Arc<AtomicU64>) -> Self {
-        Self { opened }
-    }
-}
-
-impl<S> Layer<S> for Observed {
-    type Service = Connector<S>;
-
-    fn layer(&self, inner: S) -> Connector<S> {
-        Connector { inner, opened: self.opened.clone() }
-    }
-}
-
-/// reqwest's connector, observed.
 #[derive(Clone)]
 pub(super) struct Connector<S> {
     inner: S,
-    opened: Arc<AtomicU64>,
+    meter: Arc<Meter>,
 }
 
 impl<S: Service<R>, R> Service<R> for Connector<S>
@@ -150,10 +132,10 @@ where
     fn call(&mut self, destination: R) -> Self::Future {
         _ = PROGRESS.try_with(|progress| progress.is_connecting.set(true));
         let connecting = self.inner.call(destination);
-        let opened = self.opened.clone();
+        let meter = self.meter.clone();
         Box::pin(async move {
             let connection = connecting.await?;
-            opened.fetch_add(1, Ordering::Relaxed);
+            meter.connections.fetch_add(1, Ordering::Relaxed);
             // Outside of a request if that found an idle connection meanwhile and left this one to a background task.
             _ = PROGRESS.try_with(|progress| progress.has_connected.set(true));
             Ok(connection)

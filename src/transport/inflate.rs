@@ -2,16 +2,25 @@
 //!
 //! A small body may decompress to a large one: `max_response_bytes=` limits the decompressed size.
 
+use std::fmt;
+use std::io;
+
 use bytes::{Buf, Bytes};
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::encoding::Encoding;
-use super::format::{Format, begins_with, decoder};
 use crate::error::{Error, Kind, Result};
 
 /// Most bytes of a chunk.
 const CHUNK: usize = 64 << 10;
 /// Compressed bytes that are read before the check for padding begins.
 const PADDING_ALLOWANCE: u64 = 1 << 20;
+
+/// The largest window of gzip, as a power of two.
+const GZIP_WINDOW: u8 = 15;
+/// The largest window that RFC 9659 lets a service use, 8 MiB, as a power of two.
+const ZSTD_WINDOW: u32 = 23;
 
 /// The decompression of one body.
 #[derive(Debug)]
@@ -29,8 +38,6 @@ pub(super) struct Inflate {
 }
 
 impl Inflate {
-    /// # Errors
-    /// `Internal` when the decoder cannot be allocated.
     pub(super) fn try_new(encoding: Encoding) -> Result<Self> {
         Ok(Self {
             encoding,
@@ -50,9 +57,6 @@ impl Inflate {
     }
 
     /// Decompresses the next chunk. Returns false when that needs more bytes of the body.
-    ///
-    /// # Errors
-    /// `MalformedHttp` for invalid compression, and for a body that is mostly padding.
     pub(super) fn next(&mut self) -> Result<bool> {
         self.chunk.clear();
         while self.chunk.len() < self.chunk.capacity() && !(self.input.is_empty() && self.needs_input) {
@@ -78,10 +82,7 @@ impl Inflate {
         &self.chunk
     }
 
-    /// Checks the end of the body.
-    ///
-    /// # Errors
-    /// `TruncatedResponse` unless the compression has ended too.
+    /// Checks at the end of the body that the compression has ended too.
     pub(super) fn finish(&self) -> Result<()> {
         if self.has_ended {
             return Ok(());
@@ -125,6 +126,83 @@ impl Inflate {
 
     fn name(&self) -> &'static str {
         self.encoding.name()
+    }
+}
+
+/// What one step did.
+struct Step {
+    /// Bytes of the input that were read.
+    read: usize,
+    /// Whether a gzip member or zstd frame is complete: its checksum is right and all of it was written.
+    has_ended: bool,
+}
+
+/// Decodes a sequence of gzip members or zstd frames.
+trait Format: fmt::Debug + Send {
+    /// Reads some of the input and appends to the output, up to its capacity.
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step>;
+}
+
+/// A new decoder.
+fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
+    match encoding {
+        Encoding::Gzip => Ok(Box::new(Gzip { member: Decompress::new_gzip(GZIP_WINDOW), has_ended: false })),
+        Encoding::Zstd => Zstd::try_new()
+            .map(|zstd| Box::new(zstd) as Box<dyn Format>)
+            .map_err(|error| Error::new(Kind::Internal, format!("zstd cannot be set up: {error}")).with_source(error)),
+    }
+}
+
+/// Whether a gzip member or zstd frame can begin with `byte`.
+const fn begins_with(encoding: Encoding, byte: u8) -> bool {
+    match encoding {
+        Encoding::Gzip => byte == 0x1f,
+        // The range is that of skippable frames.
+        Encoding::Zstd => matches!(byte, 0x28 | 0x50..=0x5f),
+    }
+}
+
+#[derive(Debug)]
+struct Gzip {
+    member: Decompress,
+    has_ended: bool,
+}
+
+impl Format for Gzip {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step> {
+        if self.has_ended {
+            self.member = Decompress::new_gzip(GZIP_WINDOW);
+        }
+        let before = self.member.total_in();
+        let status = self.member.decompress_vec(input, output, FlushDecompress::None)?;
+        self.has_ended = status == Status::StreamEnd;
+        let read = usize::try_from(self.member.total_in() - before).unwrap_or(input.len());
+        Ok(Step { read, has_ended: self.has_ended })
+    }
+}
+
+struct Zstd(Decoder<'static>);
+
+impl Zstd {
+    fn try_new() -> io::Result<Self> {
+        let mut decoder = Decoder::new()?;
+        decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW))?;
+        Ok(Self(decoder))
+    }
+}
+
+impl fmt::Debug for Zstd {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Zstd")
+    }
+}
+
+impl Format for Zstd {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step> {
+        let mut input = InBuffer::around(input);
+        let written = output.len();
+        let missing = self.0.run(&mut input, &mut OutBuffer::around_pos(output, written))?;
+        Ok(Step { read: input.pos(), has_ended: missing == 0 })
     }
 }
 

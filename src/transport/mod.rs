@@ -6,15 +6,14 @@ mod body;
 mod connections;
 mod encoding;
 mod failure;
-mod format;
 mod inflate;
-mod meter;
 mod pool;
 mod route;
 mod stall;
 mod tls;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -24,7 +23,6 @@ use url::Url;
 use self::body::Body;
 use self::connections::{ObservedBody, Sent, observe};
 use self::encoding::Accepted;
-pub use self::meter::Meter;
 use self::pool::Pool;
 use self::route::Route;
 use crate::config::{Settings, Timeouts};
@@ -43,7 +41,16 @@ pub struct Transport {
     accepted: Accepted,
     route: Route,
     timeouts: Timeouts,
-    meter: Meter,
+    meter: Arc<Meter>,
+}
+
+/// Counters of all requests over the same connections.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// Connections opened.
+    pub connections: AtomicU64,
+    /// Bytes of response bodies as received: compressed, if they were.
+    pub bytes: AtomicU64,
 }
 
 /// A request.
@@ -79,9 +86,9 @@ impl Transport {
     /// # Errors
     /// `Config` for CA certificates that cannot be read, and for unsupported encodings.
     pub fn try_new(settings: &Settings) -> Result<Self> {
-        let meter = Meter::default();
+        let meter = Arc::<Meter>::default();
         Ok(Self {
-            pool: Arc::new(Pool::try_new(settings, meter.connections.clone())?),
+            pool: Arc::new(Pool::try_new(settings, meter.clone())?),
             base_url: settings.base_url.clone(),
             accepted: Accepted::of_settings(&settings.headers)?,
             route: Route::new(settings),

@@ -4,17 +4,17 @@
 //! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
 
-use super::connections::Observed;
+use super::connections::observed;
 use super::encoding::Accepted;
 use super::route::Route;
-use super::{failure, tls};
+use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 
@@ -25,20 +25,17 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
-    opened: Arc<AtomicU64>,
+    meter: Arc<Meter>,
     client: ArcSwap<reqwest::Client>,
     /// Whether each connection is closed after one request.
     closes: AtomicBool,
 }
 
 impl Pool {
-    /// Prepares the pool; does not connect. Counts connections in `opened`.
-    ///
-    /// # Errors
-    /// `Config` for CA certificates that cannot be read, and for headers that cannot be sent.
-    pub(super) fn try_new(settings: &Settings, opened: Arc<AtomicU64>) -> Result<Self> {
-        let client = ArcSwap::from_pointee(client(settings, opened.clone())?);
-        Ok(Self { settings: settings.clone(), opened, client, closes: AtomicBool::new(false) })
+    /// Prepares the pool; does not connect. Counts connections in `meter`.
+    pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
+        let client = ArcSwap::from_pointee(client(settings, meter.clone())?);
+        Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
     }
 
     /// The client for the next request.
@@ -53,13 +50,10 @@ impl Pool {
 
     /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
     /// those of the requests that follow, until a response is unambiguous.
-    ///
-    /// # Errors
-    /// As for a new pool.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
         let has_ambiguous_length = has_ambiguous_length(headers);
         if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
-            self.client.store(Arc::new(client(&self.settings, self.opened.clone())?));
+            self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
         }
         Ok(())
     }
@@ -71,7 +65,7 @@ fn has_ambiguous_length(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
 
-fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client> {
+fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
         .default_headers(default_headers(settings)?)
@@ -83,7 +77,7 @@ fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client
         .tcp_keepalive(settings.timeouts.keep_alive)
         .tcp_keepalive_interval(settings.timeouts.keep_alive)
         .tcp_keepalive_retries(Timeouts::KEEP_ALIVE_PROBES)
-        .connector_layer(Observed::new(opened))
+        .connector_layer(observed(meter))
         .pool_idle_timeout(IDLE_TIMEOUT);
     let builder = Route::new(settings).configure(tls::configure(builder, settings)?)?;
     builder.build().map_err(|error| failure::setup(error, "the HTTP client"))
@@ -119,22 +113,7 @@ mod tests {
         // The kernel accepts the connection, and nothing answers the TLS handshake.
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("https://{}", silent.local_addr().expect("its address"));
-        let arguments = Arguments {
-            base_url: Some(address),
-            timezone: "UTC".to_owned(),
-            timeout: 300.0,
-            retries: None,
-            concurrency: 8,
-            rate: None,
-            max_response_bytes: 1 << 30,
-            max_buffered_bytes: 64 << 20,
-            ca_bundle: None,
-            proxy: None,
-            allow_http: false,
-            headers: Vec::new(),
-            strict: false,
-            time_scale: 1,
-        };
+        let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };
         let transport = Transport::try_new(&Settings::resolve(arguments, |_| None).expect("settings")).expect("a pool");
         let token = Secret::try_new("tok".to_owned()).expect("a token");
         let request = Request { path: "/", body: "{}".into(), token: &token, request_id: "1" };

@@ -43,6 +43,7 @@ struct World<S> {
     policy: Policy,
     budget: Mutex<RetryBudget>,
     throttle: Mutex<Throttle>,
+    queue: tokio::sync::Mutex<()>,
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
 }
@@ -59,6 +60,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
             policy: Policy::new(Some(3)),
             budget: Mutex::new(RetryBudget::new(concurrency)),
             throttle: Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
             dice: Dice(AtomicU64::new(7)),
             seen: Mutex::default(),
         }
@@ -86,17 +88,17 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         self.see(Seen::Call(began - self.start));
         let mut state = RetryState::new(self.policy, true);
         loop {
-            self.turn().await;
+            self.wait_for_start().await;
             let sent = now();
             tokio::time::sleep(LATENCY).await;
             let answer = (self.service.lock().unwrap())(now() - self.start);
             self.see(Seen::Request(now() - self.start, answer.is_ok()));
             let Err((status, asked)) = answer else {
-                self.throttle.lock().unwrap().passed(now());
+                self.throttle.lock().unwrap().accepted(now());
                 self.budget.lock().unwrap().succeeded(state.cost());
                 return;
             };
-            if let Some(pause) = self.policy.pause(status, asked) {
+            if let Some(pause) = self.policy.throttle_pause(status, asked) {
                 self.throttle.lock().unwrap().refused(sent, now(), pause);
             }
             let failure = failure(status, asked);
@@ -107,13 +109,14 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         }
     }
 
-    async fn turn(&self) {
+    async fn wait_for_start(&self) {
+        let mut due = now();
+        let _queue = self.queue.lock().await;
         loop {
-            let turn = self.throttle.lock().unwrap().turn(now());
-            tokio::time::sleep_until(turn.at.into()).await;
-            if self.throttle.lock().unwrap().holds(turn) {
-                return;
-            }
+            let started = self.throttle.lock().unwrap().try_start(due);
+            let Err(later) = started else { return };
+            due = later;
+            tokio::time::sleep_until(due.into()).await;
         }
     }
 

@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use zstd::stream::raw::CParameter;
 
 use super::*;
-use crate::transport::format::Step;
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Gzip, Encoding::Zstd];
 /// A skippable frame of zstd.
