@@ -87,10 +87,7 @@ impl Auth {
         }
     }
 
-    /// The token to send. Waits for a source for at most `limit`.
-    ///
-    /// # Errors
-    /// Those of the source, unless the current token is still valid.
+    /// The token to send. Waits for a source for at most `limit`, and fails if the source does.
     pub(super) async fn token(&self, limit: Duration) -> Result<Secret> {
         match self {
             Self::Fixed(secret) => Ok(secret.clone()),
@@ -219,13 +216,17 @@ mod tests {
         }
     }
 
-    fn auth(life: Option<Duration>) -> (Auth, Arc<Counting>) {
-        auth_of(Counting { fetches: AtomicUsize::new(0), life, fails: usize::MAX, hangs: usize::MAX })
+    /// No fetch has this number.
+    const NONE: usize = usize::MAX;
+
+    fn auth_that(life: Option<u64>, fails: usize, hangs: usize) -> (Auth, Arc<Counting>) {
+        let life = life.map(Duration::from_millis);
+        let source = Arc::new(Counting { fetches: AtomicUsize::new(0), life, fails, hangs });
+        (Auth::new(Token::Source(source.clone())), source)
     }
 
-    fn auth_of(source: Counting) -> (Auth, Arc<Counting>) {
-        let source = Arc::new(source);
-        (Auth::new(Token::Source(source.clone())), source)
+    fn auth(life: Option<u64>) -> (Auth, Arc<Counting>) {
+        auth_that(life, NONE, NONE)
     }
 
     async fn token(auth: &Auth) -> String {
@@ -239,7 +240,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_callers_share_one_fetch_even_of_a_short_lived_token() {
-        let (auth, source) = auth(Some(Duration::from_millis(200)));
+        let (auth, source) = auth(Some(200));
         let tokens = futures_util::future::join_all((0..16).map(|_| token(&auth))).await;
         assert!(tokens.iter().all(|token| token == "tok-0"));
         assert_eq!(token(&auth).await, "tok-0");
@@ -248,7 +249,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_is_used_until_it_expires_while_the_next_is_fetched() {
-        let (auth, source) = auth(Some(Duration::from_millis(400)));
+        let (auth, source) = auth(Some(400));
         assert_eq!(token(&auth).await, "tok-0");
         pause(220).await;
         assert_eq!(token(&auth).await, "tok-0", "no call waits for a renewal");
@@ -259,9 +260,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_renewal_that_fails_or_hangs_costs_no_valid_token() {
-        for (fails, hangs) in [(1, usize::MAX), (usize::MAX, 1)] {
-            let life = Some(Duration::from_millis(400));
-            let (auth, source) = auth_of(Counting { fetches: AtomicUsize::new(0), life, fails, hangs });
+        for (fails, hangs) in [(1, NONE), (NONE, 1)] {
+            let (auth, source) = auth_that(Some(400), fails, hangs);
             assert_eq!(token(&auth).await, "tok-0");
             pause(220).await;
             for _ in 0..3 {
@@ -274,8 +274,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_fetch_that_hangs_times_out_after_a_minute_and_a_new_one_starts() {
-        let hanging = Counting { fetches: AtomicUsize::new(0), life: None, fails: usize::MAX, hangs: 0 };
-        let (auth, source) = auth_of(hanging);
+        let (auth, source) = auth_that(None, NONE, 0);
         let began = Instant::now();
         let error = auth.token(LONG).await.expect_err("a time-out");
         assert_eq!((error.kind(), error.is_retryable()), (Kind::RequestTimeout, true));
@@ -286,8 +285,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_fetch_goes_on_after_a_caller_with_a_shorter_limit() {
-        let hanging = Counting { fetches: AtomicUsize::new(0), life: None, fails: usize::MAX, hangs: 0 };
-        let (auth, source) = auth_of(hanging);
+        let (auth, source) = auth_that(None, NONE, 0);
         let began = Instant::now();
         assert!(auth.token(Duration::from_secs(5)).await.is_err());
         assert_eq!(began.elapsed(), Duration::from_secs(5));
@@ -305,7 +303,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_that_expired_before_anyone_took_it_is_not_sent() {
-        let (auth, source) = auth(Some(Duration::from_millis(100)));
+        let (auth, source) = auth(Some(100));
         assert!(timeout(Duration::from_millis(5), auth.token(LONG)).await.is_err());
         pause(150).await;
         assert_eq!(token(&auth).await, "tok-1");

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Field, Kind, Result, excerpt};
 use crate::transport::Response;
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -21,10 +21,7 @@ pub(super) enum ExpectedContent {
     Any,
 }
 
-/// Checks the envelope of a response with HTTP status 200.
-///
-/// # Errors
-/// The response reports a failure, or its envelope is not that of the API specification.
+/// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
 pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: bool) -> Result<()> {
     let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
@@ -35,19 +32,13 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: b
         return Err(permission(200, Some(code), Some(&message)));
     }
     if code != CODE_SUCCESS {
-        return Err(Error::new(Kind::Api, format!("the service answered with code {code}: {message}"))
-            .with("status", 200_u16)
-            .with("code", code)
-            .with("api_message", message));
+        return Err(api_error(code, &format!("code {code}"), message));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
     if status == Some(false) {
-        return Err(Error::new(Kind::Api, format!("the service answered with data.status false: {message}"))
-            .with("status", 200_u16)
-            .with("code", code)
-            .with("api_message", message));
+        return Err(api_error(code, "data.status false", message));
     }
     match shape {
         ExpectedContent::Records => records(envelope, strict),
@@ -108,10 +99,7 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         429 | 503 => {
             let error =
                 Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}")).retryable();
-            match response.retry_after {
-                Some(wait) => error.with("retry_after", wait),
-                None => error,
-            }
+            with_some(error, "retry_after", response.retry_after)
         }
         408 | 500 | 502 | 504 => {
             Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
@@ -125,10 +113,10 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),
         _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
     };
-    let error = if error.kind() == Kind::TruncatedResponse { error } else { error.with("status", status) };
-    let error = if let Some(code) = code { error.with("code", code) } else { error };
-    let error = if let Some(message) = message { error.with("api_message", message) } else { error };
-    if text.is_empty() || error.kind() == Kind::TruncatedResponse { error } else { error.with("body_excerpt", text) }
+    let is_empty = error.kind() == Kind::TruncatedResponse;
+    let error = with_some(error, "status", (!is_empty).then_some(status));
+    let error = with_some(with_some(error, "code", code), "api_message", message);
+    with_some(error, "body_excerpt", Some(text).filter(|text| !is_empty && !text.is_empty()))
 }
 
 /// Adds the content type to the error of a body that is not JSON.
@@ -142,30 +130,36 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     let described = Error::new(Kind::NotJson, format!("the response is not JSON but {content_type}"))
         .with("content_type", content_type)
         .with_hint(hint);
-    match shown {
-        Some(excerpt) => described.with("body_excerpt", excerpt),
-        None => described,
-    }
+    with_some(described, "body_excerpt", shown)
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
 fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
     let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
     let said = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let mut error =
+    let error =
         Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
             .with("status", status)
             .with_hint(
                 "the token is invalid, expired, or lacks the scope of this operation \
              (a promotion code search needs the scope item)",
             );
-    if let Some(code) = code {
-        error = error.with("code", code);
+    with_some(with_some(error, "code", code), "api_message", message)
+}
+
+/// HTTP status 200, and an envelope that reports a failure.
+fn api_error(code: i64, what: &str, message: String) -> Error {
+    Error::new(Kind::Api, format!("the service reports {what}: {message}"))
+        .with("status", 200_u16)
+        .with("code", code)
+        .with("api_message", message)
+}
+
+fn with_some(error: Error, name: &'static str, value: Option<impl Into<Field>>) -> Error {
+    match value {
+        Some(value) => error.with(name, value),
+        None => error,
     }
-    if let Some(message) = message {
-        error = error.with("api_message", message);
-    }
-    error
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {

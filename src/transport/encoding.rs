@@ -41,9 +41,6 @@ impl Encoding {
 
 impl Accepted {
     /// The encodings in `Accept-Encoding` of `headers=`, else all that are supported.
-    ///
-    /// # Errors
-    /// `Config` for an unsupported encoding.
     pub(super) fn of_settings(headers: &[(String, String)]) -> Result<Self> {
         let mut asked = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")).peekable();
         if asked.peek().is_none() {
@@ -72,10 +69,7 @@ impl Accepted {
             .unwrap_or(HeaderValue::from_static("identity"))
     }
 
-    /// The encoding of a response.
-    ///
-    /// # Errors
-    /// `MalformedHttp` for an encoding that was not requested, or for more than one.
+    /// The encoding of a response. Fails if it was not requested, or if there are several.
     pub(super) fn encoding_of(&self, headers: &HeaderMap) -> Result<Option<Encoding>> {
         let values: Vec<String> = headers
             .get_all(header::CONTENT_ENCODING)

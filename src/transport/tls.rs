@@ -1,5 +1,6 @@
 //! Which CA certificates TLS trusts, and why a handshake failed. Verification cannot be turned off.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::time::SystemTime;
 
@@ -28,9 +29,6 @@ pub(super) fn configure(builder: ClientBuilder, settings: &Settings) -> Result<C
 }
 
 /// Reads the CA certificates. Each file must hold one.
-///
-/// # Errors
-/// `Config`, with the path and the setting that names it.
 fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
     let mut certificates = Vec::new();
     let mut empty = None;
@@ -92,7 +90,7 @@ pub(super) fn refused(refusal: &Refusal, peer: &str, trust: &Trust) -> Error {
 }
 
 /// A short reason, which is public, and a sentence.
-fn reason(refusal: &Refusal) -> (&'static str, String) {
+fn reason(refusal: &Refusal) -> (&'static str, Cow<'static, str>) {
     let (reason, message) = match refusal {
         Refusal::InvalidCertificate(certificate) => return of_certificate(certificate),
         Refusal::InvalidMessage(
@@ -111,25 +109,23 @@ fn reason(refusal: &Refusal) -> (&'static str, String) {
         | Refusal::PeerIncompatible(_) => {
             ("refused", "it supports no secure cipher suite, or requires a client certificate")
         }
-        _ => return ("handshake", refusal.to_string()),
+        _ => return ("handshake", refusal.to_string().into()),
     };
-    (reason, message.to_owned())
+    (reason, message.into())
 }
 
-fn of_certificate(error: &CertificateError) -> (&'static str, String) {
-    let (reason, message) = match error {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            ("expired", "certificate has expired".to_owned())
+fn of_certificate(error: &CertificateError) -> (&'static str, Cow<'static, str>) {
+    use CertificateError as Cause;
+    match error {
+        Cause::Expired | Cause::ExpiredContext { .. } => ("expired", "certificate has expired".into()),
+        Cause::NotValidYet | Cause::NotValidYetContext { .. } => {
+            ("not yet valid", "certificate is not valid yet".into())
         }
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            ("not yet valid", "certificate is not valid yet".to_owned())
+        Cause::NotValidForName => ("wrong name", "certificate is for another name".into()),
+        Cause::NotValidForNameContext { presented, .. } => {
+            ("wrong name", format!("certificate is for {}", excerpt(&presented.join(", "), SHOWN)).into())
         }
-        CertificateError::NotValidForName => ("wrong name", "certificate is for another name".to_owned()),
-        CertificateError::NotValidForNameContext { presented, .. } => {
-            ("wrong name", format!("certificate is for {}", excerpt(&presented.join(", "), SHOWN)))
-        }
-        CertificateError::UnknownIssuer => ("unknown issuer", "certificate signed by an untrusted CA".to_owned()),
-        other => ("bad certificate", format!("certificate cannot be used: {other}")),
-    };
-    (reason, message)
+        Cause::UnknownIssuer => ("unknown issuer", "certificate signed by an untrusted CA".into()),
+        other => ("bad certificate", format!("certificate cannot be used: {other}").into()),
+    }
 }
