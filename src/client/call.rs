@@ -23,20 +23,13 @@ const GIL_HINT: &str = "another library pulls the rows and may hold the GIL, whi
     use to_arrow() instead, or a token that lives longer";
 const UNSENT_HINT: &str = "timed out before sending: waiting for a token, rate=, or Retry-After";
 
-/// One call of an operation.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
-    /// Public name of the operation.
     pub(super) operation: &'static str,
-    /// Path below the base URL.
     pub(super) path: &'a str,
-    /// JSON.
     pub(super) body: Bytes,
-    /// How the response is decoded.
     pub(super) plan: DecodePlan,
-    /// What the envelope must contain.
     pub(super) content: ExpectedContent,
-    /// Whether the request may be sent twice.
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) timeout: Duration,
@@ -147,21 +140,23 @@ impl Client {
             if !to.delivery.suspend() {
                 return Err(failure);
             }
-            let is_refused = failure.kind() == Kind::PermissionDenied && !is_renewed && state.consume_auth_retry();
-            let delay =
-                if is_refused && self.auth.reject(&token) && in_time(call, self.token(call, to, log)).await? != token {
-                    is_renewed = true;
-                    self.shared_limits.count_retry();
-                    Duration::ZERO
-                } else {
-                    let left = match call.scope {
-                        TimeoutScope::EachToFirstRow => Duration::MAX,
-                        TimeoutScope::Whole | TimeoutScope::ToFirstRow => {
-                            call.timeout.saturating_sub(log.started.elapsed())
-                        }
-                    };
-                    self.shared_limits.delay_before_retry(&mut state, failure.clone(), left)?
+            let may_renew = failure.kind() == Kind::PermissionDenied && !is_renewed && state.consume_auth_retry();
+            if may_renew {
+                self.auth.reject(&token);
+            }
+            let delay = if may_renew && in_time(call, self.token(call, to, log)).await? != token {
+                is_renewed = true;
+                self.shared_limits.count_retry();
+                Duration::ZERO
+            } else {
+                let left = match call.scope {
+                    TimeoutScope::EachToFirstRow => Duration::MAX,
+                    TimeoutScope::Whole | TimeoutScope::ToFirstRow => {
+                        call.timeout.saturating_sub(log.started.elapsed())
+                    }
                 };
+                self.shared_limits.delay_before_retry(&mut state, failure.clone(), left)?
+            };
             to.delivery.void();
             observe::again(call.operation, &request_id, log.attempts, &failure, delay);
             tokio::time::sleep(delay).await;

@@ -82,41 +82,33 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         return permission(status, code, message.as_deref());
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
-    let said = message.as_deref().unwrap_or(&text);
+    let host = response.location_host.clone().unwrap_or_default();
+    let said = if matches!(status, 300..=399) { &host } else { message.as_ref().unwrap_or(&text) };
     let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-    let error = match status {
-        300..=399 => {
-            let host = response.location_host.clone().unwrap_or_default();
-            let problem = if host.is_empty() {
-                format!("the service redirects (HTTP {status}) without a location")
-            } else {
-                format!("the service redirects (HTTP {status}) to {host}; redirects are not followed")
-            };
-            Error::new(Kind::RedirectRefused, problem)
-                .with("location_host", host)
-                .with_hint("base_url= is probably not the service's own URL")
-        }
-        429 | 503 => {
-            let error =
-                Error::new(Kind::Throttled, format!("the service asks to slow down (HTTP {status}){said}")).retryable();
-            with_some(error, "retry_after", response.retry_after)
-        }
-        408 | 500 | 502 | 504 => {
-            Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")).retryable()
-        }
-        500..=599 => Error::new(Kind::Server, format!("the service failed (HTTP {status}){said}")),
-        204 => Error::new(Kind::TruncatedResponse, "the response has no body (HTTP 204)")
-            .with("received", 0_u16)
-            .retryable_once(),
-        413 | 414 | 431 => Error::new(Kind::RequestRejected, format!("the request is too large (HTTP {status}){said}"))
-            .with_hint("split the list of values over several requests"),
-        400..=499 => Error::new(Kind::RequestRejected, format!("the request was rejected (HTTP {status}){said}")),
-        _ => Error::new(Kind::Api, format!("the service answered with HTTP {status}, not 200{said}")),
+    let (kind, what) = match status {
+        204 => (Kind::TruncatedResponse, "the response has no body"),
+        300..=399 => (Kind::RedirectRefused, "the service redirects, which is not followed"),
+        408 | 500..=502 | 504..=599 => (Kind::Server, "the service failed"),
+        413 | 414 | 431 => (Kind::RequestRejected, "the request is too large"),
+        429 | 503 => (Kind::Throttled, "the service asks to slow down"),
+        400..=499 => (Kind::RequestRejected, "the request was rejected"),
+        _ => (Kind::Api, "the service sent another status than 200"),
     };
-    let is_empty = error.kind() == Kind::TruncatedResponse;
-    let error = with_some(error, "status", (!is_empty).then_some(status));
+    let error = Error::new(kind, format!("{what} (HTTP {status}){said}"));
+    let error = match status {
+        204 => return error.with("received", 0_u16).retryable_once(),
+        408 | 429 | 500 | 502..=504 => error.retryable(),
+        300..=399 => error.with("location_host", host).with_hint("base_url= is probably not the service's own URL"),
+        413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
+        _ => error,
+    };
+    let error = with_some(
+        error.with("status", status),
+        "retry_after",
+        response.retry_after.filter(|_| kind == Kind::Throttled),
+    );
     let error = with_some(with_some(error, "code", code), "api_message", message);
-    with_some(error, "body_excerpt", Some(text).filter(|text| !is_empty && !text.is_empty()))
+    with_some(error, "body_excerpt", Some(text).filter(|text| !text.is_empty()))
 }
 
 /// Adds the content type to the error of a body that is not JSON.

@@ -44,7 +44,6 @@ pub enum DeliveryMode {
 /// The buffered batches of one response.
 #[derive(Debug)]
 pub struct Delivery<B: Batch> {
-    /// Index among the responses that share the budget.
     index: usize,
     mode: DeliveryMode,
     budget: Arc<BufferBudget>,
@@ -59,7 +58,6 @@ pub(super) enum Arrived {
     Rows,
 }
 
-/// The state of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// An attempt is in flight, or the last one has failed for the last time.
@@ -136,7 +134,6 @@ impl<B: Batch> Delivery<B> {
         self.state().phase == Phase::Evicted
     }
 
-    /// Whether another library pulls the batches.
     pub(super) fn is_pulled(&self) -> bool {
         self.budget.is_pulled()
     }
@@ -177,7 +174,6 @@ impl<B: Batch> Delivery<B> {
         wake(state);
     }
 
-    /// Records what has arrived of the attempt.
     pub(super) fn mark(&self, arrived: Arrived) {
         self.state().arrived = arrived;
     }

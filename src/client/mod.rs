@@ -32,7 +32,6 @@ use crate::decode::{BatchSink, DecodePlan, Envelope, Limits};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
-use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
 use call::{Call, Destination, TimeoutScope};
@@ -82,7 +81,7 @@ impl Client {
     ///
     /// # Errors
     /// `Config` for CA certificates that cannot be read.
-    pub fn try_new(settings: Settings, token: Token, like: Option<&Self>) -> Result<Self> {
+    pub fn try_new(settings: Settings, token: Arc<dyn TokenSource>, like: Option<&Self>) -> Result<Self> {
         let (transport, shared_limits) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
             None => (Transport::try_new(&settings)?, Arc::new(SharedLimits::new(settings.concurrency))),
@@ -203,15 +202,6 @@ impl Client {
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
-}
-
-/// The source of the bearer token.
-#[derive(Clone, Debug)]
-pub enum Token {
-    /// A fixed string.
-    Fixed(Secret),
-    /// A source that is called when a token is needed.
-    Source(Arc<dyn TokenSource>),
 }
 
 fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {

@@ -100,7 +100,6 @@ impl SharedLimits {
         lock(&self.budget).grow_for(concurrency);
     }
 
-    /// Counts a request that is sent.
     pub(super) fn count_request(&self) -> InFlightGuard<'_> {
         increment(&self.counters.requests);
         increment(&self.counters.in_flight);

@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 
 /// First pause between two polls. Each later one is 1.5 times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause between two polls.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// Time left for the last poll, besides the duration of the poll before it.
 const LAST_POLL: Duration = Duration::from_millis(100);

@@ -43,7 +43,6 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     Ok(url)
 }
 
-/// Whether the host is `localhost` or a loopback address.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),

@@ -87,7 +87,6 @@ fn is_exempt(service: &Url, list: &str) -> bool {
     hosts.contains(&"*") || format!("http://{host}").parse().is_ok_and(is_matched)
 }
 
-/// Splits an entry into host and port.
 fn split_port(entry: &str) -> (&str, Option<u16>) {
     match entry.rsplit_once(':') {
         // An IPv6 address without brackets has no port.

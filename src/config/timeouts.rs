@@ -23,30 +23,21 @@ pub struct Timeouts {
     pub unread: Duration,
 }
 
-impl Default for Timeouts {
-    fn default() -> Self {
-        let seconds = Duration::from_secs;
+impl Timeouts {
+    /// Unanswered keep-alive probes after which a connection counts as lost.
+    pub const KEEP_ALIVE_PROBES: u32 = 4;
+
+    /// The time-outs, divided by `time_scale` for tests. Keep-alive probes are not scaled.
+    #[must_use]
+    pub fn scaled(time_scale: u32) -> Self {
+        let seconds = |seconds| Duration::from_secs(seconds) / time_scale.max(1);
         Self {
             connect: seconds(10),
-            keep_alive: seconds(20),
+            keep_alive: Duration::from_secs(20),
             idle: seconds(30),
             grace: seconds(20),
             stall: seconds(30),
             unread: seconds(4),
         }
-    }
-}
-
-impl Timeouts {
-    /// Unanswered keep-alive probes after which a connection counts as lost.
-    pub const KEEP_ALIVE_PROBES: u32 = 4;
-
-    /// The defaults divided by `time_scale`, for tests.
-    #[must_use]
-    pub fn scaled(time_scale: u32) -> Self {
-        let Self { connect, keep_alive, idle, grace, stall, unread } = Self::default();
-        let [connect, idle, grace, stall, unread] =
-            [connect, idle, grace, stall, unread].map(|limit| limit / time_scale.max(1));
-        Self { connect, keep_alive, idle, grace, stall, unread }
     }
 }

@@ -1,12 +1,14 @@
 //! A token on its way from Python to the core. No frame of Python needs to hold the text after this.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::raise::{no_unicode, raise};
 use super::token::Callable;
-use crate::client::Token;
+use crate::client::TokenSource;
 use crate::config::environment;
 use crate::error::{Error, Kind};
 use crate::secret::Secret;
@@ -22,7 +24,7 @@ enum Source {
 /// A token, or the callable that gives one. It shows nothing of itself and does not pickle.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawToken {
-    token: Token,
+    token: Arc<dyn TokenSource>,
     source: Source,
 }
 
@@ -31,7 +33,7 @@ impl RawToken {
     #[new]
     fn new(token: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = token.py();
-        let fixed = |text: String| Secret::try_new(text).map(Token::Fixed).map_err(|error| raise(py, error));
+        let fixed = |text: String| Secret::try_new(text).map(Arc::new).map_err(|error| raise(py, error));
         if token.is_none() {
             let text = environment::read(environment::TOKEN).ok_or_else(|| raise(py, missing()))?;
             return Ok(Self { token: fixed(text)?, source: Source::Environment });
@@ -44,8 +46,8 @@ impl RawToken {
         }
         if token.is_callable() {
             let callable = token.clone().unbind();
-            let source = std::sync::Arc::new(Callable::new(callable.clone_ref(py)));
-            return Ok(Self { token: Token::Source(source), source: Source::Callable(callable) });
+            let source = Arc::new(Callable::new(callable.clone_ref(py)));
+            return Ok(Self { token: source, source: Source::Callable(callable) });
         }
         let class = token.get_type().name()?;
         Err(PyTypeError::new_err(format!("token= must be a text or a callable that gives one, not {class}")))
@@ -81,7 +83,7 @@ impl RawToken {
         matches!(&self.source, Source::Callable(callable) if Callable::is_asking(callable))
     }
 
-    pub(super) fn token(&self) -> Token {
+    pub(super) fn token(&self) -> Arc<dyn TokenSource> {
         self.token.clone()
     }
 }

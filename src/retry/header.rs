@@ -44,24 +44,10 @@ mod tests {
 
     #[test]
     fn an_invalid_header_asks_for_nothing() {
-        for junk in [
-            "",
-            "-10",
-            "-0.5",
-            "soon",
-            "7 s",
-            "nan",
-            "inf",
-            "-inf",
-            "1e400",
-            "100000000000000000000000000000000000",
-            "Sun, 06 Nov 1994 08:48:37 GMT",
-            "Mon, 06 Nov 1994 08:50:37 GMT",
-            "Sun, 06 Nov 100000 08:50:37 GMT",
-            "Sun, 31 Feb 1999 08:50:37 GMT",
-            "Sun, 06 Nov 1994 08:50:37",
-            "1994-11-06T08:50:37Z",
-        ] {
+        let junk = "|-10|-0.5|soon|7 s|nan|inf|-inf|1e400|100000000000000000000000000000000000\
+            |Sun, 06 Nov 1994 08:48:37 GMT|Mon, 06 Nov 1994 08:50:37 GMT|Sun, 06 Nov 100000 08:50:37 GMT\
+            |Sun, 31 Feb 1999 08:50:37 GMT|Sun, 06 Nov 1994 08:50:37|1994-11-06T08:50:37Z";
+        for junk in junk.split('|') {
             assert_eq!(read(junk), None, "{junk}");
         }
     }

@@ -120,7 +120,6 @@ pub struct RetryState {
     /// Failed requests, without the one that is not counted.
     failures: u32,
     used_free_retry: bool,
-    /// The kinds of the failures so far.
     failed_kinds: Vec<Kind>,
     /// How many bytes were received of each response that was cut off.
     truncations: Vec<i64>,

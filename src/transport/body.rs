@@ -12,7 +12,6 @@ use super::stall::Stall;
 use super::{Meter, Transport, failure};
 use crate::error::{Error, Kind, Result};
 
-/// A body that is being received.
 #[derive(Debug)]
 pub(super) struct Body {
     source: Source,
@@ -97,14 +96,10 @@ impl Source {
         self.received += size as u64;
         self.meter.bytes.fetch_add(size as u64, Ordering::Relaxed);
         if chunk.is_some() && self.stall.is_reached(began.elapsed(), size) {
-            return Err(stalled(self.received));
+            let rate = Stall::MIN_BYTES / 30;
+            let message = format!("response stalled: under {rate} B/s over 30 s ({} bytes received)", self.received);
+            return Err(Error::new(Kind::RequestTimeout, message).with("phase", "stall").retryable());
         }
         Ok(chunk)
     }
-}
-
-fn stalled(received: u64) -> Error {
-    let least = Stall::MIN_BYTES / 30;
-    let message = format!("response stalled: under {least} B/s over 30 s ({received} bytes received)");
-    Error::new(Kind::RequestTimeout, message).with("phase", "stall").retryable()
 }

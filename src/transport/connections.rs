@@ -31,18 +31,15 @@ tokio::task_local! {
     static PROGRESS: Progress;
 }
 
-/// Progress of the request in flight.
 #[derive(Default)]
 struct Progress {
     is_connecting: Cell<bool>,
     has_connected: Cell<bool>,
 }
 
-/// The outcome of a request.
 pub(super) struct Sent<T> {
     /// Nothing if no connection began to send the request.
     pub(super) outcome: Option<T>,
-    /// Whether the request opened a connection.
     pub(super) has_connected: bool,
 }
 

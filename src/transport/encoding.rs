@@ -7,7 +7,6 @@ use crate::error::{Error, Kind, Result, excerpt};
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
 
-/// How a body is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// RFC 1952.
@@ -59,7 +58,6 @@ impl Accepted {
         Ok(Self(accepted))
     }
 
-    /// The value of `Accept-Encoding`.
     pub(super) fn header(&self) -> HeaderValue {
         let names: Vec<&str> = self.0.iter().map(|encoding| encoding.name()).collect();
         // Sent in any case: without the header a service may choose any encoding.

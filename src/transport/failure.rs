@@ -8,13 +8,11 @@ use super::route::Route;
 use super::tls;
 use crate::error::{Error, Kind};
 
-/// The HTTP client could not be set up.
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
 }
 
-/// A time-out was reached.
 pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Error {
     Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
         .with("phase", phase)
@@ -44,7 +42,6 @@ pub(super) fn never_sent() -> Error {
         .stale()
 }
 
-/// No connection to `peer`.
 pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
@@ -70,11 +67,12 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
     let ended = if received.is_some() { Kind::TruncatedResponse } else { Kind::ConnectionLost };
     let received = received.unwrap_or_default();
     let lost = |kind| {
-        let message = match received {
-            0 => format!("the connection was lost before the response: {cause}"),
-            _ => format!("the connection was lost after {received} bytes of the {what}: {cause}"),
+        let place = if received == 0 {
+            "before the response".to_owned()
+        } else {
+            format!("after {received} bytes of the {what}")
         };
-        Error::new(kind, message).with("received", received).retryable()
+        Error::new(kind, format!("the connection was lost {place}: {cause}")).with("received", received).retryable()
     };
     if find::<rustls::Error>(error).is_some() {
         return lost(Kind::ConnectionLost);

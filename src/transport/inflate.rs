@@ -12,7 +12,6 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::encoding::Encoding;
 use crate::error::{Error, Kind, Result};
 
-/// Most bytes of a chunk.
 const CHUNK: usize = 64 << 10;
 /// Compressed bytes that are read before the check for padding begins.
 const PADDING_ALLOWANCE: u64 = 1 << 20;
@@ -22,7 +21,6 @@ const GZIP_WINDOW: u8 = 15;
 /// The largest window that RFC 9659 lets a service use, 8 MiB, as a power of two.
 const ZSTD_WINDOW: u32 = 23;
 
-/// The decompression of one body.
 #[derive(Debug)]
 pub(super) struct Inflate {
     encoding: Encoding,
@@ -129,9 +127,7 @@ impl Inflate {
     }
 }
 
-/// What one step did.
 struct Step {
-    /// Bytes of the input that were read.
     read: usize,
     /// Whether a gzip member or zstd frame is complete: its checksum is right and all of it was written.
     has_ended: bool,
@@ -143,7 +139,6 @@ trait Format: fmt::Debug + Send {
     fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step>;
 }
 
-/// A new decoder.
 fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
     match encoding {
         Encoding::Gzip => Ok(Box::new(Gzip { member: Decompress::new_gzip(GZIP_WINDOW), has_ended: false })),

@@ -38,7 +38,6 @@ impl Pool {
         Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
     }
 
-    /// The client for the next request.
     pub(super) fn client(&self) -> Arc<reqwest::Client> {
         self.client.load_full()
     }

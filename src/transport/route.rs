@@ -20,9 +20,7 @@ const PASSWORD: &str = "proxy authorization required";
 pub(super) struct Route {
     /// Host and port of the service, for messages.
     pub(super) service: String,
-    /// Whether the service uses plain HTTP.
     pub(super) is_plain: bool,
-    /// The CA certificates that TLS trusts.
     pub(super) trust: Trust,
     proxy: Option<Proxy>,
     /// Time-out of a connection.

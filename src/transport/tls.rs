@@ -71,7 +71,6 @@ pub(super) fn late_refusal<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'
     failure::find::<Refusal>(error).filter(is_late)
 }
 
-/// The error of a handshake that either side refused.
 pub(super) fn refused(refusal: &Refusal, peer: &str, trust: &Trust) -> Error {
     let (reason, message) = reason(refusal);
     let error = Error::new(Kind::Tls, format!("TLS handshake with {peer} failed: {message}"));
