@@ -1,5 +1,5 @@
-# Everything a developer or a CI job calls. It needs cargo, CPython 3.11 or newer, and the package registries.
-# `make` prints the targets. Nothing outside this folder is changed.
+# Targets for developers and CI; `make` lists them. Needs cargo, CPython 3.11 or newer and the package registries, and
+# changes nothing outside this folder.
 
 PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
@@ -15,20 +15,21 @@ BIN := .venv/bin
 endif
 comma := ,
 
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
+# The sandbox embeds docs/openapi.json.
+RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src -name '*.rs')
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
-# One set of features for the extension that is tested, clippy and the Rust tests: what they share is built once. Tests
-# of the core refer to nothing of Python, which linkers of other systems do not see.
+# One set of features for the tested extension, clippy and the Rust tests, so that they share one build. Only on Linux
+# do test programs link with the feature `python`.
 RUST_FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(comma)python)
 
-# What maturin sets for pyo3. Cargo gets the same, so that clippy does not build pyo3's build scripts a second time.
+# The variables that maturin sets for pyo3, so that cargo does not rebuild pyo3.
 AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(ls -t "$${CARGO_TARGET_DIR:-$(CURDIR)/target}"/maturin/pyo3-config-*.txt | head -1)"
 
-# Each worker of the tests imports pandas and the like: compiled once, not each time.
+# Test workers import pandas and the like: cache their bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Most Python tests wait for a server or a clock, so more of them run at once than there are processors.
+# Most Python tests wait for a server or a clock, so more of them run at once than there are CPUs.
 WORKERS ?= 4
 
 .PHONY: help
@@ -47,7 +48,7 @@ setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements/uv.txt
 	@touch $@
 
-# One stamp a dependency group: a target installs the groups it needs and no others.
+# One stamp file per dependency group: a target installs only the groups it needs.
 .venv/.%: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into .venv')
 	$(call install,.venv,$*)
@@ -66,16 +67,16 @@ demo: .venv/.built ## search, download and look around in the sandbox
 	@$(BIN)/python examples/demo.py
 
 .PHONY: check
-check: lint types test-rust ## the loop while working: lints, types, Rust tests, Python tests that take no second
+check: lint types test-rust ## quick checks while working: lints, types, Rust tests, fast Python tests
 	$(call say,'Running the quick Python tests')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or slow or quiet)'
 
 .PHONY: test
-test: lint types test-rust test-python ## everything that must hold
-	$(call say,'Everything holds')
+test: lint types test-rust test-python ## all checks that a change must pass
+	$(call say,'All checks passed')
 
 .PHONY: test-rust
-test-rust: .venv/.built ## all Rust tests, with the core compiled alone first
+test-rust: .venv/.built ## all Rust tests, after compiling the core without features
 	$(call say,'Compiling the core without its features')
 	cargo check --locked --no-default-features
 	$(call say,'Running the Rust tests')
@@ -83,7 +84,7 @@ test-rust: .venv/.built ## all Rust tests, with the core compiled alone first
 
 .PHONY: test-python
 test-python: .venv/.built ## all Python tests, the README and the examples
-	$(call say,'Running the Python tests: in parallel first and the quiet ones after them')
+	$(call say,'Running the Python tests: first in parallel, then those marked quiet')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 	$(BIN)/python -m pytest -m quiet
 
@@ -93,7 +94,7 @@ test-airflow: .venv/.built target/envs/airflow/.installed ## the Airflow example
 	PYTHONPATH=python target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest tests/airflow
 
 .PHONY: soak
-soak: .venv/.built ## the checks that need minutes or quiet, with their full figures, each case for both clients
+soak: .venv/.built ## the long tests with full counts, and every case for both clients
 	$(call say,'Running the long tests')
 	$(BIN)/python -m pytest -m soak tests/python/soak
 	$(BIN)/python -m pytest --both-clients -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
@@ -112,7 +113,7 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
-types: .venv/.lint .venv/.built ## mypy, and the stub of the extension module against the binary
+types: .venv/.lint .venv/.built ## mypy, and stubtest of the extension module
 	$(call say,'Checking the types: mypy and stubtest')
 	$(BIN)/mypy
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
@@ -124,14 +125,7 @@ fmt: .venv/.lint ## format Rust and Python
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 
-# The service writes it; a test holds the two equal.
-.PHONY: openapi
-openapi: .venv/.built ## docs/openapi.json anew, from the service itself
-	$(call say,'Writing docs/openapi.json')
-	$(BIN)/python -c 'import dataaccess, urllib.request; sandbox = dataaccess.Sandbox(); \
-		urllib.request.urlretrieve(sandbox.base_url + "/openapi.json", "docs/openapi.json")'
-
-# An environment for each set of packages that .venv has no need of.
+# Environments for packages that .venv does not need.
 target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv/.uv
 	$(call say,'Installing the dependency groups test and bench into target/envs/bench')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/bench
@@ -144,32 +138,32 @@ target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
 	$(call install,target/envs/airflow,airflow)
 	@touch $@
 
-# The release wheel is installed into an environment of its own: .venv keeps its quick build.
+# The release wheel gets its own environment: .venv keeps its debug build.
 BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
 .PHONY: bench
-bench: .venv/.test target/envs/bench/.installed ## how fast the release build is: a table, and JSON in target/bench
+bench: .venv/.test target/envs/bench/.installed ## benchmarks of the release build: a table, and JSON in target/bench
 	$(call say,'Building the release wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
 	$(BIN)/maturin build --release --out target/bench/wheel
 	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
-	$(call say,'Measuring; whatever else runs on this machine is measured too')
+	$(call say,'Measuring; other load on this machine affects the figures')
 	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
 	$(BENCH_PYTHON) benches/client.py
 	$(BENCH_PYTHON) benches/scans.py
 	$(BENCH_PYTHON) benches/sandbox.py
 
 .PHONY: bench-smoke
-bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with little data and the quick build: that they run
+bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with little data and the debug build
 	$(call say,'Running each bench once')
 	PYTHONPATH=python $(BENCH_PYTHON) -m pytest -n $(WORKERS) tests/benches
 
 .PHONY: figures
-figures: target/envs/bench/.installed ## the figures of the last bench into docs/performance.md and docs/capacity.md
+figures: target/envs/bench/.installed ## write the figures of the last bench into docs/performance.md and docs/capacity.md
 	$(BENCH_PYTHON) benches/page.py
 	$(BENCH_PYTHON) benches/capacity.py
 
 .PHONY: lock
-lock: .venv/.uv ## resolve Cargo.lock and the files of requirements/ anew
+lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	$(call say,'Resolving Cargo.lock and requirements/*.txt')
 	cargo update
 	$(call resolve,uv)
@@ -200,7 +194,7 @@ test-wheel: .venv/.test ## the Python tests on the wheel in dist
 	$(BIN)/python -m pytest -m quiet
 
 .PHONY: clean
-clean: ## remove all that was built in this folder
-	$(call say,'Removing what was built')
+clean: ## remove everything that was built
+	$(call say,'Removing build files')
 	rm -rf .venv target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis python/dataaccess/_native*.so python/dataaccess/_native*.pyd
 	find python tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

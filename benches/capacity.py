@@ -14,7 +14,7 @@ from report import Measure
 BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
 ROWS = 1_000_000_000
 DAYS = 3 * 365 + 1
-# What a service may give in one answer, and how many answers are asked for at a time.
+# What a service may give in one response, and how many responses are asked for at a time.
 SPEEDS = (5_000, 20_000, 100_000)
 AT_ONCE = (8, 32)
 RATES = (0.1, 1.0)
@@ -67,12 +67,12 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=Path("target/bench"), help="folder of the JSON")
     parser.add_argument("--page", type=Path, default=Path("docs/capacity.md"), help="the page to write into")
     options = parser.parse_args()
-    told, measures = load(options.figures / "scans.json")
+    reported, measures = load(options.figures / "scans.json")
     before, begin, rest = options.page.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{options.page} has no place for the figures, between `{BEGIN}` and `{END}`")
-    when = f"Computed from the figures of {told['time'][:10]}, version {told['version']}."
+    when = f"Computed from the figures of {reported['time'][:10]}, version {reported['version']}."
     figures = "\n\n".join([when, sizes(measures), times(measures), starts()])
     options.page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
     print(f"wrote {options.page}")

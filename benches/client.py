@@ -2,7 +2,7 @@
 
     python benches/client.py [--smoke] [--only NAME …] [--out FOLDER]
 
-A server in a process of its own sends answers out of its memory; it and the contenders keep to cores of their own.
+A server in a process of its own sends responses out of its memory; it and the contenders keep to cores of their own.
 The contenders take turns, and what each of them made is compared with what it should be, value by value. `--smoke`
 does the same with tiny counts: it shows that the benches work, not how fast.
 """

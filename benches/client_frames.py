@@ -1,6 +1,6 @@
 """From a request to a frame of pandas or polars, or a table of pyarrow: ours against what Python has.
 
-The others keep times as texts where ours are timestamps, so the ratios understate the work.
+The others keep times as strings where ours are timestamps, so the ratios understate the work.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ OF_ROWS: dict[str, Callable[[Any], Any]] = {
 
 
 def read_by_polars(body: bytes) -> pl.DataFrame:
-    """The records of an answer by the reader of polars: no Python object on the way."""
+    """The records of a response by the reader of polars: no Python object on the way."""
     envelope = pl.read_json(body).unnest("data")
     check_verdict(envelope["code"][0], envelope["status"][0])
     return envelope.select(pl.col("data").explode()).unnest("data")
 
 
 def read_by_pyarrow(body: bytes) -> pa.Table:
-    """The records of an answer by the reader of pyarrow, to which the answer is one line of JSON."""
+    """The records of a response by the reader of pyarrow, to which the response is one line of JSON."""
     options = pyarrow.json.ReadOptions(block_size=len(body) + 1)
     envelope = pyarrow.json.read_json(pa.BufferReader(body), read_options=options)
     data = envelope["data"].combine_chunks()
@@ -105,7 +105,7 @@ def to_frames(service: Service, rows: int, expected: Expected, rounds: int) -> d
 
 
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """All races to frames. What is hoped for is hoped of the large answer."""
+    """All races to frames. What is hoped for is hoped of the large response."""
     fewer = Service(server.url(str(scale.fewer_rows)))
     small = to_frames(fewer, scale.fewer_rows, Expected(fewer), scale.rounds)
     service = Service(server.url(str(scale.rows)))

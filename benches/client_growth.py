@@ -19,7 +19,7 @@ PROBE = Path(__file__).with_name("probe.py")
 
 
 def repeated(service: Service, rows: int, times: int) -> Callable[[], None]:
-    """Streams an answer, several times."""
+    """Streams a response several times."""
     scan = service.scan()
 
     def stream() -> None:
@@ -30,7 +30,7 @@ def repeated(service: Service, rows: int, times: int) -> Callable[[], None]:
 
 
 def time_a_row(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """How long a row takes, streamed. Small answers are asked for again and again, as long as a larger one takes."""
+    """How long a row takes, streamed. Small responses are requested repeatedly, for as long as a larger one takes."""
     times = {rows: max(1, scale.rows // rows) for rows in scale.growth}
     contenders = {f"{rows:,}": repeated(Service(server.url(str(rows))), rows, times[rows]) for rows in scale.growth}
     found = race.run("time of a row when streamed", contenders, rounds=scale.rounds)
@@ -45,10 +45,10 @@ def highest_memory(job: str, server: PrebuiltServer, rows: int) -> float:
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, str(PROBE), job, server.url(str(rows))], stdout=subprocess.PIPE, check=True, timeout=300
     )
-    told = json.loads(done.stdout)
-    if told["rows"] != rows:
-        raise SystemExit(f"{told['rows']} rows by {job}, not {rows}")
-    return float(told["memory"])
+    reported = json.loads(done.stdout)
+    if reported["rows"] != rows:
+        raise SystemExit(f"{reported['rows']} rows by {job}, not {rows}")
+    return float(reported["memory"])
 
 
 def memory(server: PrebuiltServer, scale: Scale) -> list[Measure]:
@@ -74,5 +74,5 @@ def memory(server: PrebuiltServer, scale: Scale) -> list[Measure]:
 
 
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """Time, and memory where the system tells it."""
+    """Time, and memory where the system reports it."""
     return time_a_row(server, scale) + (memory(server, scale) if sys.platform == "linux" else [])

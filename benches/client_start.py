@@ -74,7 +74,7 @@ def beyond_nothing(found: Race, reach: float) -> list[Measure]:
 
 
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """The races of processes, and what an import leaves behind where the system tells it."""
+    """The races of processes, and the memory of an import where the system reports it."""
     service = Service(server.url("1"))
     printed = json.dumps(Expected(service).rows, sort_keys=True)
     nothing = {NOTHING: process("pass")}

@@ -55,13 +55,13 @@ class Service:
 
 
 def check_verdict(code: Any, status: Any) -> None:
-    """Ends the bench unless an answer says of itself that it is good."""
+    """Ends the bench unless a response reports success."""
     if code != 200 or status is not True:
         raise SystemExit(f"a bad answer: code {code}, status {status}")
 
 
 def records_of(envelope: Any) -> Rows:
-    """The records in a good answer."""
+    """The records in a good response."""
     check_verdict(envelope["code"], envelope["data"]["status"])
     rows: Rows = envelope["data"]["data"]
     return rows

@@ -32,9 +32,9 @@ def rates(lines: Iterable[str]) -> dict[str, dict[str, float]]:
                 argument = branch["name"]
             else:
                 bench = branch["name"]
-        told = RATE.findall(line)
-        if len(told) == FASTEST_SLOWEST_MEDIAN_MEAN:
-            number, unit = told[2]
+        reported = RATE.findall(line)
+        if len(reported) == FASTEST_SLOWEST_MEDIAN_MEAN:
+            number, unit = reported[2]
             found.setdefault(bench, {}).setdefault(argument, []).append(float(number) * UNITS[unit])
     return {bench: {argument: statistics.median(runs) for argument, runs in of.items()} for bench, of in found.items()}
 

@@ -1,6 +1,6 @@
-"""What must come out of an answer, value by value, whatever form it takes. It knows nothing of who made it.
+"""The expected rows of a response, compared value by value in every output format.
 
-Times may be timestamps or texts: all results are brought to one schema and compared there.
+Times may be timestamps or strings: all results are brought to one schema and compared there.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def table_of(result: Any) -> pa.Table:
 
 
 class Expected:
-    """The records of one answer, as Python's own json module reads them."""
+    """The records of one response, as Python's own json module reads them."""
 
     def __init__(self, service: Service) -> None:
         """Asks for them once, and keeps them out of sight of the garbage collector, which would slow the contenders."""

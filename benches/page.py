@@ -26,13 +26,13 @@ BENCHES = {
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Measure]]:
-    """What a bench told."""
+    """The results of a bench."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        reported = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SystemExit(f"{path} is missing: `make bench` writes it") from None
     names = ("name", "value", "unit", "reach", "less_is_better")
-    return told, [Measure(**{name: measure[name] for name in names}) for measure in told["measures"]]
+    return reported, [Measure(**{name: measure[name] for name in names}) for measure in reported["measures"]]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -40,16 +40,16 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
-def section(title: str, told: dict[str, Any], measures: list[Measure]) -> str:
+def section(title: str, reported: dict[str, Any], measures: list[Measure]) -> str:
     """The figures of one bench: those of which something is hoped, then the others."""
-    machine = told["machine"]
-    when, where = told["time"][:10], f"{machine['processors']} processors, {machine['system']}"
+    machine = reported["machine"]
+    when, where = reported["time"][:10], f"{machine['processors']} processors, {machine['system']}"
     shown = [(measure, f"{measure.value:,.2f} {measure.unit}".rstrip()) for measure in measures]
     hoped = [[each.name, value, each.hope, each.verdict] for each, value in shown if each.hope]
     others = [[each.name, value] for each, value in shown if not each.hope]
     parts = [
         f"## {title}",
-        f"{when}, version {told['version']}, Python {machine['python']}, {where}.",
+        f"{when}, version {reported['version']}, Python {machine['python']}, {where}.",
         table(["measure", "value", "to reach", ""], hoped),
         "<details><summary>All else that was measured</summary>",
         table(["measure", "value"], others),
@@ -82,7 +82,7 @@ def main() -> None:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{options.page} has no place for the figures, between `{BEGIN}` and `{END}`")
-    sections = [section(BENCHES[name], told, measures) for name, (told, measures) in found.items()]
+    sections = [section(BENCHES[name], reported, measures) for name, (reported, measures) in found.items()]
     figures = "\n\n".join([f"![{PICTURE_TEXT}]({options.page.stem}.svg)", *sections])
     options.page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
     options.page.with_suffix(".svg").write_text(picture(found["client"][1]), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""A server that costs next to nothing: it sends answers that lie in its memory, over connections that it keeps.
+"""A server that costs next to nothing: it sends responses that lie in its memory, over connections that it keeps.
 
 As a program it says in one line of JSON where it is and serves until its input ends. The first part of the path
-names the answer: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed, `/later-10/…` ten after
+names the response: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed, `/later-10/…` ten after
 50 ms. `PrebuiltServer` is the other side, for the benches.
 """
 
@@ -49,19 +49,19 @@ def answer(name: str) -> list[bytes]:
         pieces, encoding = [gzipped(pieces)], f"Content-Encoding: {compression}\r\n"
     length = sum(map(len, pieces))
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{encoding}Content-Length: {length}\r\n\r\n"
-    # A small answer is one write, and so one packet.
+    # A small response is one write, and so one packet.
     return [head.encode(), *pieces] if length > 65_536 else [b"".join([head.encode(), *pieces])]
 
 
 class Waiting:
-    """Answers that are not due yet, in the order in which they will be."""
+    """Responses that are not due yet, in the order in which they will be."""
 
     def __init__(self) -> None:
         """None yet."""
         self._answers: deque[tuple[float, socket.socket, list[bytes]]] = deque()
 
     def add(self, stream: socket.socket, pieces: list[bytes]) -> None:
-        """An answer that is due after the latency."""
+        """A response to be sent after the latency."""
         self._answers.append((time.monotonic() + LATENCY, stream, pieces))
 
     def until_due(self) -> float | None:
@@ -86,7 +86,7 @@ class Connection:
         self._received = b""
 
     def serve(self) -> bool:
-        """Reads on, and answers a request that is whole; whether the client is still there."""
+        """Reads, and responds to a complete request. Returns whether the client is still connected."""
         try:
             chunk = self.stream.recv(65_536)
             self._received += chunk
@@ -158,7 +158,7 @@ class PrebuiltServer:
         self._plain, self._secured = json.loads(line)
 
     def url(self, name: str, *, secured: bool = False) -> str:
-        """The base address under which the answer of that name is found."""
+        """The base address under which the response of that name is found."""
         scheme, port = ("https", self._secured) if secured else ("http", self._plain)
         return f"{scheme}://127.0.0.1:{port}/{name}"
 

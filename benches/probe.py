@@ -49,7 +49,7 @@ def requests_to_pandas(base_url: str) -> int:
 
 
 def scan_of(base_url: str, requests: str, *, ordered: bool = True) -> dataaccess.Scan:
-    """A scan of so many requests, whose answers are alike."""
+    """A scan of so many requests, whose responses are alike."""
     import dataaccess as da
 
     ids = [str(number) for number in range(int(requests))]
@@ -66,7 +66,7 @@ def scan_run(base_url: str, requests: str) -> dict[str, int]:
     """Writes all records of several requests into a folder of Parquet files."""
     import dataaccess as da
 
-    # The answers are alike indeed.
+    # The responses are alike indeed.
     warnings.simplefilter("ignore", da.IncompleteWarning)
     with tempfile.TemporaryDirectory() as folder:
         report = scan_of(base_url, requests).run(Path(folder) / "run")
@@ -110,5 +110,5 @@ if __name__ == "__main__":
         os.sched_setaffinity(0, map(int, arguments.pop().split(",")))
     started = time.perf_counter()
     met = jobs[job](*arguments)
-    told = met if isinstance(met, dict) else {"rows": met}
-    print(json.dumps({**told, "seconds": time.perf_counter() - started, "memory": highest_memory()}))
+    reported = met if isinstance(met, dict) else {"rows": met}
+    print(json.dumps({**reported, "seconds": time.perf_counter() - started, "memory": highest_memory()}))

@@ -1,6 +1,6 @@
-"""The least that any client must do: ask over a kept connection, and take the answer out of the socket.
+"""The minimum work of any client: send a request over a kept connection and read the response from the socket.
 
-What it takes is the measure of what a client adds. It neither decodes nor keeps what comes.
+The baseline for the overhead of a client. It neither decodes nor keeps the response.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from records import TAIL
 
 
 class RawSocket:
-    """A connection whose answers go into one warm buffer, over and over."""
+    """A connection whose responses go into one warm buffer, over and over."""
 
     def __init__(self, service: Service) -> None:
         """Connects."""
@@ -20,7 +20,7 @@ class RawSocket:
         self._buffer = memoryview(bytearray(1 << 20))
 
     def receive(self) -> None:
-        """Takes in one answer, to its very end."""
+        """Reads one response to its end."""
         self._stream.sendall(self._request)
         count = self._stream.recv_into(self._buffer)
         head, _, start = bytes(self._buffer[:count]).partition(b"\r\n\r\n")

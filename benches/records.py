@@ -1,7 +1,7 @@
-"""The answers that the benches of the client ask for: promotion codes made by a fixed seed, as the wire has them.
+"""The responses that the benches of the client ask for: promotion codes made by a fixed seed, as the wire has them.
 
 A record has 257 bytes with its comma, on average; 30 of 100 have no `allocated_*`, 80 no `last_used_*`. It knows
-nothing of how the answers are sent.
+nothing of how the responses are sent.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def block(seed: int, records: int) -> bytes:
 
 
 def answer(records: int) -> Iterator[bytes]:
-    """The body of an answer with so many records, piece by piece: after a million they are the first ones again."""
+    """The body of a response with so many records, piece by piece: after a million they are the first ones again."""
     yield HEAD
     for number, start in enumerate(range(0, records, BLOCK)):
         if start:

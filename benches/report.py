@@ -43,7 +43,7 @@ class Measure:
 
 
 def write(name: str, measures: list[Measure], folder: Path) -> Path:
-    """Prints the table and writes the JSON; where that is, is the answer."""
+    """Prints the table, writes the JSON and returns its path."""
     width = max(len(measure.name) for measure in measures)
     for measure in measures:
         print(
@@ -57,7 +57,7 @@ def write(name: str, measures: list[Measure], folder: Path) -> Path:
     }
     if hasattr(os, "getloadavg"):
         machine["load_of_the_last_minute"] = os.getloadavg()[0]
-    told = {
+    reported = {
         "bench": name,
         "version": da.__version__,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -66,5 +66,5 @@ def write(name: str, measures: list[Measure], folder: Path) -> Path:
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(reported, indent=2) + "\n", encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""How fast the embedded service is: small searches a second, and rows a second of one large answer.
+"""How fast the sandbox is: small searches a second, and rows a second of one large response.
 
     python benches/sandbox.py [--smoke] [--rows N] [--seconds S] [--out FOLDER]
 
@@ -56,7 +56,7 @@ def customer_of(identifier: str) -> bytes:
 
 
 def exchanges(server: Server, search: Any, key: str) -> list[load.Exchange]:
-    """Searches of many customers with their answers, each looked at once before it is timed."""
+    """Searches of many customers with their responses, each looked at once before it is timed."""
     found = []
     for number in range(1, 200):
         customer = f"demo-customer-{number:04}"
@@ -91,7 +91,7 @@ def small_searches(server: Server, name: str, asked: list[load.Exchange], second
 
 
 def large_answer(server: Server, rows: int) -> list[Measure]:
-    """Rows a second of one answer with all rows, and the memory that it takes."""
+    """Rows a second of one response with all rows, and the memory that it takes."""
     body = code_search()
     before = server.memory()
     server.forget_highest()
@@ -121,7 +121,7 @@ def large_answer(server: Server, rows: int) -> list[Measure]:
 
 
 def check(first: bytes, last: bytes, count: int, rows: int) -> None:
-    """The answer is whole: its head, its first row, its last row, its end, and the number of rows."""
+    """The response is whole: its head, its first row, its last row, its end, and the number of rows."""
     head = b'{"code":200,"message":"Search Business Object success","data":{"status":true,"data":['
     expected = [json.dumps(code(number), separators=(",", ":")).encode() for number in (0, rows - 1)]
     if not first.startswith(head + expected[0]):

@@ -1,7 +1,7 @@
-"""Load for a service: kept connections that each ask again as soon as they were answered.
+"""Load for a service: kept connections that each send the next request after a response.
 
 Plain sockets in one thread, so that the load takes little of the machine it shares with the service. Every
-answer is compared with the one expected, byte by byte: a fast wrong answer is a failure.
+response is compared with the one expected, byte by byte: a fast wrong response is a failure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Caller:
         self.socket.sendall(exchange.request)
 
     def is_answered(self) -> bool:
-        """Reads what has come; whether it is the whole answer."""
+        """Reads what has come; whether it is the whole response."""
         chunk = self.socket.recv(262_144)
         if not chunk:
             raise SystemExit("the service closed a connection under load")
@@ -103,7 +103,7 @@ def latencies(base_url: str, exchanges: Sequence[Exchange], *, connections: int,
 
 
 def stream(base_url: str, token: str, body: bytes) -> Iterator[memoryview]:
-    """The body of one answer, piece by piece as it comes."""
+    """The body of one response, piece by piece as it comes."""
     with connect(base_url) as connection:
         connection.sendall(request(base_url, token, body))
         with http.client.HTTPResponse(connection, method="POST") as response:

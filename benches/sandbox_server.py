@@ -1,4 +1,4 @@
-"""The embedded service in a process of its own, so that its memory and its work can be told from the load's.
+"""The sandbox in a process of its own, so that its memory and CPU time are measured apart from the load's.
 
 As a program it starts the service, loads rows where asked to, says in one line of JSON where it is, and
 serves until its input ends. `Server` is the other side: it starts that program and looks at it from outside.
@@ -50,8 +50,8 @@ def main(rows: int) -> None:
         if rows:
             sandbox.load("promotion_code", codes(rows))
         seconds = time.perf_counter() - started
-        told = {"base_url": sandbox.base_url, "token": sandbox.issue_token(["item"]), "load_seconds": seconds}
-        print(json.dumps(told), flush=True)
+        reported = {"base_url": sandbox.base_url, "token": sandbox.issue_token(["item"]), "load_seconds": seconds}
+        print(json.dumps(reported), flush=True)
         sys.stdin.read()
 
 
@@ -70,13 +70,13 @@ class Server:
         line = self._process.stdout.readline()
         if not line:
             raise SystemExit("the service did not start")
-        told = json.loads(line)
-        self.base_url: str = told["base_url"]
-        self.token: str = told["token"]
-        self.load_seconds: float = told["load_seconds"]
+        reported = json.loads(line)
+        self.base_url: str = reported["base_url"]
+        self.token: str = reported["token"]
+        self.load_seconds: float = reported["load_seconds"]
 
     def memory(self) -> dict[str, float]:
-        """Resident memory in MB, now and at its highest; nothing where the system does not tell it."""
+        """Resident memory in MB, now and at its highest; nothing where the system does not report it."""
         try:
             status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
         except OSError:
@@ -88,17 +88,17 @@ class Server:
         }
 
     def processor_seconds(self) -> float | None:
-        """Processor time it has used so far, which others on the machine do not change; none where it is not told."""
+        """Its CPU time so far, unaffected by other processes; none where the system does not report it."""
         try:
-            told = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
+            reported = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         except OSError:
             return None
         # The name of the program may hold blanks, and ends with the last bracket.
-        user, system = told.rpartition(")")[2].split()[11:13]
+        user, system = reported.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def forget_highest(self) -> None:
-        """Lets the highest memory begin anew, where the system can."""
+        """Resets the peak memory, where the system supports it."""
         path = Path(f"/proc/{self._process.pid}/clear_refs")
         if path.exists():
             path.write_text("5", encoding="ascii")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """Rows of the answers, and how often things are done."""
+    """Rows of the responses, and how often things are done."""
 
     rows: int = 1_000_000
     fewer_rows: int = 100_000

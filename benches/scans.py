@@ -41,7 +41,7 @@ PROBE = Path(__file__).with_name("probe.py")
 class Scale:
     """Requests that wait, rows of one request, requests of the small scan and of the large one, and rounds.
 
-    The small one is long enough for all requests that may be under way at a time to have been.
+    The small one is long enough for all requests that may be in flight at a time to have been.
     """
 
     waits: int = 500
@@ -126,10 +126,10 @@ def probed(
         check=True,
         timeout=600,
     )
-    told: dict[str, float] = json.loads(done.stdout)
-    if told["rows"] != scale.rows * count:
-        raise SystemExit(f"{told['rows']} rows by {job}, not {scale.rows * count}")
-    return told
+    reported: dict[str, float] = json.loads(done.stdout)
+    if reported["rows"] != scale.rows * count:
+        raise SystemExit(f"{reported['rows']} rows by {job}, not {scale.rows * count}")
+    return reported
 
 
 def large(server: PrebuiltServer, scale: Scale) -> list[Measure]:
@@ -141,14 +141,16 @@ def large(server: PrebuiltServer, scale: Scale) -> list[Measure]:
             for count in (scale.fewer, scale.most)
         }
         middle = {
-            count: {key: statistics.median(each[key] for each in told) for key in told[0]}
-            for count, told in found.items()
+            count: {key: statistics.median(each[key] for each in reported) for key in reported[0]}
+            for count, reported in found.items()
         }
         most, task = middle[scale.most], f"{scale.rows * scale.most:,} rows in {scale.most} requests {name}"
         measures.append(Measure(f"{task}: rows", most["rows"] / most["seconds"], "1/s"))
-        for count, told in middle.items():
+        for count, reported in middle.items():
             measures.append(
-                Measure(f"{scale.rows * count:,} rows in {count} requests {name}: highest memory", told["memory"], "MB")
+                Measure(
+                    f"{scale.rows * count:,} rows in {count} requests {name}: highest memory", reported["memory"], "MB"
+                )
             )
         grown = (most["memory"] / middle[scale.fewer]["memory"] - 1) * 100
         measures.append(Measure(f"{task}: growth of the memory", grown, "%", 5, less_is_better=True))

@@ -1,6 +1,6 @@
-"""A tour of dataaccess against the embedded service: no account, no network.
+"""A tour of dataaccess with the sandbox: no account, no network.
 
-`make demo` runs it. It says at each step what it does.
+`make demo` runs it. Each step prints what it does.
 """
 
 import warnings
@@ -32,7 +32,7 @@ def show(rows: Iterable[Mapping[str, Any]], columns: list[str]) -> None:
 
 def search_codes(client: da.Client) -> None:
     """Search promotion codes, as a table and as a DataFrame."""
-    say("Searching the promotion codes that were allocated after 1 February 2024 and sent or used")
+    say("Searching the promotion codes that were allocated after 1 February 2024 and are sent or used")
     codes = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["sent", "used"])
     show(codes[:5], ["id", "name", "code_status", "allocated_time", "last_used_time"])
     statuses = Counter(STATUS[code["code_status"]] for code in codes)
@@ -63,14 +63,14 @@ def download_export(client: da.Client) -> None:
     columns = ["exportStatus", "exportedRows", "startTime", "endTime"]
     show(client.download_segment(FINISHED_EXPORT)["entries"], columns)
 
-    say("Waiting until every entry of it has ended: it has, so one question is enough")
+    say("Waiting until every entry of it has ended: it has, so one request is enough")
     status = client.wait_for_segment(FINISHED_EXPORT, timeout=60)
-    print(f"    {status['meta']['total']} entries, answered in {status['duration']}")
+    print(f"    {status['meta']['total']} entries, response in {status['duration']}")
 
 
 def make_mistakes(client: da.Client) -> None:
-    """Show how mistakes are told: all at once, before anything is sent."""
-    say("Asking for something that cannot be, to see what is said about it")
+    """Show how mistakes are reported: all together, before anything is sent."""
+    say("Making mistakes in a request, to see how they are reported")
     try:
         client.search_codes(
             ["id", "nmae"],
@@ -84,16 +84,16 @@ def make_mistakes(client: da.Client) -> None:
 
 
 def main() -> None:
-    """Start the service and walk through it."""
-    warnings.simplefilter("ignore", da.SandboxWarning)  # the next line says it
-    say("Starting the embedded service with made-up data")
+    """Start the sandbox and walk through it."""
+    warnings.simplefilter("ignore", da.SandboxWarning)  # the next line says the same
+    say("Starting the sandbox with synthetic data")
     with da.Sandbox.demo() as sandbox:
         client = sandbox.client(scopes=["item", "download"])
         search_codes(client)
         search_customers(client)
         download_export(client)
         make_mistakes(client)
-    say("Done. README.md shows how to ask your own platform")
+    say("Done. README.md shows how to connect to your own platform")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """One day of used promotion codes as JSON lines on standard output; needs nothing but dataaccess.
 
-Reads DATAACCESS_BASE_URL and DATAACCESS_TOKEN; without them it asks the embedded service.
+Reads DATAACCESS_BASE_URL and DATAACCESS_TOKEN; without them it uses the sandbox.
 """
 
 import json

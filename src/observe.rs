@@ -1,7 +1,6 @@
-//! What a call tells whoever watches it: attempts that begin and end, and what is sent again.
+//! Events of a call for logging: attempts that begin and end, and retries. They hold no token, body or record.
 //!
-//! It goes into a bounded channel, so that telling never waits; where nobody watches, nothing is made. Knows no token,
-//! no body and no record, and nothing of who watches.
+//! Events go into a bounded channel, so that sending one never waits. A call that is not observed makes none.
 
 use std::future::Future;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,14 +10,14 @@ use tokio::sync::mpsc;
 
 use crate::error::{Error, Result};
 
-/// Events that wait for whoever watches; what does not fit is lost, rather than wait.
-const EVENTS_AHEAD: usize = 256;
+/// Capacity of the channel; further events are dropped.
+const CAPACITY: usize = 256;
 
 tokio::task_local! {
-    static WATCHER: Option<Watcher>;
+    static OBSERVER: Option<Observer>;
 }
 
-/// Something that happened to one attempt of a call.
+/// An event of one attempt of a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
     /// Unix seconds.
@@ -27,84 +26,84 @@ pub struct Event {
     pub operation: &'static str,
     /// `X-Request-Id` of the attempt.
     pub request_id: String,
-    /// Its number, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
+    pub kind: EventKind,
 }
 
-/// What can happen to an attempt.
+/// What happened to an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     /// The request is about to be sent.
     Began,
-    /// It has ended, well or not.
+    /// The attempt ended.
     Ended {
-        /// `ok`, the class of the failure, or `cancelled` when nobody waited for it any more.
+        /// `ok`, the class of the failure, or `cancelled`.
         outcome: &'static str,
-        /// HTTP status, if an answer began.
+        /// HTTP status, if a response began.
         status: Option<u16>,
-        /// How long it took.
+        /// Duration.
         seconds: f64,
-        /// Of the body, as they came: compressed if it was.
+        /// Bytes of the body as received: of a compressed body, the compressed bytes.
         bytes: u64,
     },
-    /// It failed, and another follows.
-    Again {
+    /// The attempt failed and is retried.
+    Retrying {
         /// The class of the failure.
         reason: &'static str,
-        /// What it says.
+        /// Its message.
         detail: String,
         /// Seconds until the next attempt.
         delay: f64,
     },
 }
 
-/// Who watches a call. It may be told from any thread.
+/// Receives the events of a call, from any thread.
 #[derive(Clone, Debug)]
-pub struct Watcher {
+pub struct Observer {
     events: mpsc::Sender<Event>,
     attempts: bool,
 }
 
-impl Watcher {
-    /// A watcher, and where its events arrive. Without `attempts` it is told only of what is sent again.
+impl Observer {
+    /// An observer, and the receiver of its events: with `attempts` all of them, otherwise only retries.
     #[must_use]
     pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Event>) {
-        let (events, arrivals) = mpsc::channel(EVENTS_AHEAD);
-        (Self { events, attempts }, arrivals)
+        let (events, received) = mpsc::channel(CAPACITY);
+        (Self { events, attempts }, received)
     }
 
-    fn tell(&self, operation: &'static str, request_id: &str, attempt: u32, what: What) {
+    fn send(&self, operation: &'static str, request_id: &str, attempt: u32, kind: EventKind) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let event = Event { time, operation, request_id: request_id.to_owned(), attempt, what };
-        // Full, or nobody listens any more: the call goes on in any case.
+        let event = Event { time, operation, request_id: request_id.to_owned(), attempt, kind };
+        // The channel may be full or closed: the call goes on.
         drop(self.events.try_send(event));
     }
 }
 
-/// A future that is watched, if anybody wants to. What it spawns is not.
-pub fn watched<F: Future>(watcher: Option<Watcher>, future: F) -> impl Future<Output = F::Output> {
-    WATCHER.scope(watcher, future)
+/// Runs a future with an observer. Tasks that it spawns need [`observed`] too.
+pub fn observed<F: Future>(observer: Option<Observer>, future: F) -> impl Future<Output = F::Output> {
+    OBSERVER.scope(observer, future)
 }
 
-/// What `make` returns, made as if by a future that is watched.
-pub fn watched_sync<T>(watcher: Option<Watcher>, make: impl FnOnce() -> T) -> T {
-    WATCHER.sync_scope(watcher, make)
+/// Runs a function with an observer.
+pub fn observed_sync<T>(observer: Option<Observer>, make: impl FnOnce() -> T) -> T {
+    OBSERVER.sync_scope(observer, make)
 }
 
-/// Who watches the present future. A task that is spawned for it is given to [`watched`] with the same.
+/// The observer of the current future.
 #[must_use]
-pub fn watcher() -> Option<Watcher> {
-    WATCHER.try_with(Clone::clone).ok().flatten()
+pub fn observer() -> Option<Observer> {
+    OBSERVER.try_with(Clone::clone).ok().flatten()
 }
 
-/// One attempt, watched until it is dropped.
+/// One attempt, which ends when it is dropped.
 #[derive(Debug)]
 pub struct Attempt<'a> {
-    watcher: Option<Watcher>,
+    observer: Option<Observer>,
     operation: &'static str,
     request_id: &'a str,
     number: u32,
@@ -115,28 +114,28 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Tells that an attempt begins.
+    /// Reports that an attempt begins.
     #[must_use]
     pub fn begin(operation: &'static str, request_id: &'a str, number: u32) -> Self {
-        let watcher = watcher().filter(|watcher| watcher.attempts);
-        if let Some(watcher) = &watcher {
-            watcher.tell(operation, request_id, number, What::Began);
+        let observer = observer().filter(|observer| observer.attempts);
+        if let Some(observer) = &observer {
+            observer.send(operation, request_id, number, EventKind::Began);
         }
         let began = Instant::now();
-        Self { watcher, operation, request_id, number, began, outcome: "cancelled", status: None, bytes: 0 }
+        Self { observer, operation, request_id, number, began, outcome: "cancelled", status: None, bytes: 0 }
     }
 
-    /// An answer has begun.
-    pub fn answered(&mut self, status: u16) {
+    /// Notes the status of the response.
+    pub fn responded(&mut self, status: u16) {
         self.status = Some(status);
     }
 
-    /// So many bytes of the body have come.
+    /// Notes the bytes of the body received so far.
     pub fn received(&mut self, bytes: u64) {
         self.bytes = bytes;
     }
 
-    /// Tells how it ended.
+    /// Notes the outcome.
     pub fn end<T>(mut self, outcome: &Result<T>) {
         self.outcome = outcome.as_ref().map_or_else(|failure| failure.kind().class_name(), |_| "ok");
     }
@@ -144,26 +143,26 @@ impl<'a> Attempt<'a> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        let Some(watcher) = &self.watcher else { return };
-        let ended = What::Ended {
+        let Some(observer) = &self.observer else { return };
+        let ended = EventKind::Ended {
             outcome: self.outcome,
             status: self.status,
             seconds: self.began.elapsed().as_secs_f64(),
             bytes: self.bytes,
         };
-        watcher.tell(self.operation, self.request_id, self.number, ended);
+        observer.send(self.operation, self.request_id, self.number, ended);
     }
 }
 
-/// Tells that another attempt follows one that failed.
-pub fn again(operation: &'static str, request_id: &str, attempt: u32, failure: &Error, delay: Duration) {
-    let Some(watcher) = watcher() else { return };
-    let again = What::Again {
+/// Reports that a failed attempt is retried.
+pub fn retrying(operation: &'static str, request_id: &str, attempt: u32, failure: &Error, delay: Duration) {
+    let Some(observer) = observer() else { return };
+    let event = EventKind::Retrying {
         reason: failure.kind().class_name(),
         detail: failure.message().to_owned(),
         delay: delay.as_secs_f64(),
     };
-    watcher.tell(operation, request_id, attempt, again);
+    observer.send(operation, request_id, attempt, event);
 }
 
 #[cfg(test)]
@@ -173,7 +172,7 @@ mod tests {
 
     fn attempt(outcome: &Result<()>) {
         let mut attempt = Attempt::begin("search_codes", "id-1", 1);
-        attempt.answered(200);
+        attempt.responded(200);
         attempt.received(7);
         attempt.end(outcome);
     }
@@ -181,19 +180,19 @@ mod tests {
     fn outcomes(mut events: mpsc::Receiver<Event>) -> Vec<&'static str> {
         let mut found = Vec::new();
         while let Ok(event) = events.try_recv() {
-            found.push(match event.what {
-                What::Began => "began",
-                What::Ended { outcome, .. } => outcome,
-                What::Again { reason, .. } => reason,
+            found.push(match event.kind {
+                EventKind::Began => "began",
+                EventKind::Ended { outcome, .. } => outcome,
+                EventKind::Retrying { reason, .. } => reason,
             });
         }
         found
     }
 
     #[tokio::test]
-    async fn an_attempt_tells_how_it_ended_even_if_nobody_waits_for_it() {
-        let (watcher, events) = Watcher::new(true);
-        watched(Some(watcher), async {
+    async fn an_attempt_reports_its_outcome_even_when_cancelled() {
+        let (observer, events) = Observer::new(true);
+        observed(Some(observer), async {
             attempt(&Ok(()));
             attempt(&Err(Error::new(Kind::Server, "made up")));
             drop(Attempt::begin("call", "id-2", 2));
@@ -203,27 +202,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_asks_for_what_is_sent_again_is_told_nothing_else() {
-        let (watcher, events) = Watcher::new(false);
+    async fn an_observer_of_retries_receives_nothing_else() {
+        let (observer, events) = Observer::new(false);
         let failure = Error::new(Kind::Throttled, "made up");
-        watched(Some(watcher), async {
+        observed(Some(observer), async {
             attempt(&Ok(()));
-            again("call", "id-1", 1, &failure, Duration::from_secs(1));
+            retrying("call", "id-1", 1, &failure, Duration::from_secs(1));
         })
         .await;
         assert_eq!(outcomes(events), ["ThrottledError"]);
     }
 
     #[tokio::test]
-    async fn telling_waits_for_nobody() {
+    async fn a_full_channel_drops_events() {
         attempt(&Ok(()));
-        let (watcher, events) = Watcher::new(true);
-        watched(Some(watcher), async {
-            for _ in 0..EVENTS_AHEAD {
+        let (observer, events) = Observer::new(true);
+        observed(Some(observer), async {
+            for _ in 0..CAPACITY {
                 attempt(&Ok(()));
             }
         })
         .await;
-        assert_eq!(events.len(), EVENTS_AHEAD);
+        assert_eq!(events.len(), CAPACITY);
     }
 }

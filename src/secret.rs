@@ -6,24 +6,27 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Kind, Result};
 
-/// A token that was checked to be fit for a header.
+/// A token that a header can hold.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a token; one that cannot be a header's value is refused without being quoted.
+    /// Checks a token; the error does not quote it.
     ///
     /// # Errors
-    /// `Config` when it is empty or holds anything but visible ASCII.
+    /// `Config`, when it is empty or contains anything but visible ASCII.
     pub fn try_new(text: String) -> Result<Self> {
         let text = Zeroizing::new(text);
         if text.is_empty() {
             return Err(Error::new(Kind::Config, "the token is empty"));
         }
-        if let Some(place) = text.bytes().position(|byte| !byte.is_ascii_graphic()) {
+        if let Some(position) = text.bytes().position(|byte| !byte.is_ascii_graphic()) {
             return Err(Error::new(
                 Kind::Config,
-                format!("the token holds a character that no header may carry, at position {place} of {}", text.len()),
+                format!(
+                    "the token has a character that a header cannot hold, at position {position} of {}",
+                    text.len()
+                ),
             )
             .with_hint(
                 "a line break at the end often comes from a file: strip it, or use dataaccess.token_file(path)",
@@ -32,7 +35,7 @@ impl Secret {
         Ok(Self(text))
     }
 
-    /// The text itself, for the one place that writes the header.
+    /// The token itself, for the header.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -50,15 +53,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_prints_nothing_of_itself() {
-        let secret = Secret::try_new("tok-visible".to_owned()).expect("a fit token");
+    fn a_token_does_not_print_itself() {
+        let secret = Secret::try_new("tok-visible".to_owned()).expect("a valid token");
         assert_eq!(format!("{secret:?}"), "Secret(…)");
     }
 
     #[test]
-    fn a_token_that_would_break_the_header_is_refused_unquoted() {
+    fn a_token_that_a_header_cannot_hold_is_refused_unquoted() {
         for bad in ["", "abc\n", "a b", "tok\r\nX-Evil: 1", "tök", "a\0b"] {
-            let error = Secret::try_new(bad.to_owned()).expect_err("an unfit token");
+            let error = Secret::try_new(bad.to_owned()).expect_err("an invalid token");
             assert_eq!(error.kind(), Kind::Config);
             assert!(bad.is_empty() || !error.message().contains(bad.trim()));
         }

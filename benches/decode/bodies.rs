@@ -22,7 +22,7 @@ const RECORDS: usize = 100_000;
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// As the document has it.
+    /// As the specification has it.
     Contract,
     /// Texts in other scripts.
     Unicode,
@@ -38,7 +38,7 @@ pub enum Shape {
     Disordered,
     /// `\u` escapes in half of the records.
     Escapes,
-    /// Every character of three texts escaped.
+    /// Every character of three strings escaped.
     Escaped,
     /// Keys that nobody asked for.
     Extras,

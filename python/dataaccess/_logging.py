@@ -31,7 +31,7 @@ _AGAIN = (
 _FORMS = {
     "began": (_REQUEST, logging.DEBUG, _BEGAN),
     "ended": (_REQUEST, logging.DEBUG, _ENDED),
-    "again": (_RETRY, logging.WARNING, _AGAIN),
+    "retrying": (_RETRY, logging.WARNING, _AGAIN),
 }
 
 

@@ -115,6 +115,6 @@ def report_of(told: dict[str, Any], failed: list[tuple[str, errors.DataAccessErr
             failed=dict(failed),
             report=report,
         ) from first
-    for doubt in told["doubts"]:
-        warn_caller(doubt["message"], getattr(errors, doubt["category"]))
+    for warning in told["warnings"]:
+        warn_caller(warning["message"], getattr(errors, warning["category"]))
     return report

@@ -68,11 +68,11 @@ class ClientStats:
 
 def stats_of(told: dict[str, Any]) -> ScanStats:
     """The figures as the core tells them."""
-    fields = {name: value for name, value in told.items() if name != "doubts"}
+    fields = {name: value for name, value in told.items() if name != "warnings"}
     return ScanStats(**{**fields, "extra_keys": dict(told["extra_keys"])})
 
 
 def warn_of(told: dict[str, Any]) -> None:
     """Warns of whatever is doubtful."""
-    for doubt in told["doubts"]:
-        warn_caller(doubt["message"], getattr(errors, doubt["category"]))
+    for warning in told["warnings"]:
+        warn_caller(warning["message"], getattr(errors, warning["category"]))

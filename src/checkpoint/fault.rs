@@ -23,7 +23,7 @@ pub(super) fn corrupt(path: &Path, problem: &str) -> Error {
 
 /// An error of any kind that is about a path.
 pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
-    Error::new(kind, format!("`{}` {problem}", path.display())).with("path", path.to_string_lossy().into_owned())
+    Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path)
 }
 
 /// What only a mistake of this package can bring about.

@@ -84,7 +84,7 @@ impl Fingerprint {
 
 fn other(folder: &Path, field: &str, then: &str, now: &str) -> Error {
     at(Kind::CheckpointMismatch, folder, &format!("holds another scan: its {field} was {then} and is now {now}"))
-        .with("field", field)
+        .with(|details| details.field = Some(field.to_owned()))
         .with_hint("name another folder, or delete this one")
 }
 

@@ -52,7 +52,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Told>> {
 /// The error for a line, counted from 0.
 pub(super) fn damaged(path: &Path, line: usize, problem: &str) -> Error {
     corrupt(path, &format!("{problem} in line {}", line + 1))
-        .with("line", line + 1)
+        .with(|details| details.line = Some(line + 1))
         .with_hint("nothing of this checkpoint can be trusted: delete its folder and run again, or name another one")
 }
 

@@ -56,10 +56,7 @@ fn locked(folder: &Path, file: File) -> Error {
     let read = file.take(DIGITS).read_to_string(&mut digits);
     let owner = read.ok().and_then(|_| digits.trim().parse::<u32>().ok());
     let by = owner.map_or_else(|| "another process".to_owned(), |owner| format!("process {owner}"));
-    let error = at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
-        .with_hint("wait until that run has ended, or name another folder");
-    match owner {
-        Some(owner) => error.with("pid", i64::from(owner)),
-        None => error,
-    }
+    at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
+        .with_hint("wait until that run has ended, or name another folder")
+        .with(|details| details.pid = owner)
 }

@@ -167,6 +167,6 @@ fn verify(path: &Path, written: &Written) -> Result<()> {
 /// A journal that another version of this package has written.
 fn unknown(path: &Path, version: u32) -> Error {
     corrupt(path, &format!("is of format {version}, and this package reads format {VERSION}"))
-        .with("line", 1_usize)
+        .with(|details| details.line = Some(1))
         .with_hint("run the version of dataaccess that began it, or name another folder")
 }

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::Shared;
 use tokio::time::{Instant, timeout};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 use crate::secret::Secret;
 
 /// How long before it expires a token is renewed; one with a short life is renewed after half of it.
@@ -173,7 +173,7 @@ impl State {
 fn timed_out(limit: Duration) -> Error {
     let seconds = limit.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("the token callable returned no token within {seconds} s"))
-        .with("phase", "token")
+        .with(|details| details.phase = Some(Phase::Token))
         .retryable()
 }
 

@@ -11,7 +11,7 @@ use super::delivery::{Arrived, Delivery};
 use super::rng::{random, uniform};
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::{Context, Error, Kind, Result};
+use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, RetryState};
 use crate::secret::Secret;
@@ -96,10 +96,10 @@ impl Client {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
             Err(error) => {
                 to.delivery.resume();
-                let timed_out = error.kind() == Kind::RequestTimeout && error.field("phase") != Some(&"token".into());
+                let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && timed_out;
                 let error = if is_unsent { incomplete(call).with_hint(UNSENT_HINT) } else { error };
-                Err(error.in_context(log.into_context(call.operation)))
+                Err(error.with_context(log.into_context(call.operation)))
             }
         }
     }
@@ -158,7 +158,7 @@ impl Client {
                 self.shared_limits.delay_before_retry(&mut state, failure.clone(), left)?
             };
             to.delivery.void();
-            observe::again(call.operation, &request_id, log.attempts, &failure, delay);
+            observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
             tokio::time::sleep(delay).await;
         }
     }
@@ -184,7 +184,7 @@ impl Client {
             let left = call.timeout.saturating_sub(began.elapsed());
             let delay = call.policy.backoff(counted, &failure, true, uniform());
             let Some(delay) = delay.filter(|delay| *delay < left) else { return Err(failure) };
-            observe::again(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
+            observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }
     }
@@ -202,7 +202,7 @@ impl Client {
         let _in_flight = self.shared_limits.count_request();
         let sent = Instant::now();
         let mut response = self.transport.post(request).await?;
-        observed.answered(response.status);
+        observed.responded(response.status);
         to.delivery.mark(Arrived::Headers);
         self.shared_limits.record_response(&call.policy, sent, &response);
         if response.status != 200 {
@@ -257,7 +257,7 @@ async fn deadline<G: BatchSink>(call: &Call<'_>, to: &Destination<'_, G>) -> Err
     if to.delivery.arrived() >= Arrived::Headers {
         incomplete(call)
     } else {
-        timed_out(call, "headers", "response headers")
+        timed_out(call, Phase::Headers, "response headers")
     }
 }
 
@@ -270,13 +270,13 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 }
 
 fn incomplete(call: &Call<'_>) -> Error {
-    timed_out(call, "deadline", "complete response")
+    timed_out(call, Phase::Deadline, "complete response")
 }
 
-fn timed_out(call: &Call<'_>, phase: &'static str, missing: &str) -> Error {
+fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {
     let seconds = call.timeout.as_secs_f64();
     Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
-        .with("phase", phase)
+        .with(|details| details.phase = Some(phase))
         .with_hint("raise timeout=, or request less")
         .retryable()
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Error, Field, Kind, Result, excerpt};
+use crate::error::{Details, Error, Kind, Result, excerpt};
 use crate::transport::Response;
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -29,7 +29,7 @@ pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict: b
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission(200, Some(code), Some(&message)));
+        return Err(permission(200, Some(code), Some(message)));
     }
     if code != CODE_SUCCESS {
         return Err(api_error(code, &format!("code {code}"), message));
@@ -79,12 +79,12 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
     let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
     if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
-        return permission(status, code, message.as_deref());
+        return permission(status, code, message);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
-    let said = if matches!(status, 300..=399) { &host } else { message.as_ref().unwrap_or(&text) };
-    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let detail = if matches!(status, 300..=399) { &host } else { message.as_ref().unwrap_or(&text) };
+    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
     let (kind, what) = match status {
         204 => (Kind::TruncatedResponse, "the response has no body"),
         300..=399 => (Kind::RedirectRefused, "the service redirects, which is not followed"),
@@ -94,21 +94,21 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         400..=499 => (Kind::RequestRejected, "the request was rejected"),
         _ => (Kind::Api, "the service sent another status than 200"),
     };
-    let error = Error::new(kind, format!("{what} (HTTP {status}){said}"));
+    let error = Error::new(kind, format!("{what} (HTTP {status}){detail}"));
     let error = match status {
-        204 => return error.with("received", 0_u16).retryable_once(),
-        408 | 429 | 500 | 502..=504 => error.retryable(),
-        300..=399 => error.with("location_host", host).with_hint("base_url= is probably not the service's own URL"),
+        204 => return error.with(|details| details.received = Some(0)).retryable_once(),
+        408 | 500 | 502 | 504 => error.retryable(),
+        300..=399 => error
+            .with(|details| details.location_host = Some(host))
+            .with_hint("base_url= is probably not the service's own URL"),
+        429 | 503 => error.with(|details| details.retry_after = response.retry_after).retryable(),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
     };
-    let error = with_some(
-        error.with("status", status),
-        "retry_after",
-        response.retry_after.filter(|_| kind == Kind::Throttled),
-    );
-    let error = with_some(with_some(error, "code", code), "api_message", message);
-    with_some(error, "body_excerpt", Some(text).filter(|text| !text.is_empty()))
+    error.with(|details| {
+        of_api(details, status, code, message);
+        details.body_excerpt = Some(text).filter(|text| !text.is_empty());
+    })
 }
 
 /// Adds the content type to the error of a body that is not JSON.
@@ -118,42 +118,35 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     }
     let content_type = excerpt(response.content_type.as_deref().unwrap_or("no content type"), 80);
     let hint = "a login page or gateway may have answered; check base_url=";
-    let shown = error.field("body_excerpt").cloned();
-    let described = Error::new(Kind::NotJson, format!("the response is not JSON but {content_type}"))
-        .with("content_type", content_type)
-        .with_hint(hint);
-    with_some(described, "body_excerpt", shown)
+    let body_excerpt = error.details().body_excerpt.clone();
+    Error::new(Kind::NotJson, format!("the response is not JSON but {content_type}"))
+        .with(|details| (details.content_type, details.body_excerpt) = (Some(content_type), body_excerpt))
+        .with_hint(hint)
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
-fn permission(status: u16, code: Option<i64>, message: Option<&str>) -> Error {
+fn permission(status: u16, code: Option<i64>, message: Option<String>) -> Error {
     let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let said = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let error =
-        Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){said}"))
-            .with("status", status)
-            .with_hint(
-                "the token is invalid, expired, or lacks the scope of this operation \
-             (a promotion code search needs the scope item)",
-            );
-    with_some(with_some(error, "code", code), "api_message", message)
+    let detail = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+    Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){detail}"))
+        .with(|details| of_api(details, status, code, message))
+        .with_hint(
+            "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the \
+             scope item)",
+        )
 }
 
 /// HTTP status 200, and an envelope that reports a failure.
 fn api_error(code: i64, what: &str, message: String) -> Error {
     Error::new(Kind::Api, format!("the service reports {what}: {message}"))
-        .with("status", 200_u16)
-        .with("code", code)
-        .with("api_message", message)
+        .with(|details| of_api(details, 200, Some(code), Some(message)))
 }
 
-fn with_some(error: Error, name: &'static str, value: Option<impl Into<Field>>) -> Error {
-    match value {
-        Some(value) => error.with(name, value),
-        None => error,
-    }
+fn of_api(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {
+    (details.status, details.code, details.api_message) = (Some(status), code, message);
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {
-    Error::new(Kind::Envelope, format!("unexpected response: {name} {what}")).with("field", name)
+    Error::new(Kind::Envelope, format!("unexpected response: {name} {what}"))
+        .with(|details| details.field = Some(name.to_owned()))
 }

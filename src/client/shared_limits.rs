@@ -106,7 +106,7 @@ impl SharedLimits {
         InFlightGuard(self)
     }
 
-    /// Tells the throttle of the response to a request that was sent at `sent`.
+    /// Passes the response to a request that was sent at `sent` on to the throttle.
     pub(super) fn record_response(&self, policy: &Policy, sent: Instant, response: &Response) {
         let now = Instant::now().into_std();
         if let Some(pause) = policy.throttle_pause(response.status, response.retry_after) {

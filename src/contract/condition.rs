@@ -1,25 +1,25 @@
-//! The condition object of section 2.4 in its two wire shapes.
+//! The condition of a filter (2.4).
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// `type` of every condition of a promotion code search.
 pub const CODE_CONDITION_TYPE: i64 = 2;
-/// `value_type` of a generic condition: the one value seen.
+/// `value_type` of a generic condition: the only specified value.
 pub const VALUE_TYPE: &str = "normal";
-/// `condition_type` of a generic condition: the one value seen.
+/// `condition_type` of a generic condition: the only specified value.
 pub const CONDITION_TYPE: &str = "comp_attr";
-/// `time_unit` of a datetime condition: the one value seen.
+/// `time_unit` of a datetime condition: the only specified value.
 pub const TIME_UNIT: &str = "DAY";
 
-/// `data_type` of text values.
+/// `data_type` of strings.
 pub const STRING: &str = "string";
 /// `data_type` of numbers.
 pub const NUMBER: &str = "number";
-/// `data_type` of a time; its value is a bare integer of Unix milliseconds, not an array.
+/// `data_type` of a time; its value is one integer of Unix milliseconds, not an array.
 pub const DATETIME: &str = "datetime";
 
-/// Operator of the value lists.
+/// Operator that takes several values.
 pub const MATCHES: &str = "matches";
 /// Operator `equals`.
 pub const EQUALS: &str = "equals";
@@ -28,101 +28,38 @@ pub const BEFORE_DATE: &str = "before_date";
 /// Operator `after_date`.
 pub const AFTER_DATE: &str = "after_date";
 
-/// A condition of a promotion code search (section 4.2).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CodeCondition {
-    /// Always [`CODE_CONDITION_TYPE`].
-    #[serde(rename = "type")]
-    pub kind: i64,
+/// A condition. It serializes in the shape of 4.2 with `kind`, in that of 4.1 with `value_type` and `condition_type`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Condition {
+    /// [`CODE_CONDITION_TYPE`] in a promotion code search only.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<i64>,
     /// Attribute to filter on.
     pub column: String,
     /// `string`, `number` or `datetime`.
     pub data_type: String,
-    /// What is compared.
+    /// How values are compared.
     pub operator: String,
-    /// An array, or for `datetime` one bare integer.
+    /// In a generic search only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_type: Option<String>,
+    /// An array, or one integer for `datetime`.
     pub value: Value,
-    /// An empty array on string and number conditions; absent on datetime conditions.
+    /// An empty array on string and number conditions of a promotion code search.
     #[serde(rename = "extendValue", skip_serializing_if = "Option::is_none")]
     pub extend_value: Option<Vec<Value>>,
     /// On datetime conditions only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<String>,
-}
-
-/// A condition of a generic search (section 4.1).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ItemCondition {
-    /// Attribute to filter on.
-    pub column: String,
-    /// `string`, `number` or `datetime`.
-    pub data_type: String,
-    /// What is compared.
-    pub operator: String,
-    /// [`VALUE_TYPE`] unless the caller gave another.
-    pub value_type: String,
-    /// An array, or for `datetime` one bare integer.
-    pub value: Value,
-    /// On datetime conditions only.
+    /// In a generic search only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_unit: Option<String>,
-    /// [`CONDITION_TYPE`] unless the caller gave another.
-    pub condition_type: String,
-}
-
-/// A condition in the shape its business object wants.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Condition {
-    /// Section 4.2.
-    Code(CodeCondition),
-    /// Section 4.1.
-    Item(ItemCondition),
+    pub condition_type: Option<String>,
 }
 
 impl Condition {
-    /// Attribute to filter on.
-    #[must_use]
-    pub fn column(&self) -> &str {
-        match self {
-            Self::Code(condition) => &condition.column,
-            Self::Item(condition) => &condition.column,
-        }
-    }
-
-    /// What is compared.
-    #[must_use]
-    pub fn operator(&self) -> &str {
-        match self {
-            Self::Code(condition) => &condition.operator,
-            Self::Item(condition) => &condition.operator,
-        }
-    }
-
-    /// What it is compared with.
-    #[must_use]
-    pub fn value(&self) -> &Value {
-        match self {
-            Self::Code(condition) => &condition.value,
-            Self::Item(condition) => &condition.value,
-        }
-    }
-
-    /// What it is compared with, to be changed.
-    pub fn value_mut(&mut self) -> &mut Value {
-        match self {
-            Self::Code(condition) => &mut condition.value,
-            Self::Item(condition) => &mut condition.value,
-        }
-    }
-
-    /// Whether it stands for several requests, one for each of its times: the document knows no list of times.
+    /// Whether the value is a list of times. It is sent as one request for each: a datetime condition takes one time.
     #[must_use]
     pub fn is_range(&self) -> bool {
-        let data_type = match self {
-            Self::Code(condition) => &condition.data_type,
-            Self::Item(condition) => &condition.data_type,
-        };
-        data_type == DATETIME && self.value().is_array()
+        self.data_type == DATETIME && self.value.is_array()
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::SCOPE_DOWNLOAD;
 
-/// `exportStatus` of an entry that has started and not ended: the one value seen (section 3.2).
+/// `exportStatus` of an entry that has started and not ended (3.2): the only specified value.
 pub const STATUS_RUNNING: i64 = 1;
 
 /// Body of `POST /access/api/segment/download`.
@@ -19,18 +19,18 @@ pub struct DownloadBody {
 }
 
 impl DownloadBody {
-    /// The body that asks for one export.
+    /// The body for one export.
     #[must_use]
     pub const fn new(export_id: i64) -> Self {
         Self { scope: SCOPE_DOWNLOAD, export_id }
     }
 }
 
-/// One status entry of an export (section 2.5).
+/// One status entry of an export (2.5).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportEntry {
-    /// Status of the export; meanings other than [`STATUS_RUNNING`] are not shown.
+    /// [`STATUS_RUNNING`], or a value that is not specified.
     pub export_status: i64,
     /// Null while unfinished.
     pub exported_rows: Option<u64>,
@@ -38,11 +38,11 @@ pub struct ExportEntry {
     pub start_time: String,
     /// Null while unfinished.
     pub end_time: Option<String>,
-    /// Null while unfinished; the type once set is not shown.
+    /// Null while unfinished; its later type is not specified.
     pub durations: Value,
-    /// Null while unfinished; the type once set is not shown.
+    /// Null while unfinished; its later type is not specified.
     pub response_code: Value,
-    /// Null while unfinished; the type once set is not shown.
+    /// Null while unfinished; its later type is not specified.
     pub response_message: Value,
 }
 
@@ -51,7 +51,7 @@ pub struct ExportEntry {
 pub struct ExportData {
     /// The status entries.
     pub entries: Vec<ExportEntry>,
-    /// What is told of them.
+    /// Facts about the entries.
     pub meta: ExportMeta,
 }
 

@@ -1,4 +1,4 @@
-//! The body of a search (sections 4.1 and 4.2).
+//! The body of a search (4.1, 4.2).
 
 use serde::Serialize;
 
@@ -15,21 +15,21 @@ pub struct SearchBody {
     pub item_type_name: String,
     /// Attributes to return.
     pub attrs: Attributes,
-    /// An OR of ANDs.
+    /// Which records to return.
     pub filters: Filters,
 }
 
-/// `attrs`, which section 4.1 calls both an array of strings and a string.
+/// `attrs`, which 4.1 calls both an array of strings and a string.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Attributes {
-    /// The array form, which is sent unless asked otherwise.
+    /// An array, the default.
     Names(Vec<String>),
-    /// The text form: names separated by commas.
+    /// A string of names separated by commas.
     Text(String),
 }
 
-/// `filters`: a record is returned when it satisfies at least one group.
+/// `filters`: a record matches when it satisfies at least one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Filters {
     /// The groups.

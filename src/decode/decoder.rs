@@ -108,7 +108,7 @@ impl Decoder {
                 0 => "the answer has no body".to_owned(),
                 _ => format!("the answer ended after {received} bytes, before its JSON was complete"),
             };
-            let error = Error::new(Kind::TruncatedResponse, message).with("received", received);
+            let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(received));
             return Err(if received == 0 { error.retryable_once() } else { error.retryable() });
         }
         Ok(self.into_envelope())

@@ -47,10 +47,12 @@ impl DecodeError {
                     Kind::Record,
                     format!("row {row}{of_column}: expected {expected}, found {found} (byte {place} of the answer)"),
                 )
-                .with("row", row)
-                .with("column", column.as_str())
-                .with("value", start_of(&value))
-                .with("offset", place);
+                .with(|details| {
+                    details.row = Some(row);
+                    details.column = Some(column.clone());
+                    details.value = Some(start_of(&value).to_owned());
+                    details.offset = Some(place);
+                });
                 match suggested_type {
                     Some(suggested_type) => error.with_hint(format!("pass schema={{{column:?}: {suggested_type:?}}}")),
                     None => error,
@@ -62,7 +64,8 @@ impl DecodeError {
 
 /// Broken JSON at this byte of the answer.
 pub(super) fn invalid(place: u64, reason: &str) -> Error {
-    Error::new(Kind::InvalidJson, format!("the answer is broken JSON at byte {place}: {reason}")).with("offset", place)
+    Error::new(Kind::InvalidJson, format!("the answer is broken JSON at byte {place}: {reason}"))
+        .with(|details| details.offset = Some(place))
 }
 
 /// Why a number of more than so many bytes is none.
@@ -73,31 +76,30 @@ pub(super) fn overlong_number(limit: usize) -> String {
 /// Something that exceeds its limit in bytes.
 pub(super) fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("the answer has a {what} of over {limit} bytes"))
-        .with("what", what)
-        .with("limit", limit)
+        .with(|details| (details.what, details.limit) = (Some(what), Some(limit)))
 }
 
 /// An envelope of more keys than anybody reads.
 pub(super) fn too_many_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("the answer has over {limit} members beside its records"))
-        .with("what", "members")
-        .with("limit", limit)
+        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
 }
 
 /// The body begins with something that is no object: JSON of another type, or no JSON at all.
 pub(super) fn not_an_envelope(start: &[u8]) -> Error {
     let is_word = [&b"null"[..], b"true", b"false"].iter().any(|word| start.starts_with(word));
     if is_word || matches!(start.first(), Some(b'[' | b'"' | b'0'..=b'9' | b'-')) {
-        return Error::new(Kind::Envelope, "the answer is JSON, but not an object").with("field", "");
+        return Error::new(Kind::Envelope, "the answer is JSON, but not an object")
+            .with(|details| details.field = Some(String::new()));
     }
     let body = shortened(&String::from_utf8_lossy(start));
-    Error::new(Kind::NotJson, "the answer is not JSON").with("body_excerpt", body)
+    Error::new(Kind::NotJson, "the answer is not JSON").with(|details| details.body_excerpt = Some(body))
 }
 
 /// A key of the envelope that stands twice: whoever reads a stream may have acted on the first, so neither counts.
 pub(super) fn repeated_key(key: &str) -> Error {
     let name = shortened(key);
-    Error::new(Kind::Envelope, format!("the answer has {name} twice")).with("field", name)
+    Error::new(Kind::Envelope, format!("the answer has {name} twice")).with(|details| details.field = Some(name))
 }
 
 fn shortened(text: &str) -> String {

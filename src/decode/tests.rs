@@ -180,7 +180,7 @@ fn what_follows_the_end_is_refused() {
     for tail in ["{}", "x", "\0", "]"] {
         let error = refusal(format!("{{\"code\":200}}{tail}").as_bytes());
         assert_eq!(error.kind(), Kind::InvalidJson);
-        assert_eq!(error.field("offset"), Some(&12_u64.into()));
+        assert_eq!(error.details().offset, Some(12));
     }
 }
 
@@ -214,7 +214,7 @@ fn broken_json_is_told_by_its_place() {
     ] {
         let error = refusal(body.as_bytes());
         assert_eq!(error.kind(), Kind::InvalidJson, "{body}");
-        assert!(error.field("offset").is_some());
+        assert!(error.details().offset.is_some());
     }
     let invalid_utf8 = [br#"{"data":{"data":[{"a":""#.as_slice(), b"\xff", br#""}]}}"#].concat();
     assert_eq!(refusal(&invalid_utf8).kind(), Kind::InvalidJson);
@@ -242,7 +242,7 @@ fn a_value_that_is_missing_is_told_by_what_stands_in_its_place() {
 fn bodies_that_are_no_envelope_are_told_apart() {
     let page = refusal(b"<html>\n<b>Sign in</b>");
     assert_eq!(page.kind(), Kind::NotJson);
-    assert_eq!(page.field("body_excerpt"), Some(&"<html>\\n<b>Sign in</b>".into()));
+    assert_eq!(page.details().body_excerpt.as_deref(), Some("<html>\\n<b>Sign in</b>"));
     for body in ["[]", "\"text\"", "12", "null", " false"] {
         assert_eq!(refusal(body.as_bytes()).kind(), Kind::Envelope);
     }
@@ -258,8 +258,8 @@ fn a_record_that_does_not_fit_is_told_by_row_column_and_place_without_its_value(
     ] {
         let error = refusal(record_body(&format!("{{}},{record}")).as_bytes());
         assert_eq!(error.kind(), Kind::Record, "{record}");
-        assert_eq!(error.field("row"), Some(&1_u64.into()));
-        assert_eq!(error.field("column"), Some(&column.into()));
+        assert_eq!(error.details().row, Some(1));
+        assert_eq!(error.details().column.as_deref(), Some(column));
         assert!(error.message().contains(found), "{}", error.message());
     }
 }
@@ -267,7 +267,7 @@ fn a_record_that_does_not_fit_is_told_by_row_column_and_place_without_its_value(
 #[test]
 fn what_grows_without_bound_is_refused_early() {
     let deep = refusal("[".repeat(100_000).replacen('[', "{\"x\":[", 1).as_bytes());
-    assert_eq!((deep.kind(), deep.field("offset")), (Kind::InvalidJson, Some(&132_u64.into())));
+    assert_eq!((deep.kind(), deep.details().offset), (Kind::InvalidJson, Some(132)));
     let limits = Limits { body: 500, record: 300, value: 100, number: 20, members: 4, depth: 128 };
     let small =
         |body: &str| decode_with(DecodePlan { limits, ..plan(&["a"]) }, &[body.as_bytes()]).expect_err("over a limit");
@@ -279,20 +279,20 @@ fn what_grows_without_bound_is_refused_early() {
                 format!(r#"{{"code":{value}}}"#),
             ] {
                 let error = small(&body);
-                let place = body.find(number.as_str()).map(|place| (place as u64).into());
-                assert_eq!((error.kind(), error.field("offset")), (Kind::InvalidJson, place.as_ref()), "{body}");
+                let place = body.find(number.as_str()).map(|place| place as u64);
+                assert_eq!((error.kind(), error.details().offset), (Kind::InvalidJson, place), "{body}");
             }
         }
     }
-    assert_eq!(small(r#"{"code":200,"data":{"b":1,"c":2,"d":3,"e":4}}"#).field("what"), Some(&"members".into()));
+    assert_eq!(small(r#"{"code":200,"data":{"b":1,"c":2,"d":3,"e":4}}"#).details().what, Some("members"));
     let text = "x".repeat(101);
-    assert_eq!(small(&record_body(&format!(r#"{{"a":"{text}"}}"#))).field("what"), Some(&"value".into()));
-    assert_eq!(small(&format!(r#"{{"code":"{text}"}}"#)).field("what"), Some(&"value".into()));
-    assert_eq!(small(&record_body(&format!(r#"{{"z":"{text}"}}"#))).field("what"), Some(&"value".into()));
+    assert_eq!(small(&record_body(&format!(r#"{{"a":"{text}"}}"#))).details().what, Some("value"));
+    assert_eq!(small(&format!(r#"{{"code":"{text}"}}"#)).details().what, Some("value"));
+    assert_eq!(small(&record_body(&format!(r#"{{"z":"{text}"}}"#))).details().what, Some("value"));
     let long = "x".repeat(99);
     let record = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}"}}"#);
-    assert_eq!(small(&record_body(&record)).field("what"), Some(&"record".into()));
-    assert_eq!(small(&" ".repeat(501)).field("what"), Some(&"body".into()));
+    assert_eq!(small(&record_body(&record)).details().what, Some("record"));
+    assert_eq!(small(&" ".repeat(501)).details().what, Some("body"));
 }
 
 #[test]

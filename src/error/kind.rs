@@ -1,147 +1,92 @@
-//! The closed list of what can go wrong, and the name each has outside. Knows no texts.
+//! What can go wrong: one kind for each exception class that the core raises.
 
-/// What went wrong, in the terms of the public exception tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+/// Declares the kinds, their list, and the name of the exception class of each.
+macro_rules! kinds {
+    ($($(#[$documentation:meta])* $kind:ident,)*) => {
+        /// What went wrong. A kind is raised as the exception class of its name with `Error` appended.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kind {
+            $($(#[$documentation])* $kind,)*
+        }
+
+        impl Kind {
+            /// Every kind; a test compares them with the exception classes.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// Name of the exception class.
+            #[must_use]
+            pub const fn class_name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!(stringify!($kind), "Error"),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// A setting cannot be used.
     Config,
-    /// A request breaks the document's rules; nothing was sent.
+    /// A request breaks a rule of the API specification; nothing was sent.
     Validation,
     /// No connection could be made.
     Connect,
-    /// The TLS handshake was refused.
+    /// The TLS handshake failed.
     Tls,
     /// The proxy refused or failed.
     Proxy,
-    /// A time-out, of the phase named in the fields.
+    /// The phase named in the details took too long.
     RequestTimeout,
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     ConnectionLost,
-    /// The answer ended before it was complete.
+    /// The response ended before it was complete.
     TruncatedResponse,
-    /// The answer is not HTTP as agreed.
+    /// The response is not valid HTTP.
     MalformedHttp,
-    /// The service answered with a code that is not success.
+    /// The service responded with a code other than success.
     Api,
-    /// The token was refused.
+    /// The service refused the token.
     PermissionDenied,
-    /// The service asks to slow down.
+    /// The service asked to slow down.
     Throttled,
     /// The service or a gateway failed.
     Server,
-    /// The request was refused by something that is not the service's own check.
+    /// The request was rejected with another HTTP status of 400 to 499.
     RequestRejected,
-    /// A redirect, which is never followed.
+    /// The service redirects; redirects are never followed.
     RedirectRefused,
     /// The body is not JSON at all.
     NotJson,
-    /// The body is broken JSON.
+    /// The body is invalid JSON.
     InvalidJson,
-    /// The envelope is not the document's.
+    /// The envelope is not the specified one.
     Envelope,
-    /// A record holds what it may not.
+    /// A record holds a value that it may not hold.
     Record,
-    /// A limit on size was reached.
+    /// The response exceeds a size limit.
     ResponseTooLarge,
-    /// A stream broke after rows were handed out.
+    /// A stream failed after its first rows were delivered.
     StreamInterrupted,
-    /// The time to wait for an export was over.
+    /// The export did not end in time.
     WaitTimeout,
-    /// Some tasks of a scan failed for good.
+    /// Some tasks of a scan failed permanently.
     ScanIncomplete,
     /// A checkpoint cannot be written or read.
     Checkpoint,
-    /// A checkpoint belongs to another query.
+    /// A checkpoint belongs to another scan.
     CheckpointMismatch,
     /// A checkpoint is damaged.
     CheckpointCorrupt,
-    /// Another process works on the checkpoint.
+    /// Another process holds the lock of the checkpoint.
     CheckpointLocked,
     /// A file could not be written.
     File,
-    /// The embedded service could not do it.
+    /// The sandbox could not do what was asked.
     Sandbox,
     /// The client was closed.
     ClientClosed,
-    /// A handle made before a fork cannot be used after it.
+    /// A handle made before a fork was used after it.
     ForkedHandle,
     /// A defect of this package.
     Internal,
-}
-
-impl Kind {
-    /// Every kind, for the tests that hold the exception tree and this list equal.
-    pub const ALL: [Self; 32] = [
-        Self::Config,
-        Self::Validation,
-        Self::Connect,
-        Self::Tls,
-        Self::Proxy,
-        Self::RequestTimeout,
-        Self::ConnectionLost,
-        Self::TruncatedResponse,
-        Self::MalformedHttp,
-        Self::Api,
-        Self::PermissionDenied,
-        Self::Throttled,
-        Self::Server,
-        Self::RequestRejected,
-        Self::RedirectRefused,
-        Self::NotJson,
-        Self::InvalidJson,
-        Self::Envelope,
-        Self::Record,
-        Self::ResponseTooLarge,
-        Self::StreamInterrupted,
-        Self::WaitTimeout,
-        Self::ScanIncomplete,
-        Self::Checkpoint,
-        Self::CheckpointMismatch,
-        Self::CheckpointCorrupt,
-        Self::CheckpointLocked,
-        Self::File,
-        Self::Sandbox,
-        Self::ClientClosed,
-        Self::ForkedHandle,
-        Self::Internal,
-    ];
-
-    /// Name of the exception class this kind is raised as.
-    #[must_use]
-    pub const fn class_name(self) -> &'static str {
-        match self {
-            Self::Config => "ConfigError",
-            Self::Validation => "ValidationError",
-            Self::Connect => "ConnectError",
-            Self::Tls => "TlsError",
-            Self::Proxy => "ProxyError",
-            Self::RequestTimeout => "RequestTimeoutError",
-            Self::ConnectionLost => "ConnectionLostError",
-            Self::TruncatedResponse => "TruncatedResponseError",
-            Self::MalformedHttp => "MalformedHttpError",
-            Self::Api => "ApiError",
-            Self::PermissionDenied => "PermissionDeniedError",
-            Self::Throttled => "ThrottledError",
-            Self::Server => "ServerError",
-            Self::RequestRejected => "RequestRejectedError",
-            Self::RedirectRefused => "RedirectRefusedError",
-            Self::NotJson => "NotJsonError",
-            Self::InvalidJson => "InvalidJsonError",
-            Self::Envelope => "EnvelopeError",
-            Self::Record => "RecordError",
-            Self::ResponseTooLarge => "ResponseTooLargeError",
-            Self::StreamInterrupted => "StreamInterruptedError",
-            Self::WaitTimeout => "WaitTimeoutError",
-            Self::ScanIncomplete => "ScanIncompleteError",
-            Self::Checkpoint => "CheckpointError",
-            Self::CheckpointMismatch => "CheckpointMismatchError",
-            Self::CheckpointCorrupt => "CheckpointCorruptError",
-            Self::CheckpointLocked => "CheckpointLockedError",
-            Self::File => "FileError",
-            Self::Sandbox => "SandboxError",
-            Self::ClientClosed => "ClientClosedError",
-            Self::ForkedHandle => "ForkedHandleError",
-            Self::Internal => "InternalError",
-        }
-    }
 }

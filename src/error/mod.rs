@@ -1,87 +1,27 @@
-//! The one error type of the core: a closed kind, one line of text, and fields that are data.
+//! The error type of the core: a kind, one line of text, and typed details.
 //!
-//! Nothing here knows Python or HTTP libraries. A decision is made by `Kind`, never by reading a text.
+//! Code decides by [`Kind`] and [`Details`], never by reading a text.
 
+mod details;
 mod kind;
 mod text;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 
+pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
-
-/// A value of a field: plain data that any language can hold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Field {
-    /// A whole number.
-    Integer(i64),
-    /// Seconds, or another measure.
-    Number(f64),
-    /// A text; never a token.
-    Text(String),
-    /// Yes or no.
-    Flag(bool),
-}
-
-impl From<bool> for Field {
-    fn from(value: bool) -> Self {
-        Self::Flag(value)
-    }
-}
-
-impl From<&str> for Field {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Field {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<u16> for Field {
-    fn from(value: u16) -> Self {
-        Self::Integer(i64::from(value))
-    }
-}
-
-impl From<i64> for Field {
-    fn from(value: i64) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<u64> for Field {
-    fn from(value: u64) -> Self {
-        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<usize> for Field {
-    fn from(value: usize) -> Self {
-        Self::from(value as u64)
-    }
-}
-
-impl From<Duration> for Field {
-    fn from(value: Duration) -> Self {
-        Self::Number(value.as_secs_f64())
-    }
-}
 
 /// One thing that is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What the caller typed, as `code_status[1]`.
+    /// What the caller typed, such as `code_status[1]`.
     pub argument: String,
-    /// Its place in the body as sent, as `filters.OR[0].AND[2].value`; empty where it has none.
+    /// Its path in the request body, such as `filters.OR[0].AND[2].value`; empty when it is not sent.
     pub path: String,
     /// What is wrong and what to write instead.
     pub message: String,
@@ -95,7 +35,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What is known of the call in which an error arose.
+/// The call in which an error occurred.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Context {
     /// Public name of the operation.
@@ -119,9 +59,9 @@ struct Inner {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    most_retries: u32,
-    stale: bool,
-    fields: Vec<(&'static str, Field)>,
+    max_retries: u32,
+    is_stale: bool,
+    details: Details,
     problems: Vec<Problem>,
     context: Context,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -130,7 +70,7 @@ struct Inner {
 /// Result of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// How many problems a message spells out; all are in the field.
+/// Problems that a message lists; `problems` holds all.
 const PROBLEMS_SHOWN: usize = 10;
 
 impl Error {
@@ -140,16 +80,16 @@ impl Error {
             kind,
             message: sanitize(&message.into()),
             hint: None,
-            most_retries: 0,
-            stale: false,
-            fields: Vec::new(),
+            max_retries: 0,
+            is_stale: false,
+            details: Details::default(),
             problems: Vec::new(),
             context: Context::default(),
             source: None,
         }))
     }
 
-    /// The error that tells all that is wrong with a request at once.
+    /// The error that reports all problems of a request.
     #[must_use]
     pub fn validation(problems: Vec<Problem>) -> Self {
         let mut message = problems.iter().take(PROBLEMS_SHOWN).map(ToString::to_string).collect::<Vec<_>>().join("; ");
@@ -161,21 +101,21 @@ impl Error {
         error
     }
 
-    /// Says where it happened, before what happened.
+    /// Puts where it happened before what happened.
     #[must_use]
-    pub fn within(mut self, place: &str) -> Self {
-        self.0.message = sanitize(&format!("{place}: {}", self.0.message));
+    pub fn with_prefix(mut self, prefix: &str) -> Self {
+        self.0.message = sanitize(&format!("{prefix}: {}", self.0.message));
         self
     }
 
-    /// Adds what the reader should do.
+    /// Replaces what the user should do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(sanitize(&hint.into()));
         self
     }
 
-    /// Adds why the failure is final, to what the reader should do.
+    /// Adds why the failure is final to what the user should do.
     #[must_use]
     pub fn with_reason(self, reason: impl Into<String>) -> Self {
         let reason = reason.into();
@@ -183,58 +123,60 @@ impl Error {
         self.with_hint(hint.unwrap_or(reason))
     }
 
-    /// Adds a field of the exception class.
+    /// Sets details.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
-        self.0.fields.push((name, value.into()));
+    pub fn with(mut self, set: impl FnOnce(&mut Details)) -> Self {
+        set(&mut self.0.details);
         self
     }
 
-    /// Adds the cause.
+    /// Sets the file or folder.
+    #[must_use]
+    pub fn with_path(self, path: &Path) -> Self {
+        self.with(|details| details.path = Some(path.to_string_lossy().into_owned()))
+    }
+
+    /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
-    /// Says that the same request may succeed later.
+    /// Marks a failure that a retry may fix.
     #[must_use]
     pub fn retryable(mut self) -> Self {
-        self.0.most_retries = u32::MAX;
+        self.0.max_retries = u32::MAX;
         self
     }
 
-    /// Says that it may have been an accident, and that where the same request fails so twice, it always will.
+    /// Marks a failure that one retry may fix: a second failure of the same kind is permanent.
     #[must_use]
     pub fn retryable_once(mut self) -> Self {
-        self.0.most_retries = 1;
+        self.0.max_retries = 1;
         self
     }
 
-    /// Says that the connection was an old one, and lost before an answer began.
+    /// Marks a reused connection that was lost before the response began.
     #[must_use]
     pub fn stale(mut self) -> Self {
-        self.0.stale = true;
+        self.0.is_stale = true;
         self
     }
 
-    /// Strikes a secret out of every text: an answer may have repeated it.
+    /// Removes a secret from every text: a response may have repeated it.
     #[must_use]
     pub fn redact(mut self, secret: &str) -> Self {
         let inner = self.0.as_mut();
-        let fields = inner.fields.iter_mut().filter_map(|(_, field)| match field {
-            Field::Text(text) => Some(text),
-            _ => None,
-        });
-        for text in fields.chain([&mut inner.message]).chain(&mut inner.hint) {
+        for text in inner.details.texts_mut().chain([&mut inner.message]).chain(&mut inner.hint) {
             *text = text::redact(text, secret);
         }
         self
     }
 
-    /// Adds what is known of the call.
+    /// Sets the call in which the error occurred.
     #[must_use]
-    pub fn in_context(mut self, context: Context) -> Self {
+    pub fn with_context(mut self, context: Context) -> Self {
         self.0.context = context;
         self
     }
@@ -245,31 +187,31 @@ impl Error {
         self.0.kind
     }
 
-    /// Whether the same request may succeed later.
+    /// Whether a retry may succeed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.0.most_retries > 0
+        self.0.max_retries > 0
     }
 
-    /// How often the same request is worth sending again.
+    /// How often a retry of the request is worthwhile.
     #[must_use]
-    pub fn most_retries(&self) -> u32 {
-        self.0.most_retries
+    pub fn max_retries(&self) -> u32 {
+        self.0.max_retries
     }
 
-    /// Whether the connection was an old one, and lost before an answer began.
+    /// Whether a reused connection was lost before the response began.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        self.0.stale
+        self.0.is_stale
     }
 
-    /// One line: what and where.
+    /// One line: what happened and where.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The whole story in one line: which operation, what and where, after how many requests, what to do.
+    /// One line: the operation, the message, the number of requests, and the hint.
     #[must_use]
     pub fn summary(&self) -> String {
         let Context { operation, attempts, elapsed, .. } = self.context();
@@ -286,22 +228,16 @@ impl Error {
         }
     }
 
-    /// What to do.
+    /// What the user should do.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// The fields of the exception class.
+    /// The attributes of the exception class.
     #[must_use]
-    pub fn fields(&self) -> &[(&'static str, Field)] {
-        &self.0.fields
-    }
-
-    /// A field by its name.
-    #[must_use]
-    pub fn field(&self, name: &str) -> Option<&Field> {
-        self.0.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
+    pub fn details(&self) -> &Details {
+        &self.0.details
     }
 
     /// All problems of a validation error.
@@ -310,7 +246,7 @@ impl Error {
         &self.0.problems
     }
 
-    /// What is known of the call.
+    /// The call in which the error occurred.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.0.context
@@ -334,13 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_listed_once_each() {
-        let names: std::collections::HashSet<_> = Kind::ALL.iter().map(|kind| kind.class_name()).collect();
-        assert_eq!(names.len(), Kind::ALL.len());
-    }
-
-    #[test]
-    fn a_validation_error_spells_out_ten_problems_and_counts_the_rest() {
+    fn a_validation_error_lists_ten_problems_and_counts_the_rest() {
         let problem = |number: usize| Problem {
             argument: format!("code_status[{number}]"),
             path: String::new(),
@@ -350,5 +280,17 @@ mod tests {
         let error = Error::validation((0..12).map(problem).collect());
         assert!(error.message().contains("code_status[9]: is not a status; and 2 more"));
         assert_eq!(error.problems().len(), 12);
+    }
+
+    #[test]
+    fn a_secret_is_redacted_in_every_text() {
+        let text = || Some("it was tok-0123456789".to_owned());
+        let error = Error::new(Kind::Api, "it was tok-0123456789").with_hint("it was tok-0123456789").with(|details| {
+            (details.api_message, details.body_excerpt, details.location_host) = (text(), text(), text());
+            (details.content_type, details.field, details.path) = (text(), text(), text());
+            (details.column, details.value) = (text(), text());
+        });
+        let shown = format!("{:?}", error.redact("tok-0123456789"));
+        assert!(!shown.contains("tok-") && shown.matches("<redacted>").count() == 10, "{shown}");
     }
 }

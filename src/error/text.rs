@@ -1,6 +1,6 @@
-//! Texts from outside made fit for one line of a message.
+//! Makes untrusted text safe for one line of a message.
 
-/// Whether a character breaks the line, paints the terminal, turns the direction of the text, or hides in it.
+/// Whether a character breaks the line, controls the terminal, changes the direction of text, or is invisible.
 #[must_use]
 pub fn is_unsafe_for_terminal(character: char) -> bool {
     character.is_control()
@@ -18,7 +18,7 @@ pub fn is_unsafe_for_terminal(character: char) -> bool {
         )
 }
 
-/// Text from outside as one harmless line: what could deceive its reader is escaped.
+/// Untrusted text as one line: escapes each character that is unsafe for a terminal.
 #[must_use]
 pub fn sanitize(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -32,7 +32,7 @@ pub fn sanitize(text: &str) -> String {
     line
 }
 
-/// The first `limit` characters of a text from outside, as one line.
+/// The first `limit` characters of an untrusted text, as one line.
 #[must_use]
 pub fn excerpt(text: &str, limit: usize) -> String {
     let line = sanitize(text);
@@ -42,27 +42,27 @@ pub fn excerpt(text: &str, limit: usize) -> String {
     }
 }
 
-/// A shorter text is not taken for a secret: it would be found in plain words.
-const LEAST_SECRET: usize = 8;
+/// Shorter secrets are not redacted: they occur in plain words.
+const MIN_SECRET: usize = 8;
 
-/// A text without a secret, wherever it stands, also where an excerpt ends within it.
+/// Replaces a secret wherever it occurs, also where an excerpt ends within it.
 #[must_use]
 pub fn redact(text: &str, secret: &str) -> String {
-    if secret.len() < LEAST_SECRET {
+    if secret.len() < MIN_SECRET {
         return text.to_owned();
     }
-    let mut told = text.replace(secret, STRUCK);
-    for end in (LEAST_SECRET..secret.len()).rev() {
+    let mut redacted = text.replace(secret, REDACTED);
+    for end in (MIN_SECRET..secret.len()).rev() {
         if let Some(beginning) = secret.get(..end) {
-            told = told.replace(&format!("{beginning}{CUT}"), STRUCK);
+            redacted = redacted.replace(&format!("{beginning}{CUT}"), REDACTED);
         }
     }
-    told
+    redacted
 }
 
-/// What stands in place of a secret.
-const STRUCK: &str = "<redacted>";
-/// The end of an excerpt.
+/// Replacement of a secret.
+const REDACTED: &str = "<redacted>";
+/// Mark at the end of an excerpt.
 const CUT: char = '…';
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_outside_cannot_break_the_line_or_paint_the_terminal() {
+    fn untrusted_text_cannot_break_the_line_or_control_the_terminal() {
         assert_eq!(sanitize("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
         assert_eq!(sanitize("invoice\u{202e}gpj.exe\u{2028}\u{feff}"), "invoice\\u{202e}gpj.exe\\u{2028}\\u{feff}");
         assert_eq!(sanitize("Tết 夏の🎁 e\u{301}"), "Tết 夏の🎁 e\u{301}");
@@ -78,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_struck_out_whole_or_cut() {
+    fn a_secret_is_redacted_whole_or_cut() {
         let secret = "tok-0123456789";
         assert_eq!(redact("Bearer tok-0123456789, tok-0123456789", secret), "Bearer <redacted>, <redacted>");
-        for end in LEAST_SECRET..secret.len() {
+        for end in MIN_SECRET..secret.len() {
             let cut = excerpt(&format!("you sent {secret}"), "you sent ".len() + end);
             assert_eq!(redact(&cut, secret), "you sent <redacted>", "{cut}");
         }

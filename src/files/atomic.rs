@@ -42,9 +42,7 @@ impl AtomicFile {
     /// No file can be made there, or what is there is no file, which a finished one would replace.
     pub fn create(path: &Path, kind: Kind) -> Result<Self> {
         let refused = |problem: &str| {
-            Error::new(kind, format!("`{}` {problem}", path.display()))
-                .with("path", path.to_string_lossy().into_owned())
-                .with_hint("name a file")
+            Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path).with_hint("name a file")
         };
         // Whoever changes the working directory meanwhile does not move the file.
         let place = path::absolute(path).map_err(|cause| failure(kind, path, "named", cause))?;

@@ -9,10 +9,8 @@ use crate::error::{Error, Kind};
 #[must_use]
 pub fn failure(kind: Kind, path: &Path, done: &str, cause: io::Error) -> Error {
     let mut error = Error::new(kind, format!("`{}` cannot be {done}: {cause}", path.display()))
-        .with("path", path.to_string_lossy().into_owned());
-    if let Some(errno) = cause.raw_os_error() {
-        error = error.with("errno", i64::from(errno));
-    }
+        .with_path(path)
+        .with(|details| details.errno = cause.raw_os_error());
     if let Some(advice) = advice(kind, cause.kind()) {
         error = error.with_hint(advice);
     }

@@ -1,75 +1,99 @@
-//! What section 4.2 asks of the conditions of a promotion code search taken together.
-//!
-//! Each condition has been read on its own before; here is what they owe each other.
+//! The filters of a promotion code search: the rules of 4.2 and 8 for its conditions taken together.
 
-use super::code_condition::Column;
+use super::code_condition::{self, Column};
 use super::input::InputValue;
-use super::problems::{Place, Problems};
+use super::problems::{Location, Problems};
+use super::values::Times;
+use super::where_clause::{ParsedCondition, WhereClause};
 use crate::contract::codes::{MAX_CONDITIONS, OR_GROUPS};
-use crate::contract::condition::{CodeCondition, Condition};
+use crate::contract::condition::Condition;
 use crate::contract::search::{Filters, Group};
 
-/// The filters of conditions that stand in the order of their positions.
-pub(super) fn of(conditions: Vec<CodeCondition>) -> Filters {
-    Filters { or: vec![Group { and: conditions.into_iter().map(Condition::Code).collect() }] }
+/// The filters of conditions in the order of their positions.
+pub(super) fn of(conditions: Vec<Condition>) -> Filters {
+    Filters { or: vec![Group { and: conditions }] }
 }
 
-/// The trap of section 4.2: audience types without audience members are answered with no rows.
-pub(super) fn audience_trap(columns: &[Column], place: &Place, audience_type: &InputValue, problems: &mut Problems) {
-    if columns.contains(&Column::AudienceType) && !columns.contains(&Column::AllocatedAudience) {
-        problems.add(
-            place,
-            audience_type,
-            "audience_type without allocated_audience makes the service answer nothing, silently: add the ids, or \
-             leave audience_type out",
-        );
+/// The filters of a `where`: one group, whose conditions are put in the order of their positions.
+pub(super) fn of_where(mut clause: WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+    // The order within AND is free. Unknown columns go last and are reported below.
+    clause.sort_by_key(|condition| Column::read(&condition.column).map_or(Column::ALL.len(), |column| column as usize));
+    let mut conditions: Vec<Condition> = Vec::with_capacity(clause.conditions.len());
+    let mut columns = Vec::new();
+    let mut is_valid = true;
+    for (parsed, location) in clause.in_order() {
+        let checked = check(parsed, &location, times, problems);
+        if checked.as_ref().is_some_and(|condition| conditions.contains(condition)) {
+            // A condition written twice is one condition.
+            continue;
+        }
+        is_valid &= checked.is_some();
+        conditions.extend(checked);
+        columns.extend(Column::read(&parsed.condition.column));
     }
+    if clause.groups.len() == OR_GROUPS {
+        check_columns(&columns, &clause.shown, problems);
+    } else {
+        let message = format!(
+            "has {} groups joined by OR, and a promotion code search takes exactly {OR_GROUPS}: put several values of \
+             one column into one .matches([...]), or send several searches",
+            clause.groups.len()
+        );
+        problems.add(&Location::argument("where", "filters.OR"), &clause.shown, message);
+    }
+    is_valid.then(|| of(conditions))
 }
 
-/// Checks the columns of a `where`, of which a promotion code search takes each once.
-pub(super) fn check_columns(columns: &[Column], where_clause: &InputValue, problems: &mut Problems) {
-    let place = Place::argument("where", format!("filters.OR[{}].AND", OR_GROUPS - 1));
+fn check(
+    parsed: &ParsedCondition,
+    location: &Location,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<Condition> {
+    let input = &parsed.condition.column;
+    let is_complete = parsed.is_complete(location, problems);
+    let column = match input {
+        InputValue::Null if !is_complete => None,
+        input => problems.keep(&location.field("column"), input, Column::read(input)),
+    };
+    parsed.check_code_fields(column == Some(Column::AllocatedTime), location, problems);
+    if !is_complete {
+        return None;
+    }
+    code_condition::check(column?, &parsed.condition.comparison, location, times, problems)
+}
+
+/// Checks that each column occurs at most once, and the required one does.
+fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems) {
+    let location = Location::argument("where", format!("filters.OR[{}].AND", OR_GROUPS - 1));
     if columns.len() > MAX_CONDITIONS {
         let message = format!("has {} conditions, and a promotion code search takes {MAX_CONDITIONS}", columns.len());
-        problems.add(&place, where_clause, message);
+        problems.add(&location, shown, message);
     }
     for column in Column::ALL {
         let times = columns.iter().filter(|other| **other == column).count();
         if times > 1 {
-            problems.add(
-                &place,
-                where_clause,
-                format!("{} is filtered {times} times, once is allowed: {}", column.name(), instead(column)),
-            );
+            let advice = match column {
+                Column::AllocatedTime => "for a range of days, use client.scan_codes(allocated_time=days(start, stop))",
+                _ => "put its values into one .matches([...])",
+            };
+            let message = format!("{} is filtered {times} times, and once is allowed: {advice}", column.name());
+            problems.add(&location, shown, message);
         }
     }
     if !columns.contains(&Column::AllocatedTime) {
-        problems.add(
-            &place,
-            where_clause,
-            "allocated_time is required in a promotion code search: add & col(\"allocated_time\").after(\"2024-01-01\")",
-        );
+        let message = "allocated_time is required in a promotion code search: add & \
+                       col(\"allocated_time\").after(\"2024-01-01\")";
+        problems.add(&location, shown, message);
     }
-    audience_trap(columns, &place, where_clause, problems);
+    check_audience(columns, &location, shown, problems);
 }
 
-/// Checks that conditions are joined by AND alone.
-pub(super) fn is_one_group(groups: usize, where_clause: &InputValue, problems: &mut Problems) -> bool {
-    if groups != OR_GROUPS {
-        let message = format!(
-            "has {groups} groups joined by OR, and a promotion code search takes exactly {OR_GROUPS}: several values \
-             of one column go into one .matches([...]), anything else into a second search"
-        );
-        problems.add(&Place::argument("where", "filters.OR"), where_clause, message);
-    }
-    groups == OR_GROUPS
-}
-
-const fn instead(column: Column) -> &'static str {
-    match column {
-        Column::AllocatedTime => {
-            "a range of days is one on(day) a request, as client.scan_codes(allocated_time=days(start, stop)) sends"
-        }
-        _ => "give the values that remain in one .matches([...])",
+/// Refuses audience types without audience ids, for which the service returns no rows (4.2).
+pub(super) fn check_audience(columns: &[Column], location: &Location, input: &InputValue, problems: &mut Problems) {
+    if columns.contains(&Column::AudienceType) && !columns.contains(&Column::AllocatedAudience) {
+        let message = "audience_type without allocated_audience silently matches nothing: add the ids, or leave \
+                       audience_type out";
+        problems.add(location, input, message);
     }
 }

@@ -1,12 +1,12 @@
-//! The promotion code search whose columns are arguments (section 4.2).
+//! The promotion code search whose columns are arguments (4.2).
 
 use super::code_condition::{self, Column};
 use super::input::{Comparison, InputValue, Method};
-use super::problems::{Place, Problems};
-use super::times::Times;
-use super::{Plan, Search, attributes, code_filters, limit};
+use super::problems::{Location, Problems};
+use super::values::{self, Times};
+use super::{Plan, Search, attributes, code_filters};
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
-use crate::contract::condition::CodeCondition;
+use crate::contract::condition::Condition;
 use crate::contract::search::{Attributes, SearchBody};
 use crate::error::Result;
 use crate::time::Zone;
@@ -31,33 +31,28 @@ pub struct CodesArguments {
 /// Checks a promotion code search.
 ///
 /// # Errors
-/// `Validation`, with every problem of every argument.
+/// `Validation`, with the problems of all arguments.
 pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
-    let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, instead_of_range: Some(scanned) }, &mut problems);
-    problems.settle(search)
+    let scan = |days: &str| format!("client.scan_codes(allocated_time={days})");
+    Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of promotion codes, whose lists of values are cut after `chunk`.
+/// Checks a scan of promotion codes that sends at most `chunk` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
 pub fn plan(arguments: CodesArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
-    let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
-    let plan = Plan::checked(search, chunk, &mut problems);
-    problems.settle(plan)
-}
-
-fn scanned(days: &str) -> String {
-    format!("client.scan_codes(allocated_time={days})")
+    Problems::collect(|problems| {
+        let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
+        Plan::check(search, chunk, problems)
+    })
 }
 
 fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
     let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit } = arguments;
     let attributes = attributes::code_names(&attrs, problems);
     let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], times, problems);
-    let limit = limit::check(&limit, problems);
+    let limit = values::limit(&limit, problems);
     attributes.zip(conditions).map(|(attributes, conditions)| Search {
         body: SearchBody {
             item_type_id: PROMOTION_CODE_ID,
@@ -70,52 +65,49 @@ fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -
     })
 }
 
-/// The conditions that were given, in the order of their positions.
-fn conditions(input: [InputValue; 4], times: &Times<'_>, problems: &mut Problems) -> Option<Vec<CodeCondition>> {
-    let present: Vec<(Column, InputValue)> = Column::ALL
+/// The conditions of the arguments that were given, in the order of their positions.
+fn conditions(inputs: [InputValue; 4], times: &Times<'_>, problems: &mut Problems) -> Option<Vec<Condition>> {
+    let given: Vec<(Column, InputValue)> = Column::ALL
         .into_iter()
-        .zip(input)
+        .zip(inputs)
         .filter(|(column, input)| *column == Column::AllocatedTime || !input.is_null())
         .collect();
-    let columns: Vec<Column> = present.iter().map(|(column, _)| *column).collect();
-    let mut good = Vec::new();
-    for (position, (column, input)) in present.into_iter().enumerate() {
-        let place = Place::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
+    let columns: Vec<Column> = given.iter().map(|(column, _)| *column).collect();
+    let mut conditions = Vec::new();
+    for (position, (column, input)) in given.into_iter().enumerate() {
+        let location = Location::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
         if column == Column::AudienceType {
-            code_filters::audience_trap(&columns, &place, &input, problems);
+            code_filters::check_audience(&columns, &location, &input, problems);
         }
-        good.extend(condition(column, input, &place, times, problems));
+        conditions.extend(condition(column, input, &location, times, problems));
     }
-    (good.len() == columns.len()).then_some(good)
+    (conditions.len() == columns.len()).then_some(conditions)
 }
 
 fn condition(
     column: Column,
     input: InputValue,
-    place: &Place,
+    location: &Location,
     times: &Times<'_>,
     problems: &mut Problems,
-) -> Option<CodeCondition> {
-    let comparison = match input {
-        InputValue::Comparison(comparison) => *comparison,
+) -> Option<Condition> {
+    let message = match input {
+        InputValue::Comparison(comparison) => {
+            return code_condition::check(column, &comparison, location, times, problems);
+        }
         InputValue::Null => {
-            problems.add(
-                &place.field("value"),
-                &InputValue::Null,
-                "is required: write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")",
-            );
-            return None;
+            "is required: write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")".to_owned()
         }
-        InputValue::Days(days) if column != Column::AllocatedTime => {
-            let message =
-                format!("days(…) is a range of times, and {} is none: give one value or several", column.name());
-            problems.add(&place.field("value"), &InputValue::Days(days), message);
-            return None;
+        InputValue::Days(_) if column != Column::AllocatedTime => {
+            format!("days(…) is a range of times, and {} is not a time: give one value or several", column.name())
         }
-        days @ InputValue::Days(_) => Comparison::new(Method::On, days),
-        value => Comparison::new(Method::Matches, value),
+        value => {
+            let method = if matches!(value, InputValue::Days(_)) { Method::On } else { Method::Matches };
+            return code_condition::check(column, &Comparison::new(method, value), location, times, problems);
+        }
     };
-    code_condition::check(column, &comparison, place, times, problems)
+    problems.add(&location.field("value"), &input, message);
+    None
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A value as the caller gave it, before any check.
 //!
-//! Whatever a caller hands over fits in here, also what no request can hold: only so can all problems of
-//! all arguments be told at once. Nothing here knows Python.
+//! It holds any Python value, also one that no request can hold, so that the problems of all arguments are reported
+//! together.
 
 use std::fmt::{self, Write as _};
 
@@ -9,8 +9,8 @@ use crate::error::{is_unsafe_for_terminal, sanitize};
 
 use super::normal_form::Tree;
 
-/// Characters of a value that a problem shows.
-const SHOWN: usize = 60;
+/// Characters of a value in a problem.
+const MAX_SHOWN: usize = 60;
 
 /// A value as the caller gave it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,25 +18,25 @@ pub enum InputValue {
     /// `None`, and an argument that was left out.
     #[default]
     Null,
-    /// A truth value, which is no number here.
+    /// A bool, which is not a number here.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// The decimal digits of a whole number that `i64` cannot hold.
+    /// The decimal digits of an integer that `i64` cannot hold.
     BigInteger(String),
-    /// A number with a fraction, or one that stands for none.
+    /// A float, also NaN.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// ISO 8601 text of a date or time object.
+    /// A date or datetime, in ISO 8601.
     Moment(String),
     /// Several values.
     List(Vec<InputValue>),
     /// Names with values, in the order given.
     Map(Vec<(String, InputValue)>),
-    /// Conditions on columns, joined.
+    /// Conditions on columns, joined by `&` and `|`.
     Expression(Box<Tree<ColumnCondition>>),
-    /// What to compare with, without the column.
+    /// A comparison without a column.
     Comparison(Box<Comparison>),
     /// A range of days, `stop` excluded.
     Days(Box<Days>),
@@ -44,12 +44,12 @@ pub enum InputValue {
     Other {
         /// Name of its type.
         type_name: String,
-        /// How it shows itself.
+        /// Its `repr`.
         shown: String,
     },
 }
 
-/// A comparison tied to a column, as `col("name").matches(values)`.
+/// A comparison of a column, such as `col("name").matches(values)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnCondition {
     /// Name of the column.
@@ -58,7 +58,7 @@ pub struct ColumnCondition {
     pub comparison: Comparison,
 }
 
-/// How values are compared, as `after(time)` or `op(name, values)`.
+/// A comparison, such as `after(time)` or `op(name, values)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The method the caller chose.
@@ -79,7 +79,7 @@ impl Comparison {
     }
 }
 
-/// The ways to compare that callers have.
+/// The methods that compare.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// `matches(values)`, and a plain value or list.
@@ -96,7 +96,7 @@ pub enum Method {
     Operator(InputValue),
 }
 
-/// A range of days, as `days(start, stop)`.
+/// A range of days: `days(start, stop)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Days {
     /// The first day.
@@ -106,7 +106,7 @@ pub struct Days {
 }
 
 impl InputValue {
-    /// A text.
+    /// A string.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -117,16 +117,16 @@ impl InputValue {
         matches!(self, Self::Null)
     }
 
-    /// What kind of thing it is, with its article.
+    /// Its type, with an article.
     #[must_use]
     pub fn kind(&self) -> String {
         let kind = match self {
             Self::Null => "None",
             Self::Bool(_) => "a bool",
-            Self::Integer(_) | Self::BigInteger(_) => "a whole number",
+            Self::Integer(_) | Self::BigInteger(_) => "an integer",
             Self::Number(number) if number.is_nan() => "NaN",
             Self::Number(_) => "a float",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::Moment(_) => "a time",
             Self::List(_) => "a list",
             Self::Map(_) => "a dict",
@@ -138,11 +138,11 @@ impl InputValue {
         kind.to_owned()
     }
 
-    /// The value as its caller would recognise it: one line, shortened.
+    /// The value as the caller would recognise it: one line, shortened.
     #[must_use]
     pub fn shown(&self) -> String {
         let mut line = Line::default();
-        // An error means that the line is full, which is what the mark at its end tells.
+        // An error means that the line is full.
         match write!(line, "{self}") {
             Ok(()) => line.text,
             Err(fmt::Error) => line.text + "…",
@@ -150,7 +150,7 @@ impl InputValue {
     }
 }
 
-/// A line that takes so many characters and refuses more, so that showing a long list costs little.
+/// A line that refuses further characters when it is full, so that showing a long list costs little.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -160,7 +160,7 @@ struct Line {
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
-            if self.characters == SHOWN {
+            if self.characters == MAX_SHOWN {
                 return Err(fmt::Error);
             }
             self.characters += 1;
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn long_values_are_cut_and_control_characters_escaped() {
         let shown = InputValue::List(vec![InputValue::Integer(1); 1_000_000]).shown();
-        assert_eq!(shown.chars().count(), SHOWN + 1);
+        assert_eq!(shown.chars().count(), MAX_SHOWN + 1);
         assert!(shown.ends_with('…'));
         assert_eq!(InputValue::text("a\n\u{1b}[31m").shown(), "\"a\\n\\u{1b}[31m\"");
     }

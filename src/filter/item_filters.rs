@@ -1,74 +1,29 @@
-//! The filters of an item search: every condition of a `where` checked, in the shape its business object has.
+//! The filters of a generic search (4.1). The `data_type` of a condition follows its values unless it is named.
 
-use super::code_condition::{self, Column};
-use super::input::InputValue;
-use super::problems::{Place, Problems};
-use super::times::Times;
+use serde_json::Value;
+
+use super::input::{Comparison, InputValue, Method};
+use super::problems::{Location, Problems};
+use super::values::{self, Times};
 use super::where_clause::{ParsedCondition, WhereClause};
-use super::{code_filters, item_condition, raw_condition};
-use crate::contract::condition::{CodeCondition, Condition, ItemCondition};
+use crate::contract::condition::{
+    AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, VALUE_TYPE,
+};
 use crate::contract::search::{Filters, Group};
+use crate::time::Moment;
 
-/// Filters in the shape of section 4.2: one group, four columns, by position.
-pub(super) fn of_codes(mut where_clause: WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
-    // AND may be reordered freely; columns that do not exist go last and are told below.
-    where_clause.sort_by_key(|condition| {
-        code_condition::column(&condition.column).map_or(Column::ALL.len(), |column| column as usize)
-    });
-    let mut conditions: Vec<CodeCondition> = Vec::with_capacity(where_clause.conditions.len());
-    let mut columns = Vec::new();
-    let mut good = true;
-    for (asked, place) in where_clause.in_order() {
-        let read = code_condition(asked, &place, times, problems);
-        match (read, code_condition::column(&asked.condition.column)) {
-            // A condition written twice is one condition.
-            (Some(condition), _) if conditions.contains(&condition) => {}
-            (read, column) => {
-                good &= read.is_some();
-                conditions.extend(read);
-                columns.extend(column);
-            }
-        }
-    }
-    if code_filters::is_one_group(where_clause.groups.len(), &where_clause.shown, problems) {
-        code_filters::check_columns(&columns, &where_clause.shown, problems);
-    }
-    good.then(|| code_filters::of(conditions))
-}
-
-fn code_condition(
-    asked: &ParsedCondition,
-    place: &Place,
-    times: &Times<'_>,
-    problems: &mut Problems,
-) -> Option<CodeCondition> {
-    let input = &asked.condition.column;
-    let complete = asked.raw.is_none() || raw_condition::is_complete(&asked.condition, place, problems);
-    let column = match input {
-        InputValue::Null if !complete => None,
-        input => problems.keep(&place.field("column"), input, code_condition::column(input)),
-    };
-    if let Some(raw) = &asked.raw {
-        raw_condition::check_code_fields(&raw.fields, column == Some(Column::AllocatedTime), place, problems);
-    }
-    if !complete {
-        return None;
-    }
-    code_condition::check(column?, &asked.condition.comparison, place, times, problems)
-}
-
-/// Filters in the generic shape of section 4.1.
-pub(super) fn of_items(where_clause: &WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
-    let conditions: Vec<Option<ItemCondition>> = where_clause
+/// The filters of a `where`.
+pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+    let conditions: Vec<Option<Condition>> = clause
         .conditions
         .iter()
-        .zip(where_clause.places())
-        .map(|(asked, place)| item_condition(asked, &place, times, problems))
+        .zip(clause.locations())
+        .map(|(parsed, location)| check(parsed, &location, times, problems))
         .collect();
-    let groups = where_clause.groups.iter().map(|numbers| {
+    let groups = clause.groups.iter().map(|numbers| {
         let mut group = Vec::with_capacity(numbers.len());
         for number in numbers {
-            let condition = Condition::Item(conditions.get(*number)?.clone()?);
+            let condition = conditions.get(*number)?.clone()?;
             // A condition written twice is one condition.
             if !group.contains(&condition) {
                 group.push(condition);
@@ -79,18 +34,108 @@ pub(super) fn of_items(where_clause: &WhereClause, times: &Times<'_>, problems: 
     groups.collect::<Option<Vec<Group>>>().map(|or| Filters { or })
 }
 
-fn item_condition(
-    asked: &ParsedCondition,
-    place: &Place,
+fn check(
+    parsed: &ParsedCondition,
+    location: &Location,
     times: &Times<'_>,
     problems: &mut Problems,
-) -> Option<ItemCondition> {
-    let Some(raw) = &asked.raw else {
-        return item_condition::check(&asked.condition, None, place, times, problems);
-    };
-    let types = raw_condition::item_types(&raw.fields, place, problems);
-    if !raw_condition::is_complete(&asked.condition, place, problems) {
+) -> Option<Condition> {
+    let [value_type, condition_type] = parsed.item_types(location, problems);
+    if !parsed.is_complete(location, problems) {
         return None;
     }
-    item_condition::check(&asked.condition, types, place, times, problems)
+    let (input, comparison) = (&parsed.condition.column, &parsed.condition.comparison);
+    let column = problems.keep(&location.field("column"), input, values::name(input, "a column"));
+    let operator = values::operator(&comparison.method, location, problems);
+    let (data_type, value) = typed_value(comparison, location, times, problems)?;
+    let unit = &comparison.unit;
+    let time_unit = problems.keep(&location.field("time_unit"), unit, values::time_unit(&data_type, unit));
+    Some(Condition {
+        column: column?,
+        data_type,
+        operator: operator?,
+        value_type: Some(value_type.unwrap_or_else(|| VALUE_TYPE.to_owned())),
+        value,
+        time_unit: time_unit?,
+        condition_type: Some(condition_type.unwrap_or_else(|| CONDITION_TYPE.to_owned())),
+        ..Condition::default()
+    })
+}
+
+/// The value as it is sent, with its `data_type`.
+fn typed_value(
+    comparison: &Comparison,
+    location: &Location,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<(String, Value)> {
+    let Comparison { method, value: input, data_type, .. } = comparison;
+    let named = match data_type {
+        InputValue::Null => None,
+        input => Some(problems.keep(&location.field("data_type"), input, values::name(input, "a data_type"))?),
+    };
+    let location = location.field("value");
+    let is_time =
+        matches!(method, Method::After | Method::Before | Method::On) || matches!(input, InputValue::Moment(_));
+    let data_type = match named {
+        None if is_time => DATETIME.to_owned(),
+        None => return inferred(comparison, &location, problems),
+        Some(data_type) => data_type,
+    };
+    let read = match data_type.as_str() {
+        DATETIME => return problems.keep(&location, input, time(comparison, times)).map(|value| (data_type, value)),
+        STRING => values::text,
+        NUMBER => values::number,
+        _ => values::json,
+    };
+    several(comparison, &location, problems, read).map(|values| (data_type, Value::Array(values)))
+}
+
+fn time(comparison: &Comparison, times: &Times<'_>) -> Result<Value, String> {
+    match comparison.value {
+        InputValue::List(_) => Err("takes one time, not a list: join one condition for each time with |".to_owned()),
+        _ => times.read(comparison),
+    }
+}
+
+/// The values, with the `data_type` that they have in common.
+fn inferred(comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<(String, Value)> {
+    let values = several(comparison, location, problems, values::typed)?;
+    let (data_type, _) = values.first()?;
+    if let Some(other) = values.iter().position(|(other, _)| other != data_type) {
+        let message =
+            format!("has both {STRING} and {NUMBER} values: a condition has one data_type, so write all alike");
+        problems.add(&location.element(other), &comparison.value, message);
+        return None;
+    }
+    let data_type = (*data_type).to_owned();
+    Some((data_type, values.into_iter().map(|(_, value)| value).collect()))
+}
+
+fn several<T>(
+    comparison: &Comparison,
+    location: &Location,
+    problems: &mut Problems,
+    read: impl Fn(&InputValue) -> Result<T, String>,
+) -> Option<Vec<T>> {
+    if !values::has_values(comparison, location, problems) {
+        return None;
+    }
+    problems.keep_each(location, &comparison.value, |value| {
+        check_unit(&comparison.method, value)?;
+        read(value)
+    })
+}
+
+/// Operators of dates take Unix milliseconds, also under another `data_type`: seconds would silently be days of
+/// January 1970.
+fn check_unit(method: &Method, value: &InputValue) -> Result<(), String> {
+    match (method, value) {
+        (Method::Operator(InputValue::Text(operator)), InputValue::Integer(number))
+            if [BEFORE_DATE, AFTER_DATE].contains(&operator.as_str()) =>
+        {
+            Moment::from_milliseconds(*number).map(drop)
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,12 +1,15 @@
-//! The item search of any business object (section 4.1). Promotion codes get section 4.2 here too: the rules
-//! belong to the object, not to the call.
+//! The item search of any business object (4.1). Promotion codes follow 4.2 here too: the rules belong to the
+//! business object, not to the call.
 
+use super::code_filters;
 use super::input::InputValue;
-use super::item_type::ItemType;
-use super::problems::Problems;
-use super::times::Times;
+use super::item_filters;
+use super::nearest::did_you_mean;
+use super::problems::{Location, Problems};
+use super::values::{self, Times};
 use super::where_clause::WhereClause;
-use super::{Plan, Search, attributes, item_filters, limit};
+use super::{Plan, Search, attributes};
+use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::codes;
 use crate::contract::search::SearchBody;
 use crate::error::Result;
@@ -19,63 +22,85 @@ pub struct ItemsArguments {
     pub item_type_name: InputValue,
     /// Attributes to return.
     pub attrs: InputValue,
-    /// `where`: an expression, or the document's `{"OR": [{"AND": […]}]}`.
+    /// `where`: an expression, or the body's `{"OR": [{"AND": […]}]}`.
     pub where_clause: InputValue,
-    /// Id of the business object; null where the name tells.
+    /// Id of the business object; null where the name has a specified one.
     pub item_type_id: InputValue,
     /// The most records to return.
     pub limit: InputValue,
-    /// `"array"` or null sends `attrs` as an array, `"text"` as a text, but not for promotion codes.
+    /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
     pub attrs_as: InputValue,
 }
 
 /// Checks an item search.
 ///
 /// # Errors
-/// `Validation`, with every problem of every argument.
+/// `Validation`, with the problems of all arguments.
 pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
-    let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, instead_of_range: Some(scanned) }, &mut problems);
-    problems.settle(search)
+    let scan = |_: &str| "client.scan_items(…) with the same where".to_owned();
+    Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of items, whose lists of values are cut after `chunk`.
+/// Checks a scan of items that sends at most `chunk` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
 pub fn plan(arguments: ItemsArguments, chunk: &InputValue, zone: &Zone) -> Result<Plan> {
-    let mut problems = Problems::default();
-    let search = read(arguments, &Times { zone, instead_of_range: None }, &mut problems);
-    let plan = Plan::checked(search, chunk, &mut problems);
-    problems.settle(plan)
-}
-
-fn scanned(_days: &str) -> String {
-    "client.scan_items(…) with the same where".to_owned()
+    Problems::collect(|problems| {
+        let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
+        Plan::check(search, chunk, problems)
+    })
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
     let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_as } = arguments;
-    let item_type = ItemType::read(&item_type_name, &item_type_id, problems);
-    let is_promotion_code = item_type.is_promotion_code();
+    let (name, id) = item_type(&item_type_name, &item_type_id, problems);
+    // Also where name and id contradict each other.
+    let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
     let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
     let attributes = attributes::names(&attrs, known, problems);
     let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_as, is_promotion_code, problems);
-    let filters = WhereClause::read(where_clause, problems).and_then(|where_clause| {
+    let filters = WhereClause::read(where_clause, problems).and_then(|clause| {
         if is_promotion_code {
-            item_filters::of_codes(where_clause, times, problems)
+            code_filters::of_where(clause, times, problems)
         } else {
-            item_filters::of_items(&where_clause, times, problems)
+            item_filters::of_where(&clause, times, problems)
         }
     });
-    let limit = limit::check(&limit, problems);
-    let ItemType { name, id } = item_type;
-    match (name, id, attributes, attrs, filters) {
-        (Some(item_type_name), Some(item_type_id), Some(attributes), Some(attrs), Some(filters)) => {
-            Some(Search { body: SearchBody { item_type_id, item_type_name, attrs, filters }, attributes, limit })
+    let limit = values::limit(&limit, problems);
+    let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs: attrs?, filters: filters? };
+    Some(Search { body, attributes: attributes?, limit })
+}
+
+/// Name and id of the business object; a specified name needs no id.
+fn item_type(name: &InputValue, id: &InputValue, problems: &mut Problems) -> (Option<String>, Option<i64>) {
+    let name_location = Location::argument("item_type_name", "itemTypeName");
+    let id_location = Location::argument("item_type_id", "itemTypeId");
+    let read_name = problems.keep(&name_location, name, values::name(name, "the name of a business object"));
+    let read_id = match id {
+        InputValue::Null => None,
+        id => problems.keep(&id_location, id, values::id(id, "the id of a business object")),
+    };
+    let known = KNOWN.into_iter().find(|(known, _)| read_name.as_deref() == Some(known));
+    match (&read_name, read_id, known) {
+        (Some(name), None, None) if id.is_null() => {
+            let advice = did_you_mean(name, KNOWN.map(|(name, _)| name));
+            let message = format!("is required for \"{name}\", whose id is not in the API specification{advice}");
+            problems.add(&id_location, id, message);
         }
-        _ => None,
+        (Some(name), Some(read_id), Some((_, known))) if read_id != known => {
+            let message = format!("\"{name}\" has the id {known}, not {read_id}: leave item_type_id out");
+            problems.add(&id_location, id, message);
+        }
+        (Some(other), Some(read_id), None) => {
+            if let Some((known, _)) = KNOWN.into_iter().find(|(_, known)| *known == read_id) {
+                let message = format!("the id {read_id} is that of \"{known}\", not of \"{other}\"");
+                problems.add(&name_location, name, message);
+            }
+        }
+        _ => {}
     }
+    (read_name, read_id.or(known.map(|(_, id)| id)))
 }
 
 #[cfg(test)]

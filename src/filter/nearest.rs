@@ -1,18 +1,14 @@
-//! The known name most like a mistaken one, for messages.
+//! The known name nearest to a misspelled one, for messages.
 
-/// `; did you mean "…"?`, or nothing when no known name is near.
-pub(crate) fn did_you_mean<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(asked, known).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default()
-}
-
-fn nearest<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let asked = asked.trim().to_lowercase();
-    known
+/// `; did you mean "…"?`, or an empty string when no known name is similar.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let misspelled = name.trim().to_lowercase();
+    let nearest = known
         .into_iter()
-        .map(|name| (strsim::jaro_winkler(&asked, &name.to_lowercase()), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, name)| name)
+        .map(|name| (strsim::jaro_winkler(&misspelled, &name.to_lowercase()), name))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    nearest.map(|(_, name)| format!("; did you mean \"{name}\"?")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -21,18 +17,18 @@ mod tests {
     use crate::contract::codes::ATTRIBUTES;
 
     #[test]
-    fn typing_errors_find_their_name_and_strangers_none() {
-        for (asked, name) in [
+    fn misspelled_names_find_their_name_and_others_none() {
+        for (misspelled, name) in [
             ("allocated_tiem", "allocated_time"),
             ("code-status", "code_status"),
             ("Pool_ID", "pool_id"),
             ("last_used", "last_used_time"),
             ("datecreated", "date_created"),
         ] {
-            assert_eq!(nearest(asked, ATTRIBUTES), Some(name));
+            assert_eq!(did_you_mean(misspelled, ATTRIBUTES), format!("; did you mean \"{name}\"?"));
         }
-        for asked in ["", "zzz", "price"] {
-            assert_eq!(did_you_mean(asked, ATTRIBUTES), "", "{asked}");
+        for name in ["", "zzz", "price"] {
+            assert_eq!(did_you_mean(name, ATTRIBUTES), "", "{name}");
         }
     }
 }

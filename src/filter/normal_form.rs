@@ -1,15 +1,15 @@
-//! An expression of `&` and `|` to any depth, and the OR of ANDs that means the same.
+//! An expression of `&` and `|` to any depth, and its disjunctive normal form: an OR of ANDs.
 //!
-//! Nothing here knows what a condition is. Sizes are counted before anything is multiplied out.
+//! Sizes are computed before anything is expanded.
 
 use std::fmt;
 
 /// Groups an expression may become.
 pub const MAX_GROUPS: u64 = 1_000;
-/// Values that conditions may be repeated to when groups share them.
+/// Values of an expanded expression whose groups share conditions.
 const MAX_REPEATED: u64 = 1_000_000;
 
-/// Conditions joined by "all of" and "any of".
+/// Conditions joined by AND and OR.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree<T> {
     /// One condition.
@@ -20,7 +20,7 @@ pub enum Tree<T> {
     Any(Vec<Tree<T>>),
 }
 
-/// How large a tree becomes once multiplied out; saturates rather than wraps.
+/// The size of an expanded tree; saturates rather than wraps.
 #[derive(Clone, Copy)]
 struct Size {
     groups: u64,
@@ -29,8 +29,8 @@ struct Size {
 }
 
 impl Size {
-    const NOTHING: Self = Self { groups: 0, weight: 0 };
-    const TRUTH: Self = Self { groups: 1, weight: 0 };
+    const FALSE: Self = Self { groups: 0, weight: 0 };
+    const TRUE: Self = Self { groups: 1, weight: 0 };
 
     fn or(self, other: Self) -> Self {
         Self { groups: self.groups.saturating_add(other.groups), weight: self.weight.saturating_add(other.weight) }
@@ -46,27 +46,26 @@ impl Size {
 }
 
 impl<T> Tree<T> {
-    /// The groups of the OR of ANDs, as numbers of the leaves in reading order.
+    /// The groups of the OR of ANDs, as indexes of the leaves in reading order.
     ///
     /// # Errors
-    /// A sentence, when that would be too large; `weight` tells how many values a leaf holds.
+    /// A message, when the result would be too large; `weight` is the number of values of a leaf.
     pub fn groups(&self, weight: &impl Fn(&T) -> usize) -> Result<Vec<Vec<usize>>, String> {
         let size = self.size(weight);
         if size.groups > MAX_GROUPS {
             return Err(format!(
-                "becomes {} groups of conditions, and {MAX_GROUPS} is the most: give several values of one column in \
-                 one .matches([...]), or send several requests",
+                "becomes {} groups of conditions, more than {MAX_GROUPS}: put several values of one column into one \
+                 .matches([...]), or send several requests",
                 if size.groups == u64::MAX { "countless".to_owned() } else { size.groups.to_string() }
             ));
         }
         if size.weight > MAX_REPEATED && size.weight > self.weight(weight) {
             return Err(format!(
-                "repeats its values to {} when its groups are written out, and {MAX_REPEATED} is the most: send \
-                 several requests",
+                "has {} values once its groups are expanded, more than {MAX_REPEATED}: send several requests",
                 size.weight
             ));
         }
-        Ok(self.multiply_out(&mut 0))
+        Ok(self.expand(&mut 0))
     }
 
     /// The leaves in reading order.
@@ -81,8 +80,8 @@ impl<T> Tree<T> {
     fn size(&self, weight: &impl Fn(&T) -> usize) -> Size {
         match self {
             Self::Leaf(leaf) => Size { groups: 1, weight: weight(leaf) as u64 },
-            Self::All(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::TRUTH, Size::and),
-            Self::Any(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::NOTHING, Size::or),
+            Self::All(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::TRUE, Size::and),
+            Self::Any(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::FALSE, Size::or),
         }
     }
 
@@ -95,7 +94,7 @@ impl<T> Tree<T> {
         }
     }
 
-    fn multiply_out(&self, next_leaf: &mut usize) -> Vec<Vec<usize>> {
+    fn expand(&self, next_leaf: &mut usize) -> Vec<Vec<usize>> {
         match self {
             Self::Leaf(_) => {
                 let leaf = *next_leaf;
@@ -103,10 +102,10 @@ impl<T> Tree<T> {
                 vec![vec![leaf]]
             }
             Self::All(parts) => parts.iter().fold(vec![Vec::new()], |groups, part| {
-                let others = part.multiply_out(next_leaf);
+                let others = part.expand(next_leaf);
                 groups.iter().flat_map(|group| others.iter().map(|other| [group.as_slice(), other].concat())).collect()
             }),
-            Self::Any(parts) => parts.iter().flat_map(|part| part.multiply_out(next_leaf)).collect(),
+            Self::Any(parts) => parts.iter().flat_map(|part| part.expand(next_leaf)).collect(),
         }
     }
 }
@@ -145,30 +144,30 @@ mod tests {
     }
 
     #[test]
-    fn a_product_is_multiplied_out_in_reading_order() {
+    fn a_product_is_expanded_in_reading_order() {
         let tree = Tree::All(vec![any_of(2), Tree::Leaf(7), any_of(2)]);
         assert_eq!(groups(&tree), Ok(vec![vec![0, 2, 3], vec![0, 2, 4], vec![1, 2, 3], vec![1, 2, 4]]));
         assert_eq!(tree.into_leaves(), [0, 1, 7, 0, 1]);
     }
 
     #[test]
-    fn a_thousand_groups_are_the_most() {
+    fn at_most_a_thousand_groups_are_allowed() {
         assert_eq!(groups(&any_of(1_000)).map(|groups| groups.len()), Ok(1_000));
         assert!(groups(&any_of(1_001)).unwrap_err().contains("becomes 1001 groups"));
     }
 
     #[test]
-    fn a_huge_product_is_refused_before_it_is_built() {
+    fn a_huge_product_is_refused_before_it_is_expanded() {
         let huge = Tree::All((0..10_000).map(|_| any_of(10)).collect());
         assert!(groups(&huge).unwrap_err().contains("countless"));
     }
 
     #[test]
-    fn many_values_may_be_sent_once_but_not_repeated_without_bound() {
+    fn many_values_may_be_sent_once_but_repeated_only_up_to_a_limit() {
         let heavy = |_: &usize| 400_000;
         assert!(Tree::All(vec![Tree::Leaf(1), Tree::Leaf(2), Tree::Leaf(3)]).groups(&heavy).is_ok());
         let message = Tree::All(vec![any_of(2), Tree::Leaf(1)]).groups(&heavy).unwrap_err();
-        assert!(message.contains("repeats its values to 1600000"), "{message}");
+        assert!(message.contains("has 1600000 values once its groups are expanded"), "{message}");
     }
 
     /// Trees whose leaves are numbered by the value they hold.
@@ -181,7 +180,7 @@ mod tests {
         })
     }
 
-    /// The oracle: the tree as it reads.
+    /// Evaluates the tree itself: the oracle.
     fn holds(tree: &Tree<usize>, facts: &[bool]) -> bool {
         match tree {
             Tree::Leaf(leaf) => facts[*leaf],
@@ -204,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn sizes_are_counted_as_they_come_out(tree in trees()) {
+        fn computed_sizes_are_those_of_the_groups(tree in trees()) {
             if let Ok(groups) = groups(&tree) {
                 let size = tree.size(&|_| 1);
                 prop_assert_eq!(size.groups, groups.len() as u64);

@@ -1,33 +1,30 @@
-//! A scan as the requests it takes: one for each day of a range, one for each part of a long list of values.
+//! A scan as requests: one for each day of a range, and for each part of a long list of values.
 //!
-//! Every row comes once: values of a list are told apart before they are shared out, and groups joined by OR, which
-//! may overlap, stay one request. Requests are made when they are asked for, so that a plan is small however many
-//! there are.
+//! No row comes twice: repeated values of a list are dropped, and groups joined by OR, which may overlap, stay one
+//! request. Requests are made on demand, so that a plan is small however many there are.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::Search;
 use super::input::InputValue;
-use super::problems::{Place, Problems};
-use super::values::is_not;
+use super::problems::{Location, Problems};
+use super::{Search, values};
 use crate::contract::condition::{Condition, MATCHES};
 
 /// Requests of one scan.
-pub(super) const MOST_REQUESTS: usize = 100_000;
-/// Values of one condition of one request, unless the caller says otherwise. The document tells no maximum.
+pub(super) const MAX_REQUESTS: usize = 100_000;
+/// Default number of values of one condition of one request. The API specification gives no maximum.
 const CHUNK: usize = 1_000;
 
-/// The requests of one scan, in order: the days one after the other, the parts of lists within each day.
+/// The requests of one scan, in order: day by day, and within each day the parts of lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What they have in common.
     template: Search,
     axes: Vec<Axis>,
 }
 
-/// A condition of the one group whose value is another in each request.
+/// A condition whose value varies between the requests.
 #[derive(Clone, Debug, PartialEq)]
 struct Axis {
     position: usize,
@@ -35,26 +32,36 @@ struct Axis {
 }
 
 impl Plan {
-    /// The plan of a search that was read, whose lists are cut after so many values.
-    pub(super) fn checked(search: Option<Search>, chunk: &InputValue, problems: &mut Problems) -> Option<Self> {
-        let chunk = check_chunk(chunk, problems);
-        let (mut search, chunk) = (search?, chunk?);
+    /// The plan of a checked search that sends at most `chunk` values of a list in one request.
+    pub(super) fn check(search: Option<Search>, chunk: &InputValue, problems: &mut Problems) -> Option<Self> {
+        let location = Location::argument("chunk", "");
+        let read = values::count("chunk", chunk, "values", &format!("{CHUNK} values a request"));
+        let count = problems.keep(&location, chunk, read);
+        let mut search = search?;
+        let chunk = count?.map_or(CHUNK, |count| usize::try_from(count).unwrap_or(usize::MAX));
         let axes = match search.body.filters.or.as_mut_slice() {
             [group] => axes(&mut group.and, chunk),
             _ => Vec::new(),
         };
         refuse_ranges(&search, problems);
-        let plan = Self { template: search, axes };
-        plan.is_bounded(problems).then_some(plan)
+        let counts: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
+        let requests = counts.iter().try_fold(1_usize, |product, count| product.checked_mul(*count));
+        if requests.is_none_or(|requests| requests > MAX_REQUESTS) {
+            let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+            let message =
+                format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: raise chunk, or ask for less");
+            problems.add(&location, &InputValue::Null, message);
+        }
+        Some(Self { template: search, axes })
     }
 
-    /// How many requests it takes.
+    /// The number of requests.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// One of them.
+    /// The request of an index.
     #[must_use]
     pub fn search(&self, index: usize) -> Search {
         let mut search = self.template.clone();
@@ -62,32 +69,17 @@ impl Plan {
         for Axis { position, values } in self.axes.iter().rev() {
             let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
             if let (Some(condition), Some(value)) = (condition, values.get(rest % values.len())) {
-                condition.value_mut().clone_from(value);
+                condition.value.clone_from(value);
             }
             rest /= values.len();
         }
         search
     }
 
-    /// What all of them have in common: the object, the attributes, the limit.
+    /// What all requests have in common: the business object, the attributes, the limit.
     #[must_use]
     pub fn template(&self) -> &Search {
         &self.template
-    }
-
-    fn is_bounded(&self, problems: &mut Problems) -> bool {
-        let counts: Vec<usize> = self.axes.iter().map(|axis| axis.values.len()).collect();
-        let requests = counts.iter().try_fold(1_usize, |product, count| product.checked_mul(*count));
-        let is_bounded = requests.is_some_and(|requests| requests <= MOST_REQUESTS);
-        if !is_bounded {
-            let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-            let message = format!(
-                "the scan would take {} requests, and one takes {MOST_REQUESTS} at most: raise chunk, or ask for less",
-                counts.join(" x ")
-            );
-            problems.add(&Place::argument("chunk", ""), &InputValue::Null, message);
-        }
-        is_bounded
     }
 }
 
@@ -98,64 +90,53 @@ impl From<Search> for Plan {
     }
 }
 
-/// The conditions that take several requests; their values are taken out. Days come before lists.
+/// Takes the values out of the conditions that need several requests. Days come before lists.
 fn axes(conditions: &mut [Condition], chunk: usize) -> Vec<Axis> {
     let (mut days, mut lists) = (Vec::new(), Vec::new());
     for (position, condition) in conditions.iter_mut().enumerate() {
-        let (is_range, is_list) = (condition.is_range(), condition.operator() == MATCHES);
-        let value = condition.value_mut();
-        let Value::Array(values) = value else { continue };
+        let (is_range, is_list) = (condition.is_range(), condition.operator == MATCHES);
+        let Value::Array(values) = &mut condition.value else { continue };
         if is_range {
             days.push(Axis { position, values: std::mem::take(values) });
-            *value = Value::Null;
         } else if is_list {
             let mut seen = HashSet::new();
             values.retain(|value| seen.insert(identity(value)));
-            if values.len() > chunk {
-                let values = values.chunks(chunk).map(|part| Value::from(part.to_vec())).collect();
-                lists.push(Axis { position, values });
-                *value = Value::Null;
+            if values.len() <= chunk {
+                continue;
             }
+            let values = values.chunks(chunk).map(|part| Value::from(part.to_vec())).collect();
+            lists.push(Axis { position, values });
+        } else {
+            continue;
         }
+        condition.value = Value::Null;
     }
     days.append(&mut lists);
     days
 }
 
-/// What a value is to a service: 1 and 1.0 are one number, and no number is a text.
+/// A value as a service compares it: 1 and 1.0 are one number, and no number is a string.
 fn identity(value: &Value) -> String {
-    // A whole float shows all its digits and no fraction: it reads as the number it is, and minus nothing as nothing.
+    // Formatted with all digits and no fraction; adding 0.0 turns -0.0 into 0.0.
     let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
     whole.map_or_else(|| value.to_string(), |number| format!("{:.0}", number + 0.0))
 }
 
-/// Groups joined by OR may overlap, so they are one request, and none of them can be one a day.
+/// Refuses ranges of days in groups joined by OR: the groups may overlap, so they stay one request.
 fn refuse_ranges(search: &Search, problems: &mut Problems) {
-    for (group, conditions) in search.body.filters.or.iter().enumerate() {
+    let groups = &search.body.filters.or;
+    for (group, conditions) in groups.iter().enumerate() {
         for (position, condition) in conditions.and.iter().enumerate().filter(|(_, condition)| condition.is_range()) {
-            let place = Place::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
+            let location = Location::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
             let message = format!(
-                "{} has a range of days in one of {} groups joined by OR, whose rows could come twice: make it the \
-                 one group, or take a scan for each",
-                condition.column(),
-                search.body.filters.or.len(),
+                "{} has a range of days in one of {} groups joined by OR, so rows could come twice: use a scan for each \
+                 group",
+                condition.column,
+                groups.len(),
             );
-            problems.add(&place, &InputValue::Null, message);
+            problems.add(&location, &InputValue::Null, message);
         }
     }
-}
-
-/// `chunk`: values of one condition of one request.
-fn check_chunk(chunk: &InputValue, problems: &mut Problems) -> Option<usize> {
-    let read = match chunk {
-        InputValue::Null => return Some(CHUNK),
-        InputValue::Integer(number) => match usize::try_from(*number) {
-            Ok(chunk) if chunk >= 1 => Ok(chunk),
-            _ => Err(format!("{number} is less than 1: leave chunk out for {CHUNK} values a request")),
-        },
-        value => Err(is_not(value, "a count of values: write a whole number of at least 1")),
-    };
-    problems.keep(&Place::argument("chunk", ""), chunk, read)
 }
 
 #[cfg(test)]

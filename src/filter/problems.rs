@@ -1,68 +1,68 @@
-//! The problems found so far, and the place each was found at.
+//! The problems found in a request, each with its argument and its path in the body.
 //!
-//! A check reports here and goes on, so that one error tells everything. It knows no rule.
+//! A check adds its problems and goes on, so that one error reports all of them.
 
 use crate::error::{Error, Kind, Problem, Result, sanitize};
 
 use super::input::InputValue;
 
-/// Problems told of one list of values; a count stands for the rest.
-const TOLD_OF_A_LIST: usize = 100;
+/// Problems listed for one list of values; a count stands for the others.
+const MAX_LISTED: usize = 100;
 
-/// Where a value stands: as its caller typed it, and in the body as sent.
+/// Where a value is: in the arguments of the caller, and in the body as sent.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Location {
     argument: String,
     path: String,
-    spelling: Spelling,
+    notation: Notation,
 }
 
-/// How the caller spelled the request.
+/// How the caller wrote the request.
 #[derive(Clone, Debug)]
-enum Spelling {
-    /// As arguments: fields of a condition have no name of their own.
+enum Notation {
+    /// As arguments: the fields of a condition have no name of their own.
     Arguments,
-    /// As an expression: the condition is named in the message.
+    /// As an expression: the message names the condition.
     Expression(String),
-    /// As the body itself: fields are typed.
+    /// As the body itself: the caller wrote the fields.
     Body,
 }
 
-impl Place {
-    /// An argument and its place in the body, which is empty when it has none.
+impl Location {
+    /// An argument, and its path, which is empty when it is not sent.
     pub(super) fn argument(argument: &str, path: impl Into<String>) -> Self {
-        Self { argument: argument.to_owned(), path: path.into(), spelling: Spelling::Arguments }
+        Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Arguments }
     }
 
-    /// A condition within an expression.
-    pub(super) fn within(argument: &str, condition: String, path: impl Into<String>) -> Self {
-        Self { argument: argument.to_owned(), path: path.into(), spelling: Spelling::Expression(condition) }
+    /// A condition of an expression.
+    pub(super) fn expression(argument: &str, condition: String, path: String) -> Self {
+        Self { argument: argument.to_owned(), path, notation: Notation::Expression(condition) }
     }
 
-    /// A part of a body that the caller typed.
-    pub(super) fn body(argument: impl Into<String>, path: impl Into<String>) -> Self {
-        Self { argument: argument.into(), path: path.into(), spelling: Spelling::Body }
+    /// A part of a body that the caller wrote.
+    pub(super) fn body(argument: &str, path: impl Into<String>) -> Self {
+        Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Body }
     }
 
-    /// A field below this place.
+    /// A field of this object.
     pub(super) fn field(&self, name: &str) -> Self {
-        let mut place = self.clone();
-        place.path = if place.path.is_empty() { name.to_owned() } else { format!("{}.{name}", place.path) };
-        if matches!(place.spelling, Spelling::Body) {
-            place.argument = format!("{}[\"{name}\"]", place.argument);
+        let mut location = self.clone();
+        location.path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        if matches!(self.notation, Notation::Body) {
+            location.argument = format!("{}[\"{name}\"]", self.argument);
         }
-        place
+        location
     }
 
-    /// An element of the list at this place.
+    /// An element of this list.
     pub(super) fn element(&self, index: usize) -> Self {
-        let mut place = self.clone();
-        place.path = format!("{}[{index}]", place.path);
-        match &mut place.spelling {
-            Spelling::Expression(condition) => *condition = format!("{condition}[{index}]"),
-            Spelling::Arguments | Spelling::Body => place.argument = format!("{}[{index}]", place.argument),
+        let mut location = self.clone();
+        location.path = format!("{}[{index}]", self.path);
+        match &mut location.notation {
+            Notation::Expression(condition) => *condition = format!("{condition}[{index}]"),
+            Notation::Arguments | Notation::Body => location.argument = format!("{}[{index}]", self.argument),
         }
-        place
+        location
     }
 }
 
@@ -71,36 +71,46 @@ impl Place {
 pub(super) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Adds one.
-    pub(super) fn add(&mut self, place: &Place, value: &InputValue, message: impl Into<String>) {
+    /// The result of a check, or the error that reports all its problems.
+    pub(super) fn collect<T>(check: impl FnOnce(&mut Self) -> Option<T>) -> Result<T> {
+        let mut problems = Self::default();
+        match check(&mut problems) {
+            Some(checked) if problems.0.is_empty() => Ok(checked),
+            None if problems.0.is_empty() => Err(Error::new(Kind::Internal, "a request was refused without a reason")),
+            _ => Err(Error::validation(problems.0)),
+        }
+    }
+
+    /// Adds a problem.
+    pub(super) fn add(&mut self, location: &Location, value: &InputValue, message: impl Into<String>) {
         let message = message.into();
-        let message = match &place.spelling {
-            Spelling::Expression(condition) => format!("{condition}: {message}"),
-            Spelling::Arguments | Spelling::Body => message,
+        let message = match &location.notation {
+            Notation::Expression(condition) => format!("{condition}: {message}"),
+            Notation::Arguments | Notation::Body => message,
         };
-        // Keys that the caller typed stand in all three.
+        // All three may hold keys that the caller wrote.
         self.0.push(Problem {
-            argument: sanitize(&place.argument),
-            path: sanitize(&place.path),
+            argument: sanitize(&location.argument),
+            path: sanitize(&location.path),
             message: sanitize(&message),
             value: value.shown(),
         });
     }
 
-    /// The value that was read, or its problem noted.
-    pub(super) fn keep<T>(&mut self, place: &Place, value: &InputValue, read: Result<T, String>) -> Option<T> {
-        read.map_err(|message| self.add(place, value, message)).ok()
+    /// The value that was read; adds the problem otherwise.
+    pub(super) fn keep<T>(&mut self, location: &Location, value: &InputValue, read: Result<T, String>) -> Option<T> {
+        read.map_err(|message| self.add(location, value, message)).ok()
     }
 
     /// Reads one value or several; `None` when any of them has a problem.
     pub(super) fn keep_each<T>(
         &mut self,
-        place: &Place,
+        location: &Location,
         value: &InputValue,
         read: impl Fn(&InputValue) -> Result<T, String>,
     ) -> Option<Vec<T>> {
         let InputValue::List(values) = value else {
-            return self.keep(place, value, read(value)).map(|value| vec![value]);
+            return self.keep(location, value, read(value)).map(|value| vec![value]);
         };
         let mut good = Vec::with_capacity(values.len());
         let mut bad = 0;
@@ -109,28 +119,16 @@ impl Problems {
                 Ok(value) => good.push(value),
                 Err(message) => {
                     bad += 1;
-                    if bad <= TOLD_OF_A_LIST {
-                        self.add(&place.element(index), value, message);
+                    if bad <= MAX_LISTED {
+                        self.add(&location.element(index), value, message);
                     }
                 }
             }
         }
-        if bad > TOLD_OF_A_LIST {
-            self.add(
-                place,
-                value,
-                format!("{} more of its {} values have problems", bad - TOLD_OF_A_LIST, values.len()),
-            );
+        if bad > MAX_LISTED {
+            let message = format!("{} more of its {} values have problems", bad - MAX_LISTED, values.len());
+            self.add(location, value, message);
         }
         (bad == 0).then_some(good)
-    }
-
-    /// What was checked, unless there were problems.
-    pub(super) fn settle<T>(self, checked: Option<T>) -> Result<T> {
-        match checked {
-            Some(checked) if self.0.is_empty() => Ok(checked),
-            None if self.0.is_empty() => Err(Error::new(Kind::Internal, "a request was refused without a reason")),
-            _ => Err(Error::validation(self.0)),
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Short ways to write what a caller gives, and to read what comes of it, for the tests of this room.
+//! Builders of arguments and readers of problems, for the tests of this module.
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::input::{ColumnCondition, Comparison, Days, InputValue, Method};
 use super::normal_form::Tree;
 use crate::error::{Kind, Problem, Result};
 
-/// What Python's values of a JSON text are.
+/// The Python value of a JSON text.
 pub(super) fn input(value: Value) -> InputValue {
     match value {
         Value::Null => InputValue::Null,
-        Value::Bool(truth) => InputValue::Bool(truth),
+        Value::Bool(flag) => InputValue::Bool(flag),
         Value::Number(number) => {
             number.as_i64().map_or_else(|| InputValue::Number(number.as_f64().unwrap_or(f64::NAN)), InputValue::Integer)
         }
@@ -51,9 +51,9 @@ fn compared(method: Method, value: Value) -> InputValue {
     InputValue::Comparison(Box::new(Comparison::new(method, input(value))))
 }
 
-/// `col(column)` with one of the above.
+/// A comparison of a column.
 pub(super) fn col(column: &str, compared: InputValue) -> Tree<ColumnCondition> {
-    let InputValue::Comparison(comparison) = compared else { panic!("{compared} is no comparison") };
+    let InputValue::Comparison(comparison) = compared else { panic!("{compared} is not a comparison") };
     Tree::Leaf(ColumnCondition { column: InputValue::text(column), comparison: *comparison })
 }
 
@@ -77,14 +77,14 @@ pub(super) fn expression(tree: Tree<ColumnCondition>) -> InputValue {
     InputValue::Expression(Box::new(tree))
 }
 
-/// The problems of a check that must fail.
+/// The problems of a request that must be refused.
 pub(super) fn problems<T: std::fmt::Debug>(checked: Result<T>) -> Vec<Problem> {
     let error = checked.expect_err("a request with problems");
     assert_eq!(error.kind(), Kind::Validation, "{error}");
     error.problems().to_vec()
 }
 
-/// The one problem of a check that must fail.
+/// The only problem of a request that must be refused.
 pub(super) fn problem<T: std::fmt::Debug>(checked: Result<T>) -> Problem {
     let problems = problems(checked);
     let [problem] = problems.as_slice() else { panic!("one problem, not {problems:#?}") };
@@ -92,6 +92,6 @@ pub(super) fn problem<T: std::fmt::Debug>(checked: Result<T>) -> Problem {
 }
 
 /// Argument and path of each problem.
-pub(super) fn places(problems: &[Problem]) -> Vec<(&str, &str)> {
+pub(super) fn locations(problems: &[Problem]) -> Vec<(&str, &str)> {
     problems.iter().map(|problem| (problem.argument.as_str(), problem.path.as_str())).collect()
 }

@@ -1,67 +1,56 @@
-//! The `where` of an item search: an expression, or the document's own `{"OR": [{"AND": […]}]}`, brought to
-//! one form: conditions and the groups they stand in.
+//! The `where` of an item search: an expression, or the body's own `{"OR": [{"AND": […]}]}`, as conditions and groups.
 //!
-//! The shape of the whole is checked here; what a condition says is left to others.
+//! Nothing of a body is dropped silently: a field is used, or reported as a problem.
 
-use super::input::{ColumnCondition, InputValue};
+use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
 use super::normal_form::Tree;
-use super::problems::{Place, Problems};
-use super::raw_condition;
-use super::values::is_not;
+use super::problems::{Location, Problems};
+use super::values::{self, is_not};
+use crate::contract::condition::{CODE_CONDITION_TYPE, DATETIME};
 
 const ARGUMENT: &str = "where";
 const EXAMPLE: &str = "write col(\"customer_id\").matches([\"17\", \"42\"]), or {\"OR\": [{\"AND\": […]}]}";
 
-/// Conditions, and the groups of their numbers.
+/// Fields of every condition of a body.
+const COMMON: [&str; 5] = ["column", "data_type", "operator", "value", "time_unit"];
+/// Fields of a promotion code search only.
+const OF_CODES: [&str; 2] = ["type", "extendValue"];
+/// Fields of a generic search only.
+const OF_ITEMS: [&str; 2] = ["value_type", "condition_type"];
+
+type Fields = Vec<(String, InputValue)>;
+
+/// Conditions, and the groups as lists of their indexes.
 pub(super) struct WhereClause {
     pub(super) conditions: Vec<ParsedCondition>,
     pub(super) groups: Vec<Vec<usize>>,
-    /// The argument, for problems of the whole.
+    /// The argument as problems show it.
     pub(super) shown: InputValue,
 }
 
-/// A condition as it was asked for.
+/// A condition as the caller wrote it.
 pub(super) struct ParsedCondition {
     pub(super) condition: ColumnCondition,
-    /// Fields of a raw condition beside those that every condition has; `None` in an expression.
-    pub(super) raw: Option<RawFields>,
-}
-
-/// What a raw condition has of its own.
-pub(super) struct RawFields {
-    /// Where it was typed.
-    pub(super) argument: String,
-    pub(super) fields: Vec<(String, InputValue)>,
-}
-
-impl ParsedCondition {
-    /// The place of this condition, given that in the body.
-    fn place(&self, path: String) -> Place {
-        if let Some(raw) = &self.raw {
-            return Place::body(raw.argument.as_str(), path);
-        }
-        let ColumnCondition { column, comparison } = &self.condition;
-        Place::within(ARGUMENT, format!("col({}).{}", column.shown(), comparison.method), path)
-    }
+    /// The argument and the fields other than the common ones, where the caller wrote a body.
+    body: Option<(String, Fields)>,
 }
 
 impl WhereClause {
     /// Reads the argument.
     pub(super) fn read(input: InputValue, problems: &mut Problems) -> Option<Self> {
-        let place = Place::argument(ARGUMENT, "filters");
         let shown = InputValue::Other { type_name: input.kind(), shown: input.shown() };
         let message = match input {
             InputValue::Expression(tree) => return Self::of_expression(*tree, shown, problems),
             InputValue::Map(fields) => return Self::of_body(fields, shown, problems),
             InputValue::Null => format!("is required: {EXAMPLE}"),
             InputValue::Comparison(_) | InputValue::Days(_) => {
-                format!("{} compares with no column: write col(\"…\").{}", input.shown(), input.shown())
+                format!("{} names no column: write col(\"…\").{}", input.shown(), input.shown())
             }
             InputValue::List(_) => format!("a list does not say how its conditions are joined: {EXAMPLE}"),
             _ => format!("{}: {EXAMPLE}", is_not(&input, "a filter")),
         };
-        problems.add(&place, &input, message);
+        problems.add(&Location::argument(ARGUMENT, "filters"), &input, message);
         None
     }
 
@@ -70,116 +59,178 @@ impl WhereClause {
             InputValue::List(values) => values.len(),
             _ => 1,
         });
-        let groups = match groups {
-            Ok(groups) => groups,
-            Err(message) => {
-                problems.add(&Place::argument(ARGUMENT, "filters.OR"), &shown, message);
-                return None;
-            }
-        };
-        let conditions =
-            tree.into_leaves().into_iter().map(|condition| ParsedCondition { condition, raw: None }).collect();
+        let groups = problems.keep(&Location::argument(ARGUMENT, "filters.OR"), &shown, groups)?;
+        let conditions = tree.into_leaves().into_iter();
+        let conditions = conditions.map(|condition| ParsedCondition { condition, body: None }).collect();
         Some(Self { conditions, groups, shown })
     }
 
-    fn of_body(fields: Vec<(String, InputValue)>, shown: InputValue, problems: &mut Problems) -> Option<Self> {
-        let mut where_clause = Self { conditions: Vec::new(), groups: Vec::new(), shown };
-        let place = Place::body(ARGUMENT, "filters");
-        let groups = only_list(fields, "OR", &place, problems)?;
-        let mut good = true;
+    fn of_body(fields: Fields, shown: InputValue, problems: &mut Problems) -> Option<Self> {
+        let mut clause = Self { conditions: Vec::new(), groups: Vec::new(), shown };
+        let groups = only_list(fields, "OR", &Location::body(ARGUMENT, "filters"), problems)?;
+        let mut is_valid = true;
         for (index, group) in groups.into_iter().enumerate() {
-            let place = Place::body(format!("{ARGUMENT}[\"OR\"][{index}]"), format!("filters.OR[{index}]"));
-            good &= where_clause.add_group(group, index, &place, problems).is_some();
+            let argument = format!("{ARGUMENT}[\"OR\"][{index}]");
+            let location = Location::body(&argument, format!("filters.OR[{index}]"));
+            is_valid &= clause.add_group(group, &argument, &location, problems).is_some();
         }
-        good.then_some(where_clause)
+        is_valid.then_some(clause)
     }
 
-    fn add_group(&mut self, group: InputValue, index: usize, place: &Place, problems: &mut Problems) -> Option<()> {
+    fn add_group(
+        &mut self,
+        group: InputValue,
+        argument: &str,
+        location: &Location,
+        problems: &mut Problems,
+    ) -> Option<()> {
         let InputValue::Map(fields) = group else {
-            problems.add(place, &group, is_not(&group, "a group: write {\"AND\": […]}"));
+            problems.add(location, &group, is_not(&group, "a group: write {\"AND\": […]}"));
             return None;
         };
-        let conditions = only_list(fields, "AND", place, problems)?;
-        let mut numbers = Vec::with_capacity(conditions.len());
+        let conditions = only_list(fields, "AND", location, problems)?;
+        let mut group = Vec::with_capacity(conditions.len());
         for (position, condition) in conditions.into_iter().enumerate() {
             let InputValue::Map(fields) = condition else {
-                let place = place.field("AND").element(position);
-                problems.add(&place, &condition, is_not(&condition, "a condition, which is a dict"));
+                let location = location.field("AND").element(position);
+                problems.add(&location, &condition, is_not(&condition, "a condition, which is a dict"));
                 continue;
             };
-            numbers.push(self.conditions.len());
-            let argument = format!("{ARGUMENT}[\"OR\"][{index}][\"AND\"][{position}]");
-            self.conditions.push(raw_condition::split(fields, argument));
+            group.push(self.conditions.len());
+            self.conditions.push(ParsedCondition::of_body(fields, format!("{argument}[\"AND\"][{position}]")));
         }
-        self.groups.push(numbers);
+        self.groups.push(group);
         Some(())
     }
 
-    /// Puts the conditions of each group in the order of a key.
+    /// Sorts the conditions of each group.
     pub(super) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&ColumnCondition) -> K) {
         let conditions = &self.conditions;
         for group in &mut self.groups {
-            group.sort_by_key(|number| conditions.get(*number).map(|asked| key(&asked.condition)));
+            group.sort_by_key(|index| conditions.get(*index).map(|parsed| key(&parsed.condition)));
         }
     }
 
-    /// The place of each condition: where it first stands in the body.
-    pub(super) fn places(&self) -> Vec<Place> {
+    /// The location of each condition: its first in the body.
+    pub(super) fn locations(&self) -> Vec<Location> {
         let mut paths = vec![None; self.conditions.len()];
-        for (index, group) in self.groups.iter().enumerate() {
-            for (position, number) in group.iter().enumerate() {
-                if let Some(path @ None) = paths.get_mut(*number) {
-                    *path = Some(format!("filters.OR[{index}].AND[{position}]"));
+        for (number, group) in self.groups.iter().enumerate() {
+            for (position, index) in group.iter().enumerate() {
+                if let Some(path @ None) = paths.get_mut(*index) {
+                    *path = Some(format!("filters.OR[{number}].AND[{position}]"));
                 }
             }
         }
-        self.conditions.iter().zip(paths).map(|(asked, path)| asked.place(path.unwrap_or_default())).collect()
+        let locations = self.conditions.iter().zip(paths);
+        locations.map(|(parsed, path)| parsed.location(path.unwrap_or_default())).collect()
     }
 
-    /// The conditions with their places, in the order in which they first stand in the body.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = (&ParsedCondition, Place)> {
-        let places = self.places();
-        let mut seen = vec![false; self.conditions.len()];
-        self.groups.iter().flatten().filter_map(move |number| {
-            let first = !std::mem::replace(seen.get_mut(*number)?, true);
-            first.then_some((self.conditions.get(*number)?, places.get(*number)?.clone()))
+    /// The conditions with their locations, in the order of the body.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (&ParsedCondition, Location)> {
+        let mut locations: Vec<_> = self.locations().into_iter().map(Some).collect();
+        let indexes = self.groups.iter().flatten();
+        indexes.filter_map(move |index| Some((self.conditions.get(*index)?, locations.get_mut(*index)?.take()?)))
+    }
+}
+
+impl ParsedCondition {
+    fn of_body(mut fields: Fields, argument: String) -> Self {
+        let [column, data_type, operator, value, unit] = COMMON.map(|name| {
+            let position = fields.iter().position(|(field, _)| field == name);
+            position.map(|position| fields.remove(position).1).unwrap_or_default()
+        });
+        let comparison = Comparison { method: Method::Operator(operator), value, unit, data_type };
+        Self { condition: ColumnCondition { column, comparison }, body: Some((argument, fields)) }
+    }
+
+    fn location(&self, path: String) -> Location {
+        if let Some((argument, _)) = &self.body {
+            return Location::body(argument, path);
+        }
+        let ColumnCondition { column, comparison } = &self.condition;
+        Location::expression(ARGUMENT, format!("col({}).{}", column.shown(), comparison.method), path)
+    }
+
+    /// The fields of a body other than the common ones.
+    fn fields(&self) -> &[(String, InputValue)] {
+        self.body.as_ref().map(|(_, fields)| fields.as_slice()).unwrap_or_default()
+    }
+
+    /// Whether a condition of a body has the fields that 2.4 requires; an expression has them.
+    pub(super) fn is_complete(&self, location: &Location, problems: &mut Problems) -> bool {
+        let ColumnCondition { column, comparison } = &self.condition;
+        let (Some(_), Method::Operator(operator)) = (&self.body, &comparison.method) else { return true };
+        let required = [column, &comparison.data_type, operator, &comparison.value];
+        let mut is_complete = true;
+        for (name, _) in COMMON.into_iter().zip(required).filter(|(_, input)| input.is_null()) {
+            is_complete = false;
+            problems.add(&location.field(name), &InputValue::Null, "is required in a condition");
+        }
+        let is_one = comparison.data_type == InputValue::text(DATETIME);
+        if is_complete && !is_one && !matches!(comparison.value, InputValue::List(_)) {
+            is_complete = false;
+            let message = format!("must be a list: write [{}]", comparison.value.shown());
+            problems.add(&location.field("value"), &comparison.value, message);
+        }
+        is_complete
+    }
+
+    /// Checks the fields that only a promotion code search has; those left out are filled in later.
+    pub(super) fn check_code_fields(&self, is_datetime: bool, location: &Location, problems: &mut Problems) {
+        for (name, value) in self.fields() {
+            let shown = value.shown();
+            let message = match name.as_str() {
+                "type" if *value == InputValue::Integer(CODE_CONDITION_TYPE) => continue,
+                "type" => format!("{shown} is not the type of a condition, which is always {CODE_CONDITION_TYPE}"),
+                "extendValue" if is_datetime => "belongs to string and number conditions: leave it out here".to_owned(),
+                "extendValue" if *value == InputValue::List(Vec::new()) => continue,
+                "extendValue" => format!("{shown} is not an empty list, the only specified value"),
+                name => unknown(name, &OF_CODES, &OF_ITEMS, "a generic search"),
+            };
+            problems.add(&location.field(name), value, message);
+        }
+    }
+
+    /// The fields that only a generic search has.
+    pub(super) fn item_types(&self, location: &Location, problems: &mut Problems) -> [Option<String>; 2] {
+        for (name, value) in self.fields().iter().filter(|(name, _)| !OF_ITEMS.contains(&name.as_str())) {
+            let message = unknown(name, &OF_ITEMS, &OF_CODES, "the promotion code search");
+            problems.add(&location.field(name), value, message);
+        }
+        OF_ITEMS.map(|name| {
+            let (_, value) = self.fields().iter().find(|(field, _)| field == name)?;
+            problems.keep(&location.field(name), value, values::name(value, &format!("a {name}")))
         })
     }
 }
 
-/// The list under the one key that a level of the raw form has.
-fn only_list(
-    fields: Vec<(String, InputValue)>,
-    key: &str,
-    place: &Place,
-    problems: &mut Problems,
-) -> Option<Vec<InputValue>> {
-    let mut list = None;
+fn unknown(name: &str, own: &[&'static str], foreign: &[&str], elsewhere: &str) -> String {
+    if foreign.contains(&name) {
+        return format!("\"{name}\" belongs to {elsewhere}: leave it out here");
+    }
+    let known: Vec<&str> = COMMON.iter().chain(own).copied().collect();
+    let advice = did_you_mean(name, known.iter().copied());
+    let advice = if advice.is_empty() { format!("; they are {}", known.join(", ")) } else { advice };
+    format!("\"{name}\" is not a field of a condition{advice}")
+}
+
+/// The list under the only key of an object of the body.
+fn only_list(fields: Fields, key: &str, location: &Location, problems: &mut Problems) -> Option<Vec<InputValue>> {
+    let mut list = InputValue::Null;
     for (name, value) in fields {
         if name == key {
-            list = Some(value);
+            list = value;
         } else {
-            let message = format!("\"{name}\" has no meaning beside \"{key}\"{}", did_you_mean(&name, [key]));
-            problems.add(&place.field(&name), &value, message);
+            let message = format!("\"{name}\" is unknown beside \"{key}\"{}", did_you_mean(&name, [key]));
+            problems.add(&location.field(&name), &value, message);
         }
     }
-    match list {
-        Some(InputValue::List(values)) if !values.is_empty() => Some(values),
-        Some(InputValue::List(_)) => {
-            problems.add(
-                &place.field(key),
-                &InputValue::List(Vec::new()),
-                "an empty list asks for nothing the document defines",
-            );
-            None
-        }
-        Some(other) => {
-            problems.add(&place.field(key), &other, is_not(&other, "a list"));
-            None
-        }
-        None => {
-            problems.add(&place.field(key), &InputValue::Null, "is required: write {\"OR\": [{\"AND\": […]}]}");
-            None
-        }
-    }
+    let message = match list {
+        InputValue::List(values) if !values.is_empty() => return Some(values),
+        InputValue::List(_) => "an empty list has no specified meaning: give at least one".to_owned(),
+        InputValue::Null => "is required: write {\"OR\": [{\"AND\": […]}]}".to_owned(),
+        _ => is_not(&list, "a list"),
+    };
+    problems.add(&location.field(key), &list, message);
+    None
 }

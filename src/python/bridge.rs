@@ -22,7 +22,7 @@ use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
-use crate::observe::{watched, watched_sync};
+use crate::observe::{observed, observed_sync};
 
 /// How long a parked thread does not look for signals.
 const SLICE: Duration = Duration::from_millis(50);
@@ -94,8 +94,8 @@ where
     T: Send + 'static,
 {
     let stay = AttachedScope::begin(py);
-    let (watcher, records) = log::listen(py)?;
-    park(py, &stay, watched(watcher, future), events, handle, records.as_ref())
+    let (observer, records) = log::listen(py)?;
+    park(py, &stay, observed(observer, future), events, handle, records.as_ref())
 }
 
 /// As [`block`], for a future whose records are told by somebody else's.
@@ -185,10 +185,10 @@ pub(super) struct Logged {
 impl Logged {
     /// Makes a stream whose tasks are listened to.
     pub(super) fn around<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<(T, Self)> {
-        let (watcher, records) = log::listen(py)?;
+        let (observer, records) = log::listen(py)?;
         let runtime = runtime().map_err(|error| raise(py, error))?;
         let _inside = runtime.enter();
-        Ok((watched_sync(watcher, make), Self { records }))
+        Ok((observed_sync(observer, make), Self { records }))
     }
 
     /// Logs what has happened so far.

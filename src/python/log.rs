@@ -14,15 +14,15 @@ use tokio::sync::mpsc;
 
 use super::bridge;
 use super::finalization::AttachedScope;
-use crate::observe::{Event, Watcher, watched};
+use crate::observe::{Event, Observer, observed};
 
 thread_local! {
     /// Whether this thread is inside a handler. What a handler does is not told, or it would never end.
     static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The watcher of a call and what it will tell, if anybody wants to know.
-pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Watcher>, Option<Records>)> {
+/// The observer of a call and what it will tell, if anybody wants to know.
+pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Option<Records>)> {
     if TELLING.get() {
         return Ok((None, None));
     }
@@ -30,8 +30,8 @@ pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Watcher>, Option<Record
     if !attempts && !retries {
         return Ok((None, None));
     }
-    let (watcher, arrivals) = Watcher::new(attempts);
-    Ok((Some(watcher), Some(Records { arrivals: Mutex::new(Some(arrivals)), schedule: None })))
+    let (observer, arrivals) = Observer::new(attempts);
+    Ok((Some(observer), Some(Records { arrivals: Mutex::new(Some(arrivals)), schedule: None })))
 }
 
 /// Runs a call of asyncio; what it tells is told by the loop that runs now.
@@ -39,7 +39,7 @@ pub(super) fn in_running_loop<F: Future>(
     py: Python<'_>,
     future: F,
 ) -> PyResult<impl Future<Output = F::Output> + use<F>> {
-    let (watcher, mut records) = listen(py)?;
+    let (observer, mut records) = listen(py)?;
     if let Some(records) = &mut records {
         let schedule = py.import("dataaccess._logging")?.call_method0("scheduler")?;
         records.schedule = Some(Arc::new(schedule.unbind()));
@@ -48,7 +48,7 @@ pub(super) fn in_running_loop<F: Future>(
         match records {
             None => future.await,
             // The call ends before its records: they are all told, or scheduled, before its outcome is.
-            Some(records) => tokio::join!(watched(watcher, future), records.relay()).0,
+            Some(records) => tokio::join!(observed(observer, future), records.relay()).0,
         }
     })
 }

@@ -66,7 +66,7 @@ mod _native {
         if *HOME.get_or_init(|| modules) != modules {
             return Err(PyImportError::new_err("dataaccess cannot be loaded in a second interpreter of one process"));
         }
-        module.add("ERROR_CLASSES", Kind::ALL.map(Kind::class_name))?;
+        module.add("ERROR_CLASSES", Kind::ALL.iter().map(|kind| kind.class_name()).collect::<Vec<_>>())?;
         module.add("ENVIRONMENT", environment::ALL)?;
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;

@@ -1,8 +1,8 @@
-//! Errors of the core as exceptions: one table from kind to class, the fields as keywords.
+//! Errors of the core as exceptions: one table from kind to class, the details as keywords.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 use pythonize::pythonize;
 
 use crate::error::{Error, Kind};
@@ -33,8 +33,10 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let errors = py.import("dataaccess.errors")?;
     let class = errors.getattr(error.kind().class_name())?;
     let keywords = pythonize(py, error.context())?.cast_into::<PyDict>()?;
-    for (name, value) in error.fields() {
-        keywords.set_item(PyString::intern(py, name), pythonize(py, value)?)?;
+    for (name, value) in pythonize(py, error.details())?.cast_into::<PyDict>()? {
+        if !value.is_none() {
+            keywords.set_item(name, value)?;
+        }
     }
     if !error.problems().is_empty() {
         let problem = errors.getattr("Problem")?;

@@ -15,13 +15,15 @@ use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
-use crate::sandbox::{Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, Options, Received, Sandbox};
+use crate::sandbox::{
+    Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, LoggedRequest, Options, Sandbox,
+};
 
 /// Address, whether others may reach it, a token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Vec<String>);
 
 /// Time in seconds, method, path, headers, body and status of a request.
-type RawReceived<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
+type RawLoggedRequest<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
 
 /// A running service. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -148,9 +150,9 @@ impl RawSandbox {
     }
 
     /// The latest requests, oldest first.
-    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Vec<RawReceived<'py>>> {
+    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Vec<RawLoggedRequest<'py>>> {
         let requests = py.detach(|| self.0.requests()).map_err(|error| raise(py, error))?;
-        let raw = |request: Received| {
+        let raw = |request: LoggedRequest| {
             let time = request.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
             let body = request.body.map(|body| PyBytes::new(py, &body));
             (time, request.method, request.path, request.headers, body, request.status)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::RetryBudget;
-use crate::error::{Error, Field, Kind, Result};
+use crate::error::{Error, Kind, Result};
 
 /// Retries of a call, unless `retries=` is given.
 const RETRIES: u32 = 3;
@@ -63,7 +63,7 @@ impl Policy {
     #[must_use]
     pub fn is_throttle(failure: &Error) -> bool {
         failure.kind() == Kind::Throttled
-            && (failure.field("status") == Some(&Field::Integer(429)) || failure.field("retry_after").is_some())
+            && (failure.details().status == Some(429) || failure.details().retry_after.is_some())
     }
 
     /// How long all calls pause after a response with this status and `Retry-After`. Returns nothing when the
@@ -93,12 +93,9 @@ impl Policy {
         let base = if Self::is_throttle(failure) { self.throttled_base } else { self.base };
         let ceiling = base.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.cap);
         let own = ceiling.mul_f64(jitter.clamp(0.0, 1.0));
-        match failure.field("retry_after") {
-            Some(Field::Number(seconds)) => {
-                let asked = Duration::try_from_secs_f64(*seconds).ok()?;
-                (asked <= self.max_retry_after).then(|| own.max(asked))
-            }
-            _ => Some(own),
+        match failure.details().retry_after {
+            Some(asked) => (asked <= self.max_retry_after).then(|| own.max(asked)),
+            None => Some(own),
         }
     }
 }
@@ -122,7 +119,7 @@ pub struct RetryState {
     used_free_retry: bool,
     failed_kinds: Vec<Kind>,
     /// How many bytes were received of each response that was cut off.
-    truncations: Vec<i64>,
+    truncations: Vec<u64>,
     /// What the last retry took from the budget.
     cost: Option<u32>,
 }
@@ -168,7 +165,7 @@ impl RetryState {
         }
         self.failures += 1;
         // Some kinds of failure may be an accident and are retried once.
-        let is_second = failure.most_retries() == 1 && self.failed_kinds.contains(&failure.kind());
+        let is_second = failure.max_retries() == 1 && self.failed_kinds.contains(&failure.kind());
         self.failed_kinds.push(failure.kind());
         let delay = self.policy.backoff(self.failures, &failure, self.idempotent, jitter).filter(|_| !is_second);
         let Some(delay) = delay.filter(|delay| *delay < left) else {
@@ -192,7 +189,7 @@ impl RetryState {
                 return Ok(RetryDecision::After(delay.max(self.policy.cap)));
             }
             return Err(failure
-                .with("quota_exhausted", true)
+                .with(|details| details.quota_exhausted = true)
                 .with_reason("not retried: the retry budget is used up by recent failures"));
         }
         self.cost = Some(cost);
@@ -207,13 +204,9 @@ impl RetryState {
 }
 
 /// After how many bytes the response was cut off, if it was.
-fn truncation_offset(failure: &Error) -> Option<i64> {
-    match (failure.kind(), failure.field("received")) {
-        (Kind::ConnectionLost | Kind::TruncatedResponse, Some(Field::Integer(received))) if *received > 0 => {
-            Some(*received)
-        }
-        _ => None,
-    }
+fn truncation_offset(failure: &Error) -> Option<u64> {
+    let is_cut_off = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
+    failure.details().received.filter(|received| is_cut_off && *received > 0)
 }
 
 #[cfg(test)]

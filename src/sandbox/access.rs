@@ -1,16 +1,19 @@
-//! Where a sandbox listens, and by which names it may be addressed.
+//! Where a sandbox listens, and the check of `Host` and `Origin` of each request.
 //!
-//! Anything beyond this machine must be allowed in so many words, with a token of one's own; no environment
-//! variable can do it.
+//! Other machines reach it only with `allow_remote` and a given token; no environment variable sets these.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header, uri::Authority};
+
+use super::reply::Refusal;
 use crate::error::{Error, Kind, Result};
 
-/// The names of this machine for itself.
+/// Host names that mean the local machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Fewest characters of a token that is given: what a network can reach must not be guessed.
+/// Minimum length of a given token, so that it cannot be guessed over the network.
 const TOKEN_LENGTH: usize = 16;
 
 /// Who can reach a sandbox, and how.
@@ -33,7 +36,7 @@ impl Default for Access {
 }
 
 impl fmt::Debug for Access {
-    /// Everything but the token.
+    /// Leaves out the token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { address, allow_remote, host_names, .. } = self;
         write!(formatter, "Access({address}, allow_remote: {allow_remote}, host_names: {host_names:?})")
@@ -41,7 +44,7 @@ impl fmt::Debug for Access {
 }
 
 impl Access {
-    /// Refuses what would open the sandbox by mistake.
+    /// Rejects settings that would expose the sandbox by mistake.
     pub(super) fn check(&self) -> Result<()> {
         let refused = |problem: String, hint: &str| Err(Error::new(Kind::Config, problem).with_hint(hint));
         let is_local = self.address.is_loopback();
@@ -69,10 +72,10 @@ impl Access {
         Ok(())
     }
 
-    /// Whether a host, as `Host` and targets write it, means this sandbox on a connection to `local`.
+    /// Whether a host of a `Host` header or request target means this sandbox, on a connection to `local`.
     ///
-    /// The address of the connection's own end is safe: what a foreign page has rebound is a name.
-    pub(super) fn is_own(&self, host: &str, local: IpAddr) -> bool {
+    /// The local address is safe to accept: DNS rebinding forges names, not addresses.
+    fn is_own_host(&self, host: &str, local: IpAddr) -> bool {
         let local = match local.to_canonical() {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => format!("[{address}]"),
@@ -80,5 +83,41 @@ impl Access {
         let mut names =
             LOCAL_NAMES.into_iter().chain([local.as_str()]).chain(self.host_names.iter().map(String::as_str));
         names.any(|name| host.eq_ignore_ascii_case(name))
+    }
+
+    /// Rejects a request for another host or of a foreign web page; `local` is the server's address on the connection.
+    ///
+    /// Listening on loopback does not stop a web page whose name was rebound to it (DNS rebinding); this check does.
+    pub(super) fn check_request(&self, request: &Parts, local: IpAddr) -> std::result::Result<(), Refusal> {
+        let refused = |problem: &str| Err(Refusal::Problem(StatusCode::FORBIDDEN, problem.to_owned()));
+        let is_own_host = |authority: &Authority| {
+            let plain = !authority.as_str().contains('@');
+            plain && self.is_own_host(authority.host(), local)
+        };
+        let host = only(&request.headers, header::HOST).and_then(|host| host.parse::<Authority>().ok());
+        // A request target in absolute form, as sent to proxies, names a host too.
+        if !host.as_ref().is_some_and(is_own_host) || !request.uri.authority().is_none_or(is_own_host) {
+            let problem = "Host: the sandbox serves localhost, 127.0.0.1, [::1] and the names it was given only; \
+                           host_names= gives it another";
+            return refused(problem);
+        }
+        if !request.headers.contains_key(header::ORIGIN) {
+            return Ok(());
+        }
+        // A page of this service has the same host as the request.
+        let own = |origin: &str| host.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("http://{host}")));
+        match only(&request.headers, header::ORIGIN) {
+            Some(origin) if own(origin) => Ok(()),
+            _ => refused("Origin: the sandbox serves no web page but its own"),
+        }
+    }
+}
+
+/// The value of a header that occurs exactly once.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).into_iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
     }
 }

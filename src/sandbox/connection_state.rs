@@ -1,6 +1,6 @@
-//! One connection as all who deal with it see it: what it waits for, since when, and how it is to end.
+//! The state of one connection: its phase, its deadlines, and how it is to be closed.
 //!
-//! It holds no socket and moves no bytes: the wire and the answers on their way out ask it and tell it.
+//! Shared by the socket wrapper (`wire`), the middleware and the response body, which report their events here.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::Limits;
+use super::options::Limits;
 
-/// A connection.
+/// The state of a connection.
 #[derive(Debug)]
 pub(super) struct ConnectionState {
-    /// The address by which the client reached the server.
+    /// The local address, which the client connected to.
     pub(super) local: IpAddr,
     limits: Limits,
     progress: Mutex<Progress>,
@@ -21,104 +21,104 @@ pub(super) struct ConnectionState {
     over: CancellationToken,
 }
 
-/// How the server ends a connection of its own accord.
+/// How the server closes a connection before the client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// As if all had been said.
+    /// Properly, with FIN.
     Close,
     /// With RST.
     Reset,
 }
 
-/// How far the exchange has come.
+/// How far the current request and its response are.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     phase: Phase,
-    /// Since when.
+    /// When the phase began.
     entered: Instant,
-    /// Since when there has been no whole request.
+    /// Since when no complete request has arrived.
     waiting: Instant,
-    /// Whether bytes of an answer have not left yet: the client is slow to take them, which is its right.
+    /// Whether bytes of a response are still to be written.
     sending: bool,
-    /// Since when the client has taken none of them.
-    stuck: Option<Instant>,
+    /// Since when the client has read none of them.
+    blocked: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing of the next request has come.
-    Silent,
+    /// No byte of the next request has arrived.
+    Idle,
     /// A head is arriving, or the connection is new.
     Head,
     /// A body is arriving.
     Body,
-    /// A whole request is being answered.
+    /// A complete request is being handled.
     Response,
-    /// All was said; what still comes is dropped.
+    /// The last response was sent; what still arrives is discarded.
     LingeringClose,
 }
 
 impl ConnectionState {
-    /// A connection that was just made.
+    /// The state of a new connection.
     pub(super) fn new(local: IpAddr, limits: Limits) -> Self {
         let now = Instant::now();
-        let progress = Progress { phase: Phase::Head, entered: now, waiting: now, sending: false, stuck: None };
+        let progress = Progress { phase: Phase::Head, entered: now, waiting: now, sending: false, blocked: None };
         let (ending, over) = (OnceLock::new(), CancellationToken::new());
         Self { local, limits, progress: Mutex::new(progress), ending, over }
     }
 
-    /// Bytes have come.
-    pub(super) fn hears(&self) {
+    /// Bytes have arrived.
+    pub(super) fn on_bytes_received(&self) {
         self.change(|progress| {
-            if progress.phase == Phase::Silent {
+            if progress.phase == Phase::Idle {
                 progress.enter(Phase::Head);
             }
         });
     }
 
-    /// A whole head has come.
-    pub(super) fn has_head(&self) {
+    /// A complete head has arrived.
+    pub(super) fn on_head(&self) {
         self.change(|progress| progress.enter(Phase::Body));
     }
 
-    /// A whole request has come.
-    pub(super) fn has_request(&self) {
+    /// A complete request has arrived.
+    pub(super) fn on_request(&self) {
         self.change(|progress| progress.enter(Phase::Response));
     }
 
-    /// The answer was handed over to its last byte.
-    pub(super) fn has_answered(&self) {
+    /// The HTTP library has taken the last byte of the response body.
+    pub(super) fn on_response_written(&self) {
         self.change(|progress| {
-            progress.enter(Phase::Silent);
+            progress.enter(Phase::Idle);
             progress.waiting = progress.entered;
             progress.sending = true;
         });
     }
 
-    /// The last answer has left.
-    pub(super) fn says_farewell(&self) {
+    /// The last response was sent.
+    pub(super) fn start_lingering(&self) {
         self.change(|progress| progress.enter(Phase::LingeringClose));
     }
 
-    /// Bytes are to be sent; whether they belong to an answer is told. Unasked, HTTP speaks of its own accord.
-    pub(super) fn sends(&self) -> bool {
+    /// Returns whether bytes about to be written belong to a response, and not to the HTTP library's own error.
+    pub(super) fn begin_write(&self) -> bool {
         let mut progress = self.lock();
-        progress.sending |= !matches!(progress.phase, Phase::Silent | Phase::Head);
+        progress.sending |= !matches!(progress.phase, Phase::Idle | Phase::Head);
         progress.sending
     }
 
-    /// Bytes were sent, or the client took none.
-    pub(super) fn moves(&self, has_taken: bool) {
+    /// Bytes were written, or the socket would block.
+    pub(super) fn on_write(&self, has_progressed: bool) {
         self.change(|progress| {
-            progress.stuck = if has_taken { None } else { progress.stuck.or_else(|| Some(Instant::now())) }
+            progress.blocked = if has_progressed { None } else { progress.blocked.or_else(|| Some(Instant::now())) }
         });
     }
 
-    /// All that was to be sent has left.
-    pub(super) fn has_sent(&self) {
+    /// Everything written has left for the socket.
+    pub(super) fn on_flushed(&self) {
         self.change(|progress| {
-            if progress.sending && progress.phase == Phase::Silent {
-                progress.enter(Phase::Silent);
+            if progress.sending && progress.phase == Phase::Idle {
+                progress.enter(Phase::Idle);
                 progress.waiting = progress.entered;
             }
             progress.sending = false;
@@ -128,47 +128,47 @@ impl ConnectionState {
         }
     }
 
-    /// Since when the client has owed a whole request; none while it is owed an answer.
-    pub(super) fn waiting_since(&self) -> Option<Instant> {
+    /// Since when a complete request is awaited; none while a request is being handled.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
         let progress = self.progress();
         (progress.phase != Phase::Response && !progress.sending).then_some(progress.waiting)
     }
 
-    /// Since when the client has taken nothing of an answer, if that is too long.
+    /// Since when the client has read nothing of its response, if longer than `Limits::stall`.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
-        self.progress().stuck.filter(|since| since.elapsed() >= self.limits.stall)
+        self.progress().blocked.filter(|since| since.elapsed() >= self.limits.stall)
     }
 
-    /// When the next bytes must have come. Bodies have a limit of their own, with an answer, and so has a farewell.
+    /// When the next bytes must have arrived. Bodies and lingering have limits of their own.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let progress = self.progress();
         match progress.phase {
             _ if progress.sending => None,
-            Phase::Silent => Some(progress.entered + self.limits.keep_alive),
+            Phase::Idle => Some(progress.entered + self.limits.keep_alive),
             Phase::Head => Some(progress.entered + self.limits.head),
             Phase::Body | Phase::Response | Phase::LingeringClose => None,
         }
     }
 
-    /// Ends the connection at once.
-    pub(super) fn end(&self, ending: Ending) {
-        self.end_when_sent(ending);
+    /// Closes the connection now.
+    pub(super) fn close_now(&self, ending: Ending) {
+        self.close_after_flush(ending);
         self.over.cancel();
     }
 
-    /// Ends the connection as soon as all that was to be sent has left.
-    pub(super) fn end_when_sent(&self, ending: Ending) {
-        // The first ending stands.
+    /// Closes the connection once everything written has left.
+    pub(super) fn close_after_flush(&self, ending: Ending) {
+        // The first ending wins.
         let _ = self.ending.set(ending);
     }
 
-    /// How the connection is to end, if the server ends it.
+    /// How the server closes the connection, if it does.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.ending.get().copied()
     }
 
-    /// Waits until the connection is to end now.
-    pub(super) async fn is_over(&self) {
+    /// Waits until the connection is to be closed.
+    pub(super) async fn closed(&self) {
         self.over.cancelled().await;
     }
 

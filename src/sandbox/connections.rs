@@ -1,41 +1,48 @@
-//! The connections of a server: accepted, counted, served, and ended when there are too many or no more.
-//!
-//! It decides who may stay; what is said on a connection is the router's matter.
+//! Accepts, counts and serves the connections of a server, and closes them.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::io::Result as IoResult;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection_state::{ConnectionState, Ending};
-use super::lingering_close;
+use super::reply::{Refusal, SERVER};
 use super::routes::{self, Shared};
+use super::switches::Switches;
 use super::wire::Wire;
 
-/// Most bytes of a head. That it has 100 headers at most is the HTTP library's own rule.
+/// Most bytes of a head. The HTTP library itself limits it to 100 headers.
 const HEAD_LIMIT: usize = 64 * 1024;
-/// How long requests under way may take to end once the server stops.
+/// How long requests in flight may take once the server stops.
 const GRACE: Duration = Duration::from_secs(1);
-/// Pause when none can be accepted, as when the process has no file descriptor left.
+/// Pause after a failed accept, as when the process has no file descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Time for a client to take what was sent before a reset, which throws away what is still on its way.
-const LAST_BYTES: Duration = Duration::from_millis(50);
+/// Time for the client to receive what was sent: a reset discards what is still in flight.
+const RESET_DELAY: Duration = Duration::from_millis(50);
+
+/// Most bytes that are discarded.
+const DROPPED: usize = 128 * 1024 * 1024;
+/// Bytes that are read at once.
+const READ: usize = 16 * 1024;
 
 /// The connections that are open.
 struct Connections {
-    lines: HashMap<Id, Arc<ConnectionState>>,
+    states: HashMap<Id, Arc<ConnectionState>>,
     tasks: JoinSet<()>,
     router: Router,
     shared: Shared,
@@ -44,122 +51,155 @@ struct Connections {
 
 /// Accepts and serves connections until the server stops.
 pub(super) async fn serve(listener: TcpListener, shared: Shared, stopping: CancellationToken) {
-    let (lines, tasks, router) = (HashMap::new(), JoinSet::new(), routes::router(shared.clone()));
-    let mut connections = Connections { lines, tasks, router, shared, stopping: stopping.clone() };
-    let mut guest = None;
+    let (states, tasks, router) = (HashMap::new(), JoinSet::new(), routes::router(shared.clone()));
+    let mut connections = Connections { states, tasks, router, shared, stopping: stopping.clone() };
+    let mut pending = None;
     loop {
         tokio::select! {
             () = stopping.cancelled() => break,
             Some(ended) = connections.tasks.join_next_with_id() => {
-                connections.lines.remove(&ended.map_or_else(|failure| failure.id(), |(id, ())| id));
+                connections.states.remove(&ended.map_or_else(|failure| failure.id(), |(id, ())| id));
             }
-            accepted = listener.accept(), if guest.is_none() => match accepted {
-                Ok((socket, _)) => guest = Some(socket),
+            accepted = listener.accept(), if pending.is_none() => match accepted {
+                Ok((socket, _)) => pending = Some(socket),
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
-            // All others are being answered: one of them will soon be done.
-            () = tokio::time::sleep(ACCEPT_PAUSE), if guest.is_some() => {}
+            // All connections are busy: try again soon.
+            () = tokio::time::sleep(ACCEPT_PAUSE), if pending.is_some() => {}
         }
-        if connections.has_room()
-            && let Some(socket) = guest.take()
+        if connections.has_capacity()
+            && let Some(socket) = pending.take()
         {
             connections.add(socket);
         }
     }
     drop(listener);
-    // What has not ended by then is cut off when the set is dropped.
+    // Dropping the set aborts what has not ended by then.
     let all_ended = async { while connections.tasks.join_next().await.is_some() {} };
     let _ = timeout(GRACE, all_ended).await;
 }
 
 impl Connections {
-    /// Whether one more may come, if need be in place of another.
-    fn has_room(&self) -> bool {
-        self.lines.len() < self.shared.limits.connections || self.longest_idle().is_some()
+    /// Whether one more connection can be served, if need be in place of another.
+    fn has_capacity(&self) -> bool {
+        self.states.len() < self.shared.limits.connections || self.eviction_candidate().is_some()
     }
 
     fn add(&mut self, socket: TcpStream) {
         let Ok(local) = socket.local_addr() else { return };
-        if self.lines.len() >= self.shared.limits.connections
-            && let Some(line) = self.longest_idle().and_then(|id| self.lines.remove(&id))
+        if self.states.len() >= self.shared.limits.connections
+            && let Some(connection) = self.eviction_candidate().and_then(|id| self.states.remove(&id))
         {
-            line.end(Ending::Close);
+            connection.close_now(Ending::Close);
         }
-        let line = Arc::new(ConnectionState::new(local.ip(), self.shared.limits));
+        let connection = Arc::new(ConnectionState::new(local.ip(), self.shared.limits));
         let (router, shared) = (self.router.clone(), self.shared.clone());
-        let task = self.tasks.spawn(talk(socket, Arc::clone(&line), router, shared, self.stopping.clone()));
-        self.lines.insert(task.id(), line);
+        let task =
+            self.tasks.spawn(serve_connection(socket, Arc::clone(&connection), router, shared, self.stopping.clone()));
+        self.states.insert(task.id(), connection);
     }
 
-    /// Who makes room: the one that owes a whole request the longest, else the one that takes no answer the longest.
+    /// The connection to close for a new one: the one longest without a complete request, else longest without reading.
     ///
-    /// Many that never finish a request, or never read, cannot keep out one that does.
-    fn longest_idle(&self) -> Option<Id> {
+    /// Clients that never finish a request or never read cannot keep out others.
+    fn eviction_candidate(&self) -> Option<Id> {
         let longest = |since: fn(&ConnectionState) -> Option<Instant>| {
-            let idle = self.lines.iter().filter_map(|(id, line)| Some((since(line)?, *id)));
+            let idle = self.states.iter().filter_map(|(id, connection)| Some((since(connection)?, *id)));
             idle.min_by_key(|(since, _)| *since).map(|(_, id)| id)
         };
-        longest(ConnectionState::waiting_since).or_else(|| longest(ConnectionState::stalled_since))
+        longest(ConnectionState::idle_since).or_else(|| longest(ConnectionState::stalled_since))
     }
 }
 
-/// Serves one connection until either side has had enough.
-async fn talk(
+/// Serves one connection until either side closes it.
+async fn serve_connection(
     socket: TcpStream,
-    line: Arc<ConnectionState>,
+    connection: Arc<ConnectionState>,
     router: Router,
     shared: Shared,
     stopping: CancellationToken,
 ) {
-    let conversation = converse(Wire::new(socket, Arc::clone(&line)), &line, router, &shared, &stopping);
-    tokio::pin!(conversation);
+    let serving = serve_requests(Wire::new(socket, Arc::clone(&connection)), &connection, router, &shared, &stopping);
+    tokio::pin!(serving);
     tokio::select! {
-        () = conversation.as_mut() => {}
-        () = line.is_over() => {
-            if line.ending() == Some(Ending::Reset) {
-                tokio::time::sleep(LAST_BYTES).await;
+        () = serving.as_mut() => {}
+        () = connection.closed() => {
+            if connection.ending() == Some(Ending::Reset) {
+                tokio::time::sleep(RESET_DELAY).await;
             }
         }
     }
 }
 
-/// Answers requests, and takes leave such that the last answer is read.
-async fn converse(
+/// Serves requests, then lingers so that the client can read the last response.
+async fn serve_requests(
     wire: Wire,
-    line: &Arc<ConnectionState>,
+    connection: &Arc<ConnectionState>,
     router: Router,
     shared: &Shared,
     stopping: &CancellationToken,
 ) {
-    let (router, on_line) = (TowerToHyperService::new(router), Arc::clone(line));
+    let (router, state) = (TowerToHyperService::new(router), Arc::clone(connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&on_line));
+        request.extensions_mut().insert(Arc::clone(&state));
         router.call(request)
     });
     let mut http = http1::Builder::new().max_header_size(HEAD_LIMIT).serve_connection(TokioIo::new(wire), service);
     let ended = tokio::select! {
         ended = poll_fn(|context| http.poll_without_shutdown(context)) => ended,
         () = stopping.cancelled() => {
-            if line.waiting_since().is_none() {
+            if connection.idle_since().is_none() {
                 std::pin::Pin::new(&mut http).graceful_shutdown();
-                // A client that breaks off has only itself to tell.
+                // The client closed the connection: nobody is left to tell.
                 let _ = http.await;
             }
             return;
         }
     };
     let wire = http.into_parts().io.into_inner();
-    let last_words = match ended {
+    let final_response = match ended {
         Ok(()) => None,
-        Err(cause) if wire.withholds() => Some(lingering_close::unreadable(&cause, &shared.service.switches)),
-        // What HTTP says of its own accord left together with an answer that was still on its way.
+        Err(cause) if wire.has_suppressed_output() => Some(unreadable(&cause, &shared.service.switches)),
+        // The HTTP library's own error left together with a response in flight.
         Err(cause) if cause.is_parse() => None,
         Err(_) => return,
     };
-    line.says_farewell();
+    connection.start_lingering();
     tokio::select! {
-        // A client that goes without a word may.
-        _ = timeout(shared.limits.linger, lingering_close::part(wire, last_words)) => {}
+        // The client may close the connection first.
+        _ = timeout(shared.limits.linger, close_lingering(wire, final_response)) => {}
         () = stopping.cancelled() => {}
     }
+}
+
+/// Sends the final response, if any, and reads until the client closes its side.
+///
+/// Closing a socket with unread bytes resets the connection, and the client loses the response.
+async fn close_lingering(mut socket: Wire, final_response: Option<String>) -> IoResult<()> {
+    if let Some(response) = final_response {
+        socket.write_all(response.as_bytes()).await?;
+    }
+    socket.shutdown().await?;
+    let (mut buffer, mut dropped) = (vec![0; READ], 0);
+    while dropped < DROPPED {
+        match socket.read(&mut buffer).await? {
+            0 => break,
+            bytes => dropped += bytes,
+        }
+    }
+    Ok(())
+}
+
+/// The response to a head that the HTTP library could not parse. Its own has neither envelope nor `Server`.
+fn unreadable(cause: &hyper::Error, switches: &Switches) -> String {
+    let is_too_large = cause.is_parse_too_large();
+    let status = if is_too_large { StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE } else { StatusCode::BAD_REQUEST };
+    let problem = format!("the head of the request cannot be read: {cause}");
+    let (status, envelope) = Refusal::Problem(status, problem).envelope(switches);
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nserver: {}\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{envelope}",
+        String::from_utf8_lossy(SERVER.as_bytes()),
+        envelope.len()
+    )
 }

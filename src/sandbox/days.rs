@@ -1,18 +1,17 @@
-//! Days: which stretch of UTC time, as the store writes it, the DAY of a timestamp is in a zone.
+//! The day of a timestamp in a time zone, as a range of UTC times in the store's format.
 //!
-//! The service's own reading of `time_unit` DAY (section 2.4), apart from the client's.
-
-use std::ops::RangeInclusive;
+//! The service's own implementation of `time_unit` DAY (section 2.4), independent of the client's.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
 
-/// The Unix milliseconds that have a day in UTC; the last days of the calendar have none after them.
-pub(super) const TIMES: RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
+/// The Unix milliseconds whose day in UTC and the next one are in the calendar.
+#[cfg(test)]
+pub(super) const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
 
-/// A day as texts: `start` belongs to it, `end` is the first instant after it.
+/// A day as formatted times: `start` is included, `end` is excluded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Day {
     pub(super) start: String,
@@ -20,18 +19,18 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// The day of a Unix timestamp in milliseconds; none where the calendar of four-digit years ends.
+    /// The day of a Unix timestamp in milliseconds; none beyond four-digit years.
     pub(super) fn of(milliseconds: i64, zone: &TimeZone) -> Option<Self> {
         let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zone.clone());
-        // The first instant need not be midnight where a clock change skips it.
+        // A clock change may skip midnight.
         let start = time.start_of_day().ok()?;
         let end = start.tomorrow().ok()?.start_of_day().ok()?;
-        Some(Self { start: written(&start)?, end: written(&end)? })
+        Some(Self { start: formatted(&start)?, end: formatted(&end)? })
     }
 }
 
-/// Texts of one length compare as the times do.
-fn written(time: &Zoned) -> Option<String> {
+/// Fixed length, so that strings compare as the times do.
+fn formatted(time: &Zoned) -> Option<String> {
     let time = time.with_time_zone(TimeZone::UTC);
     (time.year() >= 1).then(|| time.strftime(TIME_FORMAT).to_string())
 }

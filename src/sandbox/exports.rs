@@ -1,6 +1,6 @@
-//! Segment exports: what is planned for them, and what their entries look like at a given time (sections 2.5, 3.2).
+//! Segment exports: their plans, and their entries at a given time (sections 2.5, 3.2).
 //!
-//! Nothing runs here: an entry is a plan, and its stage follows from the clock that is passed in.
+//! Nothing runs in the background: the state of an entry is computed from its plan and the clock.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -16,38 +16,38 @@ use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNIN
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
 
-/// The course of one entry of an export: it appears when it starts, and its null fields are set when it ends.
+/// One planned entry of an export: it is listed from its start on, and its null fields are set at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedEntry {
-    /// When it starts; before that the entry is not listed.
+    /// When it starts and is listed.
     pub starts: SystemTime,
     /// How long it runs.
     pub takes: Duration,
     /// How many rows it has exported at its end.
     pub rows: u64,
-    /// Whether it ends well.
+    /// Whether it succeeds.
     pub succeeds: bool,
 }
 
-/// An export as a test wants it: its entries start together and end one after another, the last one at the end.
+/// An export whose entries start together and end one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExportPlan {
-    /// How long it takes until the entries are listed.
+    /// Time until the entries are listed.
     pub delay: Duration,
-    /// How long it takes from then on until the last entry has ended.
+    /// Time from then until the last entry ends.
     pub takes: Duration,
     /// How many entries it has.
     pub entries: u32,
     /// How many rows each entry has exported at its end.
     pub rows: u64,
-    /// Whether the entries end well.
+    /// Whether the entries succeed.
     pub succeeds: bool,
 }
 
 impl ExportPlan {
     fn entries(&self, now: SystemTime) -> Vec<PlannedEntry> {
         let Self { delay, takes, entries, rows, succeeds } = *self;
-        // A start beyond the end of time never comes.
+        // A start beyond the range of the clock never comes.
         let Some(starts) = now.checked_add(delay) else { return Vec::new() };
         let share = |number| takes.checked_mul(number).map_or(takes, |sum| sum / entries);
         (1..=entries).map(|number| PlannedEntry { starts, takes: share(number), rows, succeeds }).collect()
@@ -59,12 +59,12 @@ impl ExportPlan {
 pub(super) struct Exports(RwLock<HashMap<i64, Vec<PlannedEntry>>>);
 
 impl Exports {
-    /// Plans an export, in place of one with the same id.
+    /// Plans an export; it replaces one with the same id.
     pub(super) fn plan(&self, id: i64, entries: Vec<PlannedEntry>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, entries);
     }
 
-    /// Starts an export, with an id that no other has if none is given; the id is the answer.
+    /// Starts an export with the given id or a free one, and returns the id.
     pub(super) fn start(&self, id: Option<i64>, plan: &ExportPlan, now: SystemTime) -> i64 {
         let mut plans = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !plans.contains_key(id))).unwrap_or(FIRST_ID);
@@ -72,7 +72,7 @@ impl Exports {
         id
     }
 
-    /// What is known of an export at this time; none for an id that was never planned.
+    /// The state of an export at this time; none for an unknown id.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
         let plans = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let started = plans.get(&id)?.iter().filter(|entry| entry.starts <= now);
@@ -88,12 +88,12 @@ pub(super) fn export_data(entries: Vec<ExportEntry>) -> ExportData {
 
 impl PlannedEntry {
     fn at(&self, now: SystemTime, switches: &Switches) -> ExportEntry {
-        // An end beyond the end of time never comes.
+        // An end beyond the range of the clock never comes.
         match self.starts.checked_add(self.takes).filter(|end| *end <= now) {
             None => ExportEntry {
                 export_status: STATUS_RUNNING,
                 exported_rows: None,
-                start_time: written(self.starts),
+                start_time: formatted(self.starts),
                 end_time: None,
                 durations: Value::Null,
                 response_code: Value::Null,
@@ -109,8 +109,8 @@ impl PlannedEntry {
                 ExportEntry {
                     export_status,
                     exported_rows: Some(self.rows),
-                    start_time: written(self.starts),
-                    end_time: Some(written(end)),
+                    start_time: formatted(self.starts),
+                    end_time: Some(formatted(end)),
                     durations: shaped(milliseconds, "ms", switches),
                     response_code: shaped(code, "", switches),
                     response_message: message.into(),
@@ -120,7 +120,7 @@ impl PlannedEntry {
     }
 }
 
-/// A number, or the text of it with its unit.
+/// A number, or a string with its unit.
 fn shaped(number: u64, unit: &str, switches: &Switches) -> Value {
     match switches.finished_types {
         FinishedTypes::Plain => number.into(),
@@ -129,7 +129,7 @@ fn shaped(number: u64, unit: &str, switches: &Switches) -> Value {
 }
 
 /// ISO 8601, UTC, with milliseconds.
-fn written(time: SystemTime) -> String {
+fn formatted(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).unwrap_or_default().to_zoned(TimeZone::UTC);
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }

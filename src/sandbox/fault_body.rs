@@ -1,6 +1,4 @@
-//! An answer on its way out: it passes as it is, or a fault cuts it, holds it up or lets it drip.
-//!
-//! It deals in bytes of a body; which fault it is and what stands in the body was decided before.
+//! A response body that a fault may cut off, stall or slow down.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,73 +12,66 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::connection_state::{ConnectionState, Ending};
-use super::faults::InForce;
+use super::faults::{ActiveFault, FaultKind};
 
-/// A body that tells its line when it is through.
-pub(super) struct Outgoing {
+/// A response body that reports its end to its connection.
+pub(super) struct FaultBody {
     body: Body,
-    line: Arc<ConnectionState>,
-    mishap: Option<Mishap>,
+    connection: Arc<ConnectionState>,
+    body_fault: Option<BodyFault>,
 }
 
-/// What happens to a body on its way.
-pub(super) struct Mishap {
+/// A fault of a body.
+pub(super) struct BodyFault {
     event: Event,
-    /// Bytes that were taken from the body and not sent.
+    /// Bytes read from the body and not yet sent.
     held: Bytes,
-    /// The fault until it has changed this answer.
-    fault: Option<Arc<InForce>>,
-    /// The end of the fault, after which the rest passes.
+    /// The fault, until its hit is recorded.
+    fault: Option<Arc<ActiveFault>>,
+    /// Ready once the fault has ended; the rest is then sent unchanged.
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 enum Event {
-    /// After so many bytes the connection ends.
+    /// Closes the connection after so many bytes.
     End { left: usize, ending: Ending },
-    /// After so many bytes nothing is sent.
+    /// Sends nothing more after so many bytes.
     Stall { left: usize },
-    /// Pieces of so many bytes are sent with a pause between them.
+    /// Sends pieces of so many bytes with a pause between them.
     Drip { most: usize, pause: Duration, until: Option<Pin<Box<Sleep>>> },
 }
 
-impl Mishap {
-    fn new(event: Event, fault: Arc<InForce>) -> Self {
+impl BodyFault {
+    /// What the fault does to a body; none when it affects no body.
+    pub(super) fn new(fault: Arc<ActiveFault>) -> Option<Self> {
+        let event = match fault.fault.kind {
+            FaultKind::Reset { after_bytes: Some(left) } => Event::End { left, ending: Ending::Reset },
+            FaultKind::Cut { after_bytes: Some(left) } => Event::End { left, ending: Ending::Close },
+            FaultKind::Stall { after_bytes: Some(left) } => Event::Stall { left },
+            FaultKind::Drip { chunk_bytes: most, pause } => Event::Drip { most, pause, until: None },
+            _ => return None,
+        };
         let ended = Box::pin(fault.ended().clone().cancelled_owned());
-        Self { event, held: Bytes::new(), fault: Some(fault), ended }
+        Some(Self { event, held: Bytes::new(), fault: Some(fault), ended })
     }
 
-    /// The connection ends after so many bytes.
-    pub(super) fn end(left: usize, ending: Ending, fault: Arc<InForce>) -> Self {
-        Self::new(Event::End { left, ending }, fault)
-    }
-
-    /// Nothing is sent after so many bytes.
-    pub(super) fn stall(left: usize, fault: Arc<InForce>) -> Self {
-        Self::new(Event::Stall { left }, fault)
-    }
-
-    /// Pieces of at most so many bytes are sent with a pause between them.
-    pub(super) fn drip(most: usize, pause: Duration, fault: Arc<InForce>) -> Self {
-        Self::new(Event::Drip { most, pause, until: None }, fault)
-    }
-
-    /// How many bytes may be sent now; pending while none may.
-    fn poll_allowance(&mut self, context: &mut Context<'_>, line: &ConnectionState) -> Poll<usize> {
+    /// How many bytes may be sent now; pending while none.
+    fn poll_allowed(&mut self, context: &mut Context<'_>, connection: &ConnectionState) -> Poll<usize> {
         match &mut self.event {
             Event::End { left: 0, ending } => {
-                self.fault.take().inspect(|fault| fault.has_changed_one());
-                line.end_when_sent(*ending);
+                self.fault.take().inspect(|fault| fault.record_hit());
+                connection.close_after_flush(*ending);
                 Poll::Pending
             }
             Event::End { left, .. } => Poll::Ready(*left),
             _ if self.ended.as_mut().poll(context).is_ready() => Poll::Ready(usize::MAX),
             Event::Stall { left: 0 } => {
-                self.fault.take().inspect(|fault| fault.has_changed_one());
+                self.fault.take().inspect(|fault| fault.record_hit());
                 Poll::Pending
             }
             Event::Stall { left } => Poll::Ready(*left),
             Event::Drip { most, until, .. } => {
-                self.fault.take().inspect(|fault| fault.has_changed_one());
+                self.fault.take().inspect(|fault| fault.record_hit());
                 if let Some(until) = until {
                     ready!(until.as_mut().poll(context));
                 }
@@ -89,8 +80,8 @@ impl Mishap {
         }
     }
 
-    /// Takes what may be sent from what is held back.
-    fn part(&mut self, allowed: usize) -> Bytes {
+    /// Takes up to `allowed` bytes of those held back.
+    fn take(&mut self, allowed: usize) -> Bytes {
         let bytes = self.held.split_to(allowed.min(self.held.len()));
         match &mut self.event {
             Event::End { left, .. } | Event::Stall { left } => *left = left.saturating_sub(bytes.len()),
@@ -100,43 +91,43 @@ impl Mishap {
     }
 }
 
-impl Outgoing {
-    /// A body with what happens to it.
-    pub(super) fn new(body: Body, line: Arc<ConnectionState>, mishap: Option<Mishap>) -> Self {
-        Self { body, line, mishap }
+impl FaultBody {
+    /// A body with its fault, if any.
+    pub(super) fn new(body: Body, connection: Arc<ConnectionState>, body_fault: Option<BodyFault>) -> Self {
+        Self { body, connection, body_fault }
     }
 
     fn held(&self) -> usize {
-        self.mishap.as_ref().map_or(0, |mishap| mishap.held.len())
+        self.body_fault.as_ref().map_or(0, |body_fault| body_fault.held.len())
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for FaultBody {
     fn drop(&mut self) {
-        self.line.has_answered();
+        self.connection.on_response_written();
     }
 }
 
-impl HttpBody for Outgoing {
+impl HttpBody for FaultBody {
     type Data = Bytes;
     type Error = axum::Error;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
         let body = Pin::new(&mut this.body);
-        let Some(mishap) = &mut this.mishap else { return body.poll_frame(context) };
-        // Only who has more to send can be kept from it: a body that ends here has passed whole.
-        if mishap.held.is_empty() {
+        let Some(body_fault) = &mut this.body_fault else { return body.poll_frame(context) };
+        // A fault takes effect only if more bytes follow: a body that ends here is complete.
+        if body_fault.held.is_empty() {
             match ready!(body.poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => mishap.held = bytes,
+                    Ok(bytes) => body_fault.held = bytes,
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
                 end => return Poll::Ready(end),
             }
         }
-        let allowed = ready!(mishap.poll_allowance(context, &this.line));
-        Poll::Ready(Some(Ok(Frame::data(mishap.part(allowed)))))
+        let allowed = ready!(body_fault.poll_allowed(context, &this.connection));
+        Poll::Ready(Some(Ok(Frame::data(body_fault.take(allowed)))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -156,25 +147,25 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::sandbox::faults::{Fault, FaultKind};
-    use crate::sandbox::limits::Limits;
+    use crate::sandbox::faults::Fault;
+    use crate::sandbox::options::Limits;
 
-    /// What is sent of a body that does not know its length, and whether the connection was to end.
+    /// The bytes sent of a body of unknown length, and how the connection is closed.
     async fn sent(left: usize) -> (Vec<u8>, Option<Ending>) {
         let parts = ["one ", "two"].map(|part| Ok::<_, axum::Error>(Bytes::from(part)));
         let body = Body::from_stream(futures_util::stream::iter(parts));
-        let line = Arc::new(ConnectionState::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
-        let fault = Arc::new(InForce::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
-        let mishap = Mishap::end(left, Ending::Close, Arc::clone(&fault));
-        let mut outgoing = Outgoing::new(body, Arc::clone(&line), Some(mishap));
+        let connection = Arc::new(ConnectionState::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
+        let fault = Arc::new(ActiveFault::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
+        let body_fault = BodyFault::new(fault);
+        let mut body = FaultBody::new(body, Arc::clone(&connection), body_fault);
         let mut sent = Vec::new();
-        while line.ending().is_none() {
-            let Ok(Some(frame)) = tokio::time::timeout(Duration::from_millis(50), outgoing.frame()).await else {
+        while connection.ending().is_none() {
+            let Ok(Some(frame)) = tokio::time::timeout(Duration::from_millis(50), body.frame()).await else {
                 break;
             };
             sent.extend(frame.unwrap().into_data().unwrap());
         }
-        (sent, line.ending())
+        (sent, connection.ending())
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
-//! Faults on request: which are in force, which requests they meet, and how often they did.
+//! Injected faults: which are active, which requests they match, and how often.
 //!
-//! Here is only who is met; what a fault does to the answer is done by the reception and the outgoing answer.
+//! The middleware and `fault_body` apply them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,38 +11,38 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Kind, Result};
 
-/// A fault and the requests that it meets.
+/// A fault and the requests that it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What goes wrong.
     pub kind: FaultKind,
-    /// The path it is for; none is all paths.
+    /// The path it matches; none is every path.
     pub path: Option<String>,
-    /// How many requests pass before it begins.
+    /// How many matching requests pass unchanged first.
     pub after: u64,
-    /// How many requests it meets before it lets all pass; none is without end.
+    /// How many requests it affects; none is unlimited.
     pub times: Option<u64>,
 }
 
-/// What goes wrong with an answer. Bytes are those of its body; none means that not even its head is sent.
+/// What goes wrong with a response. Bytes are those of its body; none means that not even its head is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The connection is reset. An answer that is no longer than this passes whole.
+    /// Resets the connection. A response that is no longer than `after_bytes` passes unchanged.
     Reset {
-        /// After this much.
+        /// After so many bytes.
         after_bytes: Option<usize>,
     },
-    /// The connection is closed properly, whatever length was promised. An answer that is no longer passes whole.
+    /// Closes the connection, whatever `Content-Length` says. A shorter response passes unchanged.
     Cut {
-        /// After this much.
+        /// After so many bytes.
         after_bytes: Option<usize>,
     },
-    /// Nothing more is sent until the fault ends.
+    /// Sends nothing more until the fault ends.
     Stall {
-        /// After this much.
+        /// After so many bytes.
         after_bytes: Option<usize>,
     },
-    /// Another answer is given, and the service is not asked.
+    /// Sends this response; the service does not handle the request.
     Status {
         /// HTTP status.
         status: u16,
@@ -51,22 +51,22 @@ pub enum FaultKind {
         /// The body; none is an envelope, for 403 the permission failure of section 7.
         body: Option<String>,
     },
-    /// The answer begins later.
+    /// Delays the response.
     Delay(Duration),
-    /// The answer comes in small pieces.
+    /// Sends the body in small pieces.
     Drip {
         /// Most bytes of a piece.
         chunk_bytes: usize,
         /// Time between pieces.
         pause: Duration,
     },
-    /// The code of a success stands last and is another one.
+    /// Moves the `code` of a success to the end and changes it.
     LateCode(i64),
 }
 
 impl FaultKind {
-    /// Whether it changes every answer, already before its first byte.
-    pub(super) const fn is_before_the_answer(&self) -> bool {
+    /// Whether it takes effect before the first byte of a response.
+    pub(super) const fn applies_before_response(&self) -> bool {
         matches!(
             self,
             Self::Status { .. }
@@ -79,38 +79,38 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// A fault that meets every request.
+    /// A fault that matches every request.
     #[must_use]
     pub const fn new(kind: FaultKind) -> Self {
         Self { kind, path: None, after: 0, times: None }
     }
 
-    /// The same fault for one path alone.
+    /// The same fault for one path only.
     #[must_use]
     pub fn on(self, path: &str) -> Self {
         Self { path: Some(path.to_owned()), ..self }
     }
 
-    /// The same fault, which begins when so many requests have passed.
+    /// The same fault, after so many requests.
     #[must_use]
     pub fn after(self, after: u64) -> Self {
         Self { after, ..self }
     }
 
-    /// The same fault, which meets so many requests at most.
+    /// The same fault, for so many requests at most.
     #[must_use]
     pub fn times(self, times: u64) -> Self {
         Self { times: Some(times), ..self }
     }
 
-    /// Refuses what could meet nothing or cannot be sent.
+    /// Rejects a fault that can match nothing or cannot be sent.
     fn check(&self) -> Result<()> {
         let refused = |problem: String| Err(Error::new(Kind::Config, format!("fault: {problem}")));
         if let Some(path) = self.path.as_ref().filter(|path| !path.starts_with('/')) {
             return refused(format!("path `{path}` does not begin with /"));
         }
         if let FaultKind::Status { status: status @ (204 | 304), body: Some(_), .. } = self.kind {
-            return refused(format!("an answer of status {status} has no body"));
+            return refused(format!("a response with status {status} has no body"));
         }
         if self.times == Some(0) {
             return refused("times must be 1 or more".to_owned());
@@ -118,34 +118,34 @@ impl Fault {
         match self.kind {
             FaultKind::Drip { chunk_bytes: 0, .. } => refused("chunk_bytes must be 1 or more".to_owned()),
             FaultKind::Status { status, .. } if !(200..=599).contains(&status) => {
-                refused(format!("status {status} is not one of an answer, from 200 to 599"))
+                refused(format!("status {status} is not between 200 and 599"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// The faults in force, oldest first.
+/// The active faults, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Mutex<Vec<Arc<InForce>>>);
+pub(super) struct Faults(Mutex<Vec<Arc<ActiveFault>>>);
 
-/// A fault in force.
+/// An active fault with its counters.
 #[derive(Debug)]
-pub(super) struct InForce {
+pub(super) struct ActiveFault {
     pub(super) fault: Fault,
     seen: AtomicU64,
     hits: AtomicU64,
     ended: CancellationToken,
 }
 
-impl InForce {
+impl ActiveFault {
     pub(super) fn new(fault: Fault) -> Self {
         let (seen, hits, ended) = Default::default();
         Self { fault, seen, hits, ended }
     }
 
-    /// Whether this request is met. Every request that gets here is counted.
-    fn meets(&self, path: &str) -> bool {
+    /// Whether it affects a request for this path. Counts each request for its path.
+    fn matches(&self, path: &str) -> bool {
         if self.fault.path.as_ref().is_some_and(|wanted| wanted != path) {
             return false;
         }
@@ -155,48 +155,48 @@ impl InForce {
         self.fault.times.is_none_or(|times| number < times)
     }
 
-    /// Counts an answer that it has changed.
-    pub(super) fn has_changed_one(&self) {
+    /// Counts a response that it has changed.
+    pub(super) fn record_hit(&self) {
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether it is in force no more.
+    /// Cancelled once the fault has ended.
     pub(super) fn ended(&self) -> &CancellationToken {
         &self.ended
     }
 }
 
 impl Faults {
-    /// The first fault that meets a request for this path.
-    pub(super) fn meet(&self, path: &str) -> Option<Arc<InForce>> {
+    /// The first fault that affects a request for this path.
+    pub(super) fn next_match(&self, path: &str) -> Option<Arc<ActiveFault>> {
         let faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.iter().find(|each| each.meets(path)).map(Arc::clone)
+        faults.iter().find(|each| each.matches(path)).map(Arc::clone)
     }
 }
 
-/// A fault in force. It ends when this is dropped, but not by a forked child, whose copy it is not.
+/// An injected fault. Dropping it ends the fault, except in a forked child.
 pub struct Injected {
     faults: Arc<Faults>,
-    in_force: Arc<InForce>,
+    in_force: Arc<ActiveFault>,
     owner: u32,
 }
 
 impl Injected {
-    /// Brings a fault into force.
+    /// Activates a fault.
     pub(super) fn new(faults: &Arc<Faults>, fault: Fault) -> Result<Self> {
         fault.check()?;
-        let in_force = Arc::new(InForce::new(fault));
+        let in_force = Arc::new(ActiveFault::new(fault));
         faults.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&in_force));
         Ok(Self { faults: Arc::clone(faults), in_force, owner: std::process::id() })
     }
 
-    /// How many answers it has changed; one that passed whole is none of them.
+    /// How many responses it has changed; one that passed unchanged does not count.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.in_force.hits.load(Ordering::Relaxed)
     }
 
-    /// Ends the fault; answers that it holds up go on. A second call does nothing.
+    /// Ends the fault; stalled responses continue. A second call does nothing.
     pub fn end(&self) {
         if std::process::id() != self.owner {
             return;
@@ -227,35 +227,35 @@ impl fmt::Debug for Injected {
 mod tests {
     use super::*;
 
-    fn met(faults: &Faults, paths: &[&str]) -> Vec<Option<FaultKind>> {
-        let meet = |path: &&str| faults.meet(path).inspect(|each| each.has_changed_one());
-        paths.iter().map(|path| meet(path).map(|each| each.fault.kind.clone())).collect()
+    fn matched(faults: &Faults, paths: &[&str]) -> Vec<Option<FaultKind>> {
+        let next_match = |path: &&str| faults.next_match(path).inspect(|each| each.record_hit());
+        paths.iter().map(|path| next_match(path).map(|each| each.fault.kind.clone())).collect()
     }
 
     #[test]
-    fn a_fault_waits_for_its_turn_and_has_had_enough() {
+    fn a_fault_passes_over_requests_before_after_and_beyond_times() {
         let faults = Arc::new(Faults::default());
         let code = FaultKind::LateCode(301);
         let injected = Injected::new(&faults, Fault::new(code.clone()).on("/a").after(1).times(2)).unwrap();
         let expected = [None, None, Some(code.clone()), Some(code), None];
-        assert_eq!(met(&faults, &["/a", "/b", "/a", "/a", "/a"]), expected);
+        assert_eq!(matched(&faults, &["/a", "/b", "/a", "/a", "/a"]), expected);
         assert_eq!(injected.hits(), 2);
     }
 
     #[test]
-    fn the_first_fault_wins_and_the_next_counts_only_what_it_sees() {
+    fn the_first_fault_wins_and_the_next_counts_only_the_rest() {
         let faults = Arc::new(Faults::default());
         let (first, second) = (FaultKind::LateCode(1), FaultKind::LateCode(2));
         let outer = Injected::new(&faults, Fault::new(first.clone()).times(1)).unwrap();
         let inner = Injected::new(&faults, Fault::new(second.clone()).after(1)).unwrap();
-        assert_eq!(met(&faults, &["/a", "/a", "/a"]), [Some(first), None, Some(second)]);
+        assert_eq!(matched(&faults, &["/a", "/a", "/a"]), [Some(first), None, Some(second)]);
         drop(inner);
-        assert_eq!(met(&faults, &["/a"]), [None]);
+        assert_eq!(matched(&faults, &["/a"]), [None]);
         assert_eq!(outer.hits(), 1);
     }
 
     #[test]
-    fn what_could_not_happen_is_refused() {
+    fn impossible_faults_are_refused() {
         let faults = Arc::new(Faults::default());
         let fault = Fault::new(FaultKind::LateCode(1));
         let status = |status| Fault::new(FaultKind::Status { status, retry_after: None, body: None });
@@ -265,6 +265,6 @@ mod tests {
         for wrong in [fault.clone().on("search"), fault.times(0), status(99), status(600), drip, bodily] {
             assert_eq!(Injected::new(&faults, wrong).unwrap_err().kind(), Kind::Config);
         }
-        assert!(faults.meet("/a").is_none());
+        assert!(faults.next_match("/a").is_none());
     }
 }

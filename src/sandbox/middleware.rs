@@ -1,126 +1,143 @@
-//! What every request meets on its way in and its answer on the way out: guard, log, limits, faults.
-//!
-//! It leads a request to its route and back; what an operation means is the service's matter.
+//! Runs around every request: host check, request log, limits and faults.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderValue, StatusCode, header, request::Parts};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::connection_state::{ConnectionState, Ending};
-use super::fault_body::{Mishap, Outgoing};
-use super::faults::{FaultKind, InForce};
+use super::fault_body::{BodyFault, FaultBody};
+use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
 use super::request_log::Entry;
 use super::routes::Shared;
-use super::{body, guard, synthetic_response};
+use super::synthetic_response;
 
-/// Receives a request and sends its answer.
+/// Most bytes of a body; the rest is not read.
+pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Passes a request to its route and returns the response.
 pub(super) async fn receive(
     State(shared): State<Shared>,
-    Extension(line): Extension<Arc<ConnectionState>>,
+    Extension(connection): Extension<Arc<ConnectionState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    line.has_head();
+    connection.on_head();
     let (head, body) = request.into_parts();
-    let (answer, mishap) = if let Err(refusal) = guard::check(&head, &shared.access, line.local) {
-        // Nothing of it is written down: strangers could push what a test asks for out of the log.
+    let (answer, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
+        // Not logged: foreign pages could push the requests of a test out of the log.
         (refused(&shared, &refusal), None)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let (answer, mishap) = serve(&shared, &line, &entry, head, body, next).await;
-        entry.has_status(answer.status().as_u16());
-        (answer, mishap)
+        let (answer, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
+        entry.set_status(answer.status().as_u16());
+        (answer, body_fault)
     };
-    answer.map(|body| Body::new(Outgoing::new(body, line, mishap)))
+    answer.map(|body| Body::new(FaultBody::new(body, connection, body_fault)))
 }
 
-/// The answer to a request that the guard has let in.
+/// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
-    line: &ConnectionState,
+    connection: &ConnectionState,
     entry: &Entry,
     mut head: Parts,
     body: Body,
     next: Next,
-) -> (Response, Option<Mishap>) {
-    let body = match body::read(&head.headers, body, shared.limits.body).await {
+) -> (Response, Option<BodyFault>) {
+    let body = match read_body(&head.headers, body, shared.limits.body).await {
         Ok(body) => body,
         Err(refusal) => return (refused(shared, &refusal), None),
     };
-    entry.has_body(&body);
-    line.has_request();
-    let fault = shared.service.faults.meet(head.uri.path());
+    entry.set_body(&body);
+    connection.on_request();
+    let fault = shared.service.faults.next_match(head.uri.path());
     if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
-        // Its envelope is rewritten, so it has to be readable.
+        // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);
     }
     let request = Request::from_parts(head, body.into());
-    (answer(shared, line, fault.as_deref(), next.run(request)).await, fault.and_then(mishap))
+    (answer(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
 }
 
-/// The answer to a request that was not read to its end.
+/// Reads a body within a time limit.
+async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<Bytes, Refusal> {
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        let problem = "Content-Encoding: the body must be sent as it is".to_owned();
+        return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
+    }
+    let too_large = || {
+        let problem = format!("the body is larger than {BODY_LIMIT} bytes");
+        Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem)
+    };
+    // A `Content-Length` that is too large is rejected at once; a body without one is counted.
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(within, Limited::new(body, BODY_LIMIT).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Refusal::malformed("the body was cut off")),
+        Err(_) => {
+            let problem = format!("the body did not arrive within {} seconds", within.as_secs_f64());
+            Err(Refusal::Problem(StatusCode::REQUEST_TIMEOUT, problem))
+        }
+    }
+}
+
+/// The response to a request that was not read to its end.
 fn refused(shared: &Shared, refusal: &Refusal) -> Response {
     let mut answer = refusal.answer(&shared.service.switches).into_response();
-    // What was not read of the request looks like the next one.
+    // Unread bytes of this request would be parsed as the next one.
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
-/// The answer of the service, in time, or what a fault makes of it before its first byte.
+/// The response of the service within its time limit, or that of a fault.
 async fn answer(
     shared: &Shared,
-    line: &ConnectionState,
-    fault: Option<&InForce>,
+    connection: &ConnectionState,
+    fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
 ) -> Response {
-    if let Some(fault) = fault.filter(|fault| fault.fault.kind.is_before_the_answer()) {
-        fault.has_changed_one();
+    if let Some(fault) = fault.filter(|fault| fault.fault.kind.applies_before_response()) {
+        fault.record_hit();
     }
     match fault.map(|fault| (&fault.fault.kind, fault.ended())) {
-        Some((FaultKind::Reset { after_bytes: None }, _)) => never(line, Ending::Reset).await,
-        Some((FaultKind::Cut { after_bytes: None }, _)) => never(line, Ending::Close).await,
+        Some((FaultKind::Reset { after_bytes: None }, _)) => never(connection, Ending::Reset).await,
+        Some((FaultKind::Cut { after_bytes: None }, _)) => never(connection, Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
-        // A fault that ends early holds nothing up any longer.
+        // Ending the fault ends the delay.
         Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
         Some((FaultKind::Status { status, retry_after, body }, _)) => {
             return synthetic_response::status(*status, *retry_after, body.clone(), &shared.service.switches);
         }
         _ => {}
     }
-    // It was asked for, so it does not count as time that the service needs.
+    // Configured latency does not count towards the time limit.
     tokio::time::sleep(shared.service.switches.latency).await;
     let answer = tokio::time::timeout(shared.limits.answer, service).await.unwrap_or_else(|_| {
-        let problem = format!("the sandbox did not answer within {} seconds", shared.limits.answer.as_secs_f64());
+        let problem = format!("the sandbox sent no response within {} seconds", shared.limits.answer.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
         refusal.answer(&shared.service.switches).into_response()
     });
     let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else { return answer };
     let (answer, is_changed) = synthetic_response::late_code(answer, *code).await;
     if is_changed {
-        fault.has_changed_one();
+        fault.record_hit();
     }
     answer
 }
 
-/// Ends the connection instead of answering.
-async fn never(line: &ConnectionState, ending: Ending) {
-    line.end(ending);
+/// Closes the connection without a response.
+async fn never(connection: &ConnectionState, ending: Ending) {
+    connection.close_now(ending);
     std::future::pending::<()>().await;
-}
-
-/// What happens to the body of an answer.
-fn mishap(fault: Arc<InForce>) -> Option<Mishap> {
-    match fault.fault.kind {
-        FaultKind::Reset { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Reset, fault)),
-        FaultKind::Cut { after_bytes: Some(bytes) } => Some(Mishap::end(bytes, Ending::Close, fault)),
-        FaultKind::Stall { after_bytes: Some(bytes) } => Some(Mishap::stall(bytes, fault)),
-        FaultKind::Drip { chunk_bytes, pause } => Some(Mishap::drip(chunk_bytes, pause, fault)),
-        _ => None,
-    }
 }

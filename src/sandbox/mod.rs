@@ -1,11 +1,10 @@
-//! The embedded service: both operations of the document on loopback, for development and tests.
+//! The sandbox: both operations of the API specification on loopback, for development and tests.
 //!
-//! It shares `contract` and `error` with the rest and nothing else, so that a misreading of the document
-//! cannot pass on both sides. From outside to inside: `server`, `connections` and `wire` (sockets), `reception`
-//! and `routes` (HTTP), `service` (operations), `request` (reading and checking), `store`, `exports`, `tokens`.
+//! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
+//! to inside: `server`, `connections` and `wire` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
+//! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;
-mod body;
 mod connection_state;
 mod connections;
 mod days;
@@ -13,10 +12,6 @@ pub mod demo;
 mod exports;
 mod fault_body;
 mod faults;
-mod guard;
-mod limits;
-mod lingering_close;
-mod load;
 mod middleware;
 mod objects;
 mod openapi;
@@ -46,11 +41,10 @@ use tokio_util::sync::CancellationToken;
 pub use access::Access;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
-pub use limits::Limits;
-pub use load::Load;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
-pub use options::{Clock, Options};
-pub use request_log::Received;
+pub use options::{Clock, Limits, Options};
+pub use request_log::LoggedRequest;
+pub use store::Load;
 
 use self::routes::Shared;
 use self::server::Server;
@@ -58,10 +52,9 @@ use self::service::Service;
 use self::store::Store;
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// A running service. Dropping it begins to stop it; `stop` also waits for the end.
+/// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
-/// In a process forked from the one that started it, it does nothing: it neither stops nor frees what the
-/// parent goes on using, and its methods say so.
+/// In a forked child its methods return `ForkedHandle`, and dropping it leaves the parent's service alone.
 pub struct Sandbox {
     running: Arc<Running>,
     base_url: String,
@@ -81,28 +74,27 @@ impl Running {
 }
 
 impl Sandbox {
-    /// Starts a service; it answers as soon as this returns.
+    /// Starts a service. It accepts requests once this returns.
     ///
     /// # Errors
-    /// `Config` when others could reach it without being allowed, `Sandbox` when the port is taken, a switch has
-    /// no meaning, or the system gives no thread.
+    /// `Config` when `access` is unsafe, `Sandbox` when the port is taken, a switch is invalid or no thread can start.
     pub fn start(options: Options) -> Result<Self> {
         options.access.check()?;
         let stopping = CancellationToken::new();
         let store = Store::open(options.db.as_deref(), stopping.clone())?;
         for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
-            // A store that was used before may have more attributes of a customer.
+            // A customer in an existing store may have more attributes.
             if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
                 store.declare(&object)?;
             }
         }
-        let service = Service::new(store, options.switches, options.clock, options.longest_search)?;
+        let service = Service::new(store, options.switches, options.clock, options.search_timeout)?;
         let service = Arc::new(service);
         if let Some(demo) = options.demo {
             demo.fill(&service.store, &service.exports, service.clock.now())?;
         }
         if let Some(token) = &options.access.token {
-            service.tokens.admit(token, service.switches.scopes());
+            service.tokens.add(token, service.switches.scopes());
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
@@ -111,23 +103,22 @@ impl Sandbox {
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
     }
 
-    /// The address to which the paths of the document are added.
+    /// The base URL, without a path.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// All scopes that mean something here: those of the document, and those that switches name.
+    /// All known scopes: those of the specification and those that switches name.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         self.running.service.switches.scopes()
     }
 
-    /// Makes an access token with these scopes, which ends after `expires_in` or when it is revoked.
+    /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
     ///
     /// # Errors
-    /// `Config` for a scope that means nothing here, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked
-    /// child.
+    /// `Config` for an unknown scope, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
     pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
         let service = self.service()?;
         let known = service.switches.scopes();
@@ -138,7 +129,7 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
-    /// Takes a token out of force; whether it was known is the answer.
+    /// Revokes a token. Returns whether it was valid.
     ///
     /// # Errors
     /// As [`issue_token`](Self::issue_token).
@@ -146,16 +137,16 @@ impl Sandbox {
         Ok(self.service()?.tokens.revoke(token))
     }
 
-    /// Adds a business object, which then can be loaded and searched. The same again changes nothing, and one that
-    /// has no rows may be declared anew with other attributes, but for promotion codes.
+    /// Declares a business object, which then can be loaded and searched. Declaring it again changes nothing; an object
+    /// without rows can be declared with other attributes, except promotion codes.
     ///
     /// # Errors
-    /// `Sandbox` when its name or id is taken or an attribute cannot be; else as [`issue_token`](Self::issue_token).
+    /// `Sandbox` when its name or id is taken or an attribute is invalid; else as [`issue_token`](Self::issue_token).
     pub fn declare(&self, object: &BusinessObject) -> Result<()> {
         self.service()?.store.declare(object)
     }
 
-    /// Adds rows to an object, all or none: each has one cell for each declared attribute. Their number is the answer.
+    /// Adds rows to an object, all or none, and returns their number. A row has one cell for each declared attribute.
     ///
     /// # Errors
     /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
@@ -165,17 +156,15 @@ impl Sandbox {
         load.finish(false)
     }
 
-    /// Begins to add rows to an object, which come part by part. The service goes on meanwhile, and none of them is
-    /// found before they all are.
+    /// Begins a load of rows in several parts. Searches go on meanwhile and see all of the rows or none.
     ///
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn begin_load(&self, object: &str) -> Result<Load> {
-        let gathered = self.service()?.store.gather(object)?;
-        Ok(Load::new(Arc::clone(&self.running.service), gathered))
+        Load::begin(&self.service()?.store, object)
     }
 
-    /// Takes all rows of an object away; their number is the answer.
+    /// Deletes all rows of an object and returns their number.
     ///
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
@@ -183,7 +172,7 @@ impl Sandbox {
         self.service()?.store.clear(object)
     }
 
-    /// Plans a segment export, in place of one with the same id.
+    /// Plans a segment export; it replaces one with the same id.
     ///
     /// # Errors
     /// As [`issue_token`](Self::issue_token).
@@ -192,7 +181,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Starts a segment export, whose stages follow from the clock; its id is the answer.
+    /// Starts a segment export and returns its id. Its state follows from the clock.
     ///
     /// # Errors
     /// As [`issue_token`](Self::issue_token).
@@ -201,24 +190,24 @@ impl Sandbox {
         Ok(service.exports.start(id, plan, service.clock.now()))
     }
 
-    /// Brings a fault into force, until what is returned is dropped. The first fault that meets a request has it.
+    /// Injects a fault until the returned handle is dropped. The first matching fault applies to a request.
     ///
     /// # Errors
-    /// `Config` for a fault that cannot be; else as [`issue_token`](Self::issue_token).
+    /// `Config` for an invalid fault; else as [`issue_token`](Self::issue_token).
     pub fn inject(&self, fault: Fault) -> Result<Injected> {
         Injected::new(&self.service()?.faults, fault)
     }
 
-    /// The latest requests that were received, oldest first, 10,000 at most; also those that were refused.
+    /// The latest 10,000 requests, oldest first, refused ones included.
     ///
     /// # Errors
-    /// `ForkedHandle` in a forked child. A sandbox that was stopped still tells.
-    pub fn requests(&self) -> Result<Vec<Received>> {
+    /// `ForkedHandle` in a forked child. Works after [`stop`](Self::stop).
+    pub fn requests(&self) -> Result<Vec<LoggedRequest>> {
         self.check_process()?;
         Ok(self.running.service.log.requests())
     }
 
-    /// Forgets the requests that were received.
+    /// Clears the request log.
     ///
     /// # Errors
     /// As [`requests`](Self::requests).
@@ -228,7 +217,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Stops the service and closes its port within two seconds; a second call does nothing, as in a forked child.
+    /// Stops the service and closes its port within two seconds. A second call does nothing.
     pub fn stop(&self) {
         if !self.is_forked() {
             self.running.stop();
@@ -247,7 +236,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The service while it may be used. Nothing of it is touched, not even a lock, before the process is known.
+    /// The service, if it is usable. Checks the process before it takes any lock: a lock copied by a fork may be held.
     fn service(&self) -> Result<&Service> {
         self.check_process()?;
         if self.running.server.is_stopped() {
@@ -264,10 +253,10 @@ fn stopped() -> Error {
 impl Drop for Sandbox {
     fn drop(&mut self) {
         if self.is_forked() {
-            // The child's copies of thread, runtime and connections belong to no thread here: they are left alone.
+            // The threads of the runtime do not exist in the child: dropping it could block.
             std::mem::forget(Arc::clone(&self.running));
         } else {
-            // Nobody asked to wait, and whoever drops it may hold the interpreter.
+            // No waiting here: the thread may hold the GIL.
             self.running.server.cancel();
         }
     }

@@ -1,6 +1,4 @@
-//! Business objects as the store knows them: id, name and typed attributes; and the cells of a row.
-//!
-//! It holds what may be stored and says why something may not; how it is stored is the store's matter.
+//! Business objects with typed attributes, the cells of a row, and their validation.
 
 use std::fmt;
 
@@ -13,10 +11,10 @@ use crate::contract::condition::{DATETIME, NUMBER, STRING};
 use crate::contract::{business_object, codes};
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// How the document writes a time: `YYYY-MM-DD HH:MM:SS`.
+/// The format of times on the wire: `YYYY-MM-DD HH:MM:SS`.
 pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Most attributes of an object: what every build of the database can hold and find at once.
+/// Most attributes of an object: below the column limit of every `SQLite` build.
 const MAX_ATTRIBUTES: usize = 1_000;
 
 /// A business object that can be searched.
@@ -26,7 +24,7 @@ pub struct BusinessObject {
     pub id: i64,
     /// `itemTypeName`.
     pub name: String,
-    /// The attributes; the first one identifies a record, is unique and gives the order of the answers.
+    /// The attributes; the first one identifies a record, is unique and orders the results.
     pub attributes: Vec<Attribute>,
 }
 
@@ -35,31 +33,31 @@ pub struct BusinessObject {
 pub struct Attribute {
     /// Name on the wire.
     pub name: String,
-    /// What its values are.
+    /// Type of its values.
     pub kind: AttributeKind,
 }
 
-/// What the values of an attribute are; all but the identifying one may be null.
+/// Type of an attribute; all but the identifying one may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeKind {
-    /// A text.
+    /// A string.
     Text,
-    /// A whole number or one with a fraction.
+    /// An integer or a float.
     Number,
-    /// A time in UTC, written `YYYY-MM-DD HH:MM:SS`.
+    /// A UTC time, formatted `YYYY-MM-DD HH:MM:SS`.
     Datetime,
 }
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Unset.
+    /// Null.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A float.
     Number(f64),
-    /// A text or a time.
+    /// A string or a time.
     Text(String),
 }
 
@@ -94,7 +92,7 @@ impl<C: Into<Cell>> From<Option<C>> for Cell {
 }
 
 impl Cell {
-    /// A time as so many seconds since 1970 (UTC); none outside the calendar of four-digit years.
+    /// The time of a Unix timestamp in seconds; none outside four-digit years.
     #[must_use]
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
         let time = DateTime::from(date(1970, 1, 1)).checked_add(SignedDuration::from_secs(seconds)).ok()?;
@@ -135,14 +133,14 @@ impl AttributeKind {
         }
     }
 
-    /// The kind of attribute that a `data_type` means.
+    /// The kind of attribute with this `data_type`.
     #[must_use]
     pub fn from_data_type(data_type: &str) -> Option<Self> {
         [Self::Text, Self::Number, Self::Datetime].into_iter().find(|kind| kind.data_type() == data_type)
     }
 
-    /// Why a cell may not be stored here, if so.
-    fn objection(self, cell: &Cell) -> Option<&'static str> {
+    /// What is wrong with a cell for this attribute, if anything.
+    fn type_problem(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell) {
             (_, Cell::Null) | (Self::Number, Cell::Integer(_)) | (Self::Text, Cell::Text(_)) => None,
             // JSON has no infinity.
@@ -152,13 +150,13 @@ impl AttributeKind {
                 (written.ok().as_ref() != Some(text))
                     .then_some("is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS")
             }
-            (Self::Number, Cell::Text(_)) => Some("is a text, not a number"),
-            (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a text"),
+            (Self::Number, Cell::Text(_)) => Some("is a string, not a number"),
+            (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a string"),
         }
     }
 }
 
-/// Whether a cell of numbers is unset or one of these.
+/// Whether a cell is null or one of these numbers.
 #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "the values are small integers")]
 fn is_one_of(cell: &Cell, values: &[(&str, i64)]) -> bool {
     values.iter().any(|(_, value)| match cell {
@@ -169,14 +167,14 @@ fn is_one_of(cell: &Cell, values: &[(&str, i64)]) -> bool {
     })
 }
 
-/// Values with their names, as messages tell them.
+/// Values with their names, for messages.
 pub(super) fn listed(values: &[(&str, i64)]) -> String {
     let values: Vec<String> = values.iter().map(|(name, value)| format!("{value} ({name})")).collect();
     values.join(", ")
 }
 
 impl BusinessObject {
-    /// A business object of attributes given as pairs of name and kind.
+    /// A business object with attributes given as pairs of name and kind.
     #[must_use]
     pub fn new(id: i64, name: &str, attributes: &[(&str, AttributeKind)]) -> Self {
         let attributes = attributes.iter().map(|(name, kind)| Attribute { name: (*name).to_owned(), kind: *kind });
@@ -202,8 +200,8 @@ impl BusinessObject {
         Self::new(business_object::CUSTOMER_ID, business_object::CUSTOMER_NAME, &attributes)
     }
 
-    /// The values that an attribute is limited to (section 8), where it is.
-    fn existing(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
+    /// The only values that an attribute may have (section 8), if limited.
+    fn allowed_values(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
         if self.id != business_object::PROMOTION_CODE_ID || attribute.kind != AttributeKind::Number {
             return None;
         }
@@ -214,12 +212,12 @@ impl BusinessObject {
         }
     }
 
-    /// Place and declaration of an attribute.
+    /// Index and declaration of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<(usize, &Attribute)> {
         self.attributes.iter().enumerate().find(|(_, attribute)| attribute.name == name)
     }
 
-    /// Refuses a declaration that no search could use.
+    /// Rejects an invalid declaration.
     pub(super) fn check(&self) -> Result<()> {
         let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
         if self.name.is_empty() {
@@ -232,26 +230,26 @@ impl BusinessObject {
             let count = self.attributes.len();
             return problem(&format!("it has {count} attributes; an object has at most {MAX_ATTRIBUTES}"));
         }
-        for (place, attribute) in self.attributes.iter().enumerate() {
+        for (index, attribute) in self.attributes.iter().enumerate() {
             let name = &attribute.name;
-            // `attrs` may come as a text of names divided by commas (section 4.1).
+            // `attrs` may be a comma-separated string (section 4.1).
             if name.is_empty() || name.contains(',') || name.trim() != name {
                 return problem(&format!("an attribute cannot be named `{name}`: no commas, no blanks around"));
             }
-            if self.attribute(name).is_some_and(|(first, _)| first != place) {
+            if self.attribute(name).is_some_and(|(first, _)| first != index) {
                 return problem(&format!("attribute `{name}` is declared twice"));
             }
         }
         Ok(())
     }
 
-    /// The error of a row, told by its number; the first one is 0.
+    /// An error about the row with this number, counted from 0.
     #[must_use]
     pub fn refusal(&self, row: usize, problem: &str) -> Error {
         Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
     }
 
-    /// Refuses a row that does not fit the declaration.
+    /// Rejects a row that does not match the declaration.
     pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
         let refused = |problem: String| self.refusal(number, &problem);
         if row.len() != self.attributes.len() {
@@ -261,14 +259,14 @@ impl BusinessObject {
             return Err(refused("the identifying attribute is null".to_owned()));
         }
         for (attribute, cell) in self.attributes.iter().zip(row) {
-            if let Some(objection) = attribute.kind.objection(cell) {
+            if let Some(type_problem) = attribute.kind.type_problem(cell) {
                 let shown = excerpt(&cell.to_string(), 60);
-                return Err(refused(format!("attribute `{}`: {shown} {objection}", attribute.name)));
+                return Err(refused(format!("attribute `{}`: {shown} {type_problem}", attribute.name)));
             }
-            if let Some(existing) = self.existing(attribute)
-                && !is_one_of(cell, existing)
+            if let Some(allowed_values) = self.allowed_values(attribute)
+                && !is_one_of(cell, allowed_values)
             {
-                let problem = format!("the number {cell} does not exist; there are {}", listed(existing));
+                let problem = format!("the number {cell} does not exist; there are {}", listed(allowed_values));
                 return Err(refused(format!("attribute `{}`: {problem}", attribute.name)));
             }
         }

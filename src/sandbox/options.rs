@@ -1,6 +1,4 @@
-//! What a sandbox is started with: where it listens, limits, switches, the clock, and the data it begins with.
-//!
-//! Plain settings; nothing here opens a socket or a store.
+//! Settings of a sandbox: address, limits, switches, clock and initial data.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,36 +7,35 @@ use std::time::{Duration, SystemTime};
 
 use super::access::Access;
 use super::demo::Demo;
-use super::limits::Limits;
 use super::switches::Switches;
 
 /// Settings of a [`Sandbox`](super::Sandbox).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// File that keeps objects and rows, made when it is not there; without it they are in memory.
+    /// Database file for objects and rows, created when missing; none keeps them in memory.
     pub db: Option<PathBuf>,
-    /// Where to listen and for whom.
+    /// Where to listen, and who may connect.
     pub access: Access,
     /// Port; 0 takes a free one.
     pub port: u16,
-    /// How much and how long clients may go on.
+    /// Limits on connections.
     pub limits: Limits,
-    /// The answers to what the document leaves open.
+    /// Behaviour that the specification leaves open.
     pub switches: Switches,
-    /// Where exports and tokens take the time from.
+    /// Time source of exports and tokens.
     pub clock: Clock,
-    /// The demo data to begin with, which goes into an empty store; without it the document's two objects are empty.
+    /// Demo data to load into an empty store; none leaves the two objects of the specification empty.
     pub demo: Option<Demo>,
-    /// How long a search may work before it is answered with 503; waiting for its reader does not count.
-    pub longest_search: Duration,
+    /// How long a search may run before it fails with 503; waiting for a slow reader does not count.
+    pub search_timeout: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (switches, clock) = (Switches::default(), Clock::default());
         let (access, limits) = (Access::default(), Limits::default());
-        let longest_search = Duration::from_secs(60);
-        Self { db: None, access, port: 0, limits, switches, clock, demo: None, longest_search }
+        let search_timeout = Duration::from_secs(60);
+        Self { db: None, access, port: 0, limits, switches, clock, demo: None, search_timeout }
     }
 }
 
@@ -50,17 +47,51 @@ impl Options {
     }
 }
 
-/// A source of the present time; by default the system's clock.
+/// Limits of a server. Every sandbox uses the defaults; tests shorten them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most connections at a time. One more replaces the one that is longest without a complete request, else one
+    /// whose client does not read its response.
+    pub connections: usize,
+    /// Longest time for the head of a request to arrive, also on a connection that is new.
+    pub head: Duration,
+    /// Longest time for the body of a request to arrive.
+    pub body: Duration,
+    /// Longest time for a response to begin.
+    pub answer: Duration,
+    /// Longest time between a response and the next request.
+    pub keep_alive: Duration,
+    /// How long data that arrives after the last response is read and discarded.
+    pub linger: Duration,
+    /// How long a client may read nothing of its response before its connection can be replaced.
+    pub stall: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 256,
+            head: Duration::from_secs(5),
+            body: Duration::from_secs(30),
+            answer: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(15),
+            linger: Duration::from_secs(5),
+            stall: Duration::from_secs(5),
+        }
+    }
+}
+
+/// A source of the current time; by default the system clock.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 
 impl Clock {
-    /// A clock that tells what the function says.
+    /// A clock that calls this function.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The present time.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         (self.0)()
@@ -76,5 +107,17 @@ impl Default for Clock {
 impl fmt::Debug for Clock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Clock(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults() {
+        let Limits { connections, head, body, answer, keep_alive, linger, stall } = Limits::default();
+        let seconds = [head, body, answer, keep_alive, linger, stall].map(|limit| limit.as_secs());
+        assert_eq!((connections, seconds), (256, [5, 30, 60, 15, 5, 5]));
     }
 }

@@ -1,25 +1,25 @@
-//! A search as the store understands it, and the one SQL statement it becomes.
+//! A search as the store runs it, and its SQL statement.
 //!
-//! It deals in places of declared attributes, never in names: no text of a request can reach the statement.
+//! Attributes are indexes, and values are parameters: no string of a request becomes part of the SQL.
 
 use super::switches::RowOrder;
 
-/// What to look for in one object.
+/// A search of one object.
 #[derive(Debug)]
 pub(super) struct Query {
-    /// Places of the attributes to return, in the order asked for.
+    /// Indexes of the attributes to return, in the requested order.
     pub(super) attributes: Vec<usize>,
-    /// A record is found when all tests of at least one group hold.
-    pub(super) groups: Vec<Vec<Test>>,
-    /// In which order.
+    /// A record matches when all predicates of at least one group hold.
+    pub(super) groups: Vec<Vec<Predicate>>,
+    /// Order of the records.
     pub(super) order: RowOrder,
-    /// How many at most.
+    /// Most records.
     pub(super) limit: Option<u64>,
 }
 
-/// A test of one attribute, named by its place. Null passes none of them.
+/// A predicate on one attribute, given by its index. Null never matches.
 #[derive(Debug)]
-pub(super) struct Test {
+pub(super) struct Predicate {
     pub(super) attribute: usize,
     pub(super) comparison: Comparison,
 }
@@ -27,26 +27,26 @@ pub(super) struct Test {
 /// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
-    /// It is one of a JSON array of values, or of texts which are given by the hexadecimal digits of their bytes.
+    /// One of a JSON array of values, or of a JSON array of hex-encoded strings.
     Among(String, Option<String>),
-    /// It is a time before this one.
+    /// A time before this one.
     Before(String),
-    /// It is this time or a later one.
+    /// This time or a later one.
     From(String),
-    /// It is the first time or a later one, and before the second.
+    /// The first time or a later one, and before the second.
     Between(String, String),
-    /// Nothing passes.
+    /// No value matches.
     Never,
 }
 
-/// A statement with its parameters, all of them texts.
+/// A statement with its parameters, all of them strings.
 #[derive(Debug)]
 pub(super) struct Statement {
     pub(super) sql: String,
     pub(super) parameters: Vec<String>,
 }
 
-/// Name of an attribute's column in the store.
+/// Column name of an attribute in the store.
 pub(super) fn column(attribute: usize) -> String {
     format!("a{attribute}")
 }
@@ -58,8 +58,8 @@ impl Query {
         let mut parameters = Vec::new();
         let mut groups = Vec::with_capacity(self.groups.len());
         for group in self.groups {
-            let tests: Vec<String> = group.into_iter().map(|test| test.sql(&mut parameters)).collect();
-            groups.push(balanced(&tests, "AND", "1"));
+            let predicates: Vec<String> = group.into_iter().map(|predicate| predicate.sql(&mut parameters)).collect();
+            groups.push(balanced(&predicates, "AND", "1"));
         }
         let condition = balanced(&groups, "OR", "0");
         let (columns, order) = (columns.join(", "), order(self.order));
@@ -69,7 +69,7 @@ impl Query {
     }
 }
 
-/// What the rows are ordered by; the last characters of ids that count up scatter them.
+/// The ORDER BY terms; the last characters of consecutive ids scatter them.
 fn order(order: RowOrder) -> String {
     let identifier = column(0);
     match order {
@@ -79,7 +79,7 @@ fn order(order: RowOrder) -> String {
     }
 }
 
-impl Test {
+impl Predicate {
     fn sql(self, parameters: &mut Vec<String>) -> String {
         let name = column(self.attribute);
         let mut bound = |value: String| {
@@ -87,10 +87,10 @@ impl Test {
             parameters.len()
         };
         match self.comparison {
-            Comparison::Among(values, apart) => {
+            Comparison::Among(values, hex) => {
                 let listed = format!("{name} IN (SELECT value FROM json_each(?{}))", bound(values));
-                let Some(apart) = apart else { return listed };
-                let texts = format!("SELECT CAST(unhex(value) AS TEXT) FROM json_each(?{})", bound(apart));
+                let Some(hex) = hex else { return listed };
+                let texts = format!("SELECT CAST(unhex(value) AS TEXT) FROM json_each(?{})", bound(hex));
                 format!("({listed} OR {name} IN ({texts}))")
             }
             Comparison::Before(end) => format!("{name} < ?{}", bound(end)),
@@ -103,7 +103,7 @@ impl Test {
     }
 }
 
-/// Terms joined as a balanced tree: a chain of thousands would be too deep for `SQLite`.
+/// Joins terms as a balanced tree: a chain of thousands exceeds the expression depth of `SQLite`.
 fn balanced(terms: &[String], word: &str, neutral: &str) -> String {
     match terms {
         [] => neutral.to_owned(),
@@ -119,13 +119,13 @@ fn balanced(terms: &[String], word: &str, neutral: &str) -> String {
 mod tests {
     use super::*;
 
-    fn query(attributes: Vec<usize>, groups: Vec<Vec<Test>>) -> Query {
+    fn query(attributes: Vec<usize>, groups: Vec<Vec<Predicate>>) -> Query {
         Query { attributes, groups, order: RowOrder::Id, limit: None }
     }
 
     #[test]
-    fn a_statement_is_made_of_places_and_numbered_parameters() {
-        let test = |attribute, comparison| Test { attribute, comparison };
+    fn a_statement_is_made_of_indexes_and_numbered_parameters() {
+        let test = |attribute, comparison| Predicate { attribute, comparison };
         let groups = vec![
             vec![
                 test(1, Comparison::Among("[1]".into(), None)),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn no_group_finds_nothing() {
+    fn no_group_matches_nothing() {
         let statement = query(vec![0], vec![]).statement("item_0");
         assert_eq!(statement.sql, "SELECT a0 FROM item_0 WHERE 0 ORDER BY a0");
     }

@@ -1,6 +1,4 @@
-//! What the service says: an envelope with its HTTP status, and the refusals that become one.
-//!
-//! It knows the envelope (sections 2.1 and 7) and the order of its members, not what was asked.
+//! Responses: the envelope (sections 2.1 and 7) with its HTTP status, and refusals.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
@@ -12,10 +10,10 @@ use crate::contract::envelope::{
     CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
 };
 
-/// `Server` of every answer, so that nobody takes it for production.
+/// `Server` of every response, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static("dataaccess-sandbox");
 
-/// An answer, ready to be sent.
+/// A response, ready to be sent.
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) body: Body,
@@ -44,24 +42,24 @@ impl IntoResponse for Reply {
 /// Why a request is not served.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// The token is missing, wrong, expired or without the scope: all the same from outside (section 5).
+    /// The token is missing, invalid, expired or without the scope, which look the same to the client (section 5).
     Permission,
-    /// Anything else: an HTTP status, also the envelope's code, and a text that names the problem.
+    /// Anything else: an HTTP status, which is also the envelope's code, and a message.
     Problem(StatusCode, String),
 }
 
 impl Refusal {
-    /// The request breaks a rule of the document.
+    /// The request breaks a rule of the specification.
     pub(super) fn malformed(problem: impl Into<String>) -> Self {
         Self::Problem(StatusCode::BAD_REQUEST, problem.into())
     }
 
-    /// The service failed; what failed is not the caller's business.
+    /// The service failed. The cause is not sent.
     pub(super) fn internal() -> Self {
-        Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to answer; this is a defect of it".into())
+        Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to respond; this is a bug in it".into())
     }
 
-    /// The refusal as an answer.
+    /// The refusal as a response.
     pub(super) fn answer(&self, switches: &Switches) -> Reply {
         let (status, envelope) = self.envelope(switches);
         Reply { status, body: Body::from(envelope), compressed: false }
@@ -78,7 +76,7 @@ impl Refusal {
                 let code = i64::from(status.as_u16());
                 let by_code = switches.malformed_request == MalformedRequest::CodeOnly;
                 let status = if by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
-                // Section 2.1 has no null here; section 7 shows a string that says what is wrong.
+                // Section 2.1 allows no null here; section 7 shows a string with the problem.
                 (status, code, message.as_str(), json(&message))
             }
         };
@@ -87,21 +85,21 @@ impl Refusal {
     }
 }
 
-/// A success around `data`, with the members that come after it.
+/// The envelope of a success with `data` and the members after it.
 pub(super) fn success(order: KeyOrder, message: &str, data: String, after: &[(&str, String)]) -> String {
     let mut members = vec![(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&message)), (field::DATA, data)];
     members.extend_from_slice(after);
     object(order, &members)
 }
 
-/// What stands before and after a value that is too large to be copied into its envelope.
+/// The text before and after a value that is written in parts.
 pub(super) struct Frame {
     pub(super) before: String,
     pub(super) after: String,
 }
 
 impl Frame {
-    /// The frame of a member `last` that follows `members`; in reverse order it comes first.
+    /// The frame of a member `last` after `members`; in reverse order it comes first.
     pub(super) fn new(order: KeyOrder, members: &[(&str, String)], last: &str) -> Self {
         let others = joined(order, members);
         match order {
@@ -111,7 +109,7 @@ impl Frame {
     }
 }
 
-/// A JSON object of members that are JSON already.
+/// A JSON object of members whose values are JSON already.
 pub(super) fn object(order: KeyOrder, members: &[(&str, String)]) -> String {
     format!("{{{}}}", joined(order, members))
 }
@@ -124,7 +122,7 @@ fn joined(order: KeyOrder, members: &[(&str, String)]) -> String {
     written.join(",")
 }
 
-/// A value of ours as JSON text.
+/// A value as JSON.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

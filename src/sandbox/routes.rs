@@ -1,6 +1,4 @@
-//! The HTTP surface: which path leads where, and what becomes of a panic.
-//!
-//! What an operation means is the service's matter, what every request meets the reception's.
+//! The routes of the service. A panic in an operation ends only its own request.
 
 use std::sync::Arc;
 
@@ -13,16 +11,16 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 
 use super::access::Access;
-use super::limits::Limits;
 use super::middleware;
 use super::openapi;
+use super::options::Limits;
 use super::reply::{Refusal, Reply, SERVER};
 use super::response_writer::ResponseWriter;
 use super::service::Service;
 use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
-/// What every route needs.
+/// State of every route.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
@@ -33,24 +31,24 @@ pub(super) struct Shared {
 /// An operation of the service.
 type Operation = fn(&Service, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<(), Refusal>;
 
-/// The routes of the document; everything else is refused with an envelope.
+/// The routes of the specification; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
     Router::new()
         .route(SEARCH_PATH, post(|state, headers, body| run(state, headers, body, Service::search)))
         .route(DOWNLOAD_PATH, post(|state, headers, body| run(state, headers, body, Service::download)))
-        .route(openapi::PATH, get(document))
+        .route(openapi::PATH, get(description))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        // The reception has read the body, with a limit of its own.
+        // The middleware reads the body with its own limit.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(shared.clone(), middleware::receive))
         .with_state(shared)
 }
 
-/// What the service is; it takes no token, as it holds no data.
-async fn document() -> impl IntoResponse {
+/// The `OpenAPI` description. It needs no token, as it holds no data.
+async fn description() -> impl IntoResponse {
     let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
-    (headers, openapi::document())
+    (headers, openapi::DESCRIPTION)
 }
 
 async fn not_found(State(shared): State<Shared>) -> Reply {
@@ -63,20 +61,20 @@ async fn method_not_allowed(State(shared): State<Shared>) -> Reply {
     Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).answer(&shared.service.switches)
 }
 
-/// Runs the operation where it may block and where a panic ends only itself.
+/// Runs the operation on a blocking thread, where a panic ends only this request.
 async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Reply {
     let service = shared.service;
     let (mut response_writer, awaited) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
     let runs = Arc::clone(&service);
     tokio::task::spawn_blocking(move || {
         let outcome = operation(&runs, &headers, &body, &mut response_writer);
-        // Once the reader has gone there is nobody to tell.
+        // Fails only when the client has gone.
         let _ = response_writer.close(outcome, &runs.switches);
     });
     awaited.answer().await.unwrap_or_else(|| Refusal::internal().answer(&service.switches))
 }
 
-/// Whether the client asks for compressed answers.
+/// Whether the client accepts gzip.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let asked = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     asked.flat_map(|value| value.split(',')).any(|coding| {

@@ -1,6 +1,4 @@
-//! Records as JSON: the rows of a statement written straight into the body.
-//!
-//! It knows nothing of the envelope around them.
+//! Writes the rows of a statement as JSON records.
 
 use std::io::{Result as IoResult, Write};
 
@@ -10,37 +8,37 @@ use rusqlite::types::ValueRef;
 use super::reply::json;
 use crate::error::{Error, Kind, Result};
 
-/// Writes rows as JSON objects divided by commas.
+/// Writes rows as comma-separated JSON objects.
 pub(super) struct RowWriter {
     columns: Vec<Column>,
     rows: usize,
 }
 
 struct Column {
-    /// What stands before the value: the comma or brace, the name as JSON, the colon.
+    /// The text before the value: comma or brace, name and colon.
     lead: String,
-    dress: Dress,
+    wrapper: Wrapper,
 }
 
-/// What is written around a value that is set.
+/// The text around a value that is not null.
 #[derive(Clone, Copy)]
-pub(super) struct Dress(&'static str, &'static str);
+pub(super) struct Wrapper(&'static str, &'static str);
 
-impl Dress {
+impl Wrapper {
     /// The value alone.
     pub(super) const PLAIN: Self = Self("", "");
-    /// A number as a text.
+    /// A number as a string.
     pub(super) const QUOTED: Self = Self("\"", "\"");
-    /// An object with the value in it.
+    /// An object with the value as its member `value`.
     pub(super) const OBJECT: Self = Self("{\"value\":", "}");
 }
 
 impl RowWriter {
     /// A writer of records with these keys, in this order.
-    pub(super) fn new<'a>(keys: impl Iterator<Item = (&'a str, Dress)>) -> Self {
-        let column = |(place, (name, dress))| {
-            let lead = format!("{}{}:", if place == 0 { '{' } else { ',' }, json(&name));
-            Column { lead, dress }
+    pub(super) fn new<'a>(keys: impl Iterator<Item = (&'a str, Wrapper)>) -> Self {
+        let column = |(index, (name, wrapper))| {
+            let lead = format!("{}{}:", if index == 0 { '{' } else { ',' }, json(&name));
+            Column { lead, wrapper }
         };
         Self { columns: keys.enumerate().map(column).collect(), rows: 0 }
     }
@@ -50,10 +48,10 @@ impl RowWriter {
         if self.rows > 0 {
             out.push(b',');
         }
-        for (place, column) in self.columns.iter().enumerate() {
+        for (index, column) in self.columns.iter().enumerate() {
             out.extend_from_slice(column.lead.as_bytes());
-            let value = row.get_ref(place).map_err(failure)?;
-            write_value(value, column.dress, out).map_err(failure)?;
+            let value = row.get_ref(index).map_err(failure)?;
+            write_value(value, column.wrapper, out).map_err(failure)?;
         }
         out.push(b'}');
         self.rows += 1;
@@ -70,7 +68,7 @@ fn failure(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(Kind::Sandbox, format!("a row could not be written: {cause}")).with_source(cause)
 }
 
-fn write_value(value: ValueRef<'_>, Dress(before, after): Dress, out: &mut Vec<u8>) -> IoResult<()> {
+fn write_value(value: ValueRef<'_>, Wrapper(before, after): Wrapper, out: &mut Vec<u8>) -> IoResult<()> {
     // No cell is a blob.
     if matches!(value, ValueRef::Null | ValueRef::Blob(_)) {
         return out.write_all(b"null");

@@ -1,6 +1,4 @@
-//! The server: a listening socket, a thread with its own runtime, and an end to both within two seconds.
-//!
-//! What becomes of a connection is the matter of `connections`, what is answered the router's.
+//! The server: a listening socket and a thread with its own runtime; both end within two seconds.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,9 +14,9 @@ use super::connections::serve;
 use super::routes::Shared;
 use crate::error::{Error, Kind, Result};
 
-/// How long a search that is still running is waited for when all connections have ended.
-const LAST_GRACE: Duration = Duration::from_millis(500);
-/// Connections that may wait to be accepted. What comes beyond is sent again by its client a second later.
+/// How long to wait for running searches after all connections have ended.
+const SEARCH_GRACE: Duration = Duration::from_millis(500);
+/// Connections that may wait to be accepted. TCP retries others a second later.
 const BACKLOG: u32 = 1_024;
 
 /// A server that runs until it is stopped.
@@ -36,7 +34,7 @@ impl Server {
         };
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
-            // A slow reader keeps a search waiting, so each connection has a thread of its own; one that is idle ends.
+            // A slow client blocks its search, so each connection can have a thread. Idle threads end.
             .max_blocking_threads(shared.limits.connections)
             .thread_name("dataaccess-sandbox-search")
             .build()
@@ -55,7 +53,7 @@ impl Server {
         Ok(Self { address, stopping, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Where clients on this machine reach it.
+    /// The address for clients on this machine.
     pub(super) fn address(&self) -> SocketAddr {
         let mut address = self.address;
         if address.ip().is_unspecified() {
@@ -64,22 +62,22 @@ impl Server {
         address
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was stopped.
     pub(super) fn is_stopped(&self) -> bool {
         self.stopping.is_cancelled()
     }
 
-    /// Begins to stop and waits for nothing.
+    /// Begins to stop, without waiting.
     pub(super) fn cancel(&self) {
         self.stopping.cancel();
     }
 
-    /// Stops and waits for the end; a second call finds nothing to do.
+    /// Stops and waits for the end. A second call does nothing.
     pub(super) fn stop(&self) {
         self.cancel();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take() {
-            // Should the thread have panicked, it has ended all the same.
+            // A panicked thread has ended too.
             let _ = thread.join();
         }
     }
@@ -87,7 +85,7 @@ impl Server {
 
 fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Elsewhere than on Unix it would let two services share a port.
+    // On Windows it would let two services share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(at)?;
@@ -96,5 +94,5 @@ fn listen(at: SocketAddr) -> io::Result<TcpListener> {
 
 fn run(runtime: Runtime, listener: TcpListener, shared: Shared, stopping: CancellationToken) {
     runtime.block_on(serve(listener, shared, stopping));
-    runtime.shutdown_timeout(LAST_GRACE);
+    runtime.shutdown_timeout(SEARCH_GRACE);
 }

@@ -1,6 +1,6 @@
-//! The two operations: from the headers and body of a request to an answer, without any I/O of the network.
+//! The two operations: from the headers and body of a request to a response.
 //!
-//! Everything here runs synchronously on a thread of its own; a panic in it is contained by the routes.
+//! Everything runs synchronously on a blocking thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use super::faults::Faults;
 use super::objects::BusinessObject;
 use super::options::Clock;
 use super::reply::{Frame, Refusal, json, object, success};
-use super::request::{self, Reading, Target};
+use super::request::{self, Interpretation, Target};
 use super::request_log::Log;
 use super::response_writer::ResponseWriter;
-use super::rows::{Dress, RowWriter};
+use super::rows::{RowWriter, Wrapper};
 use super::store::Store;
 use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
 use super::tokens::{Grant, Tokens, bearer_token};
@@ -26,9 +26,9 @@ use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
 use crate::error::{Error, Kind, Result};
 
-/// All that the service knows.
+/// State of the service.
 pub(super) struct Service {
-    pub(super) store: Store,
+    pub(super) store: Arc<Store>,
     pub(super) exports: Exports,
     pub(super) tokens: Tokens,
     pub(super) faults: Arc<Faults>,
@@ -36,22 +36,22 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     day_zone: TimeZone,
-    longest_search: Duration,
+    search_timeout: Duration,
 }
 
 impl Service {
-    /// A service of what the store holds.
-    pub(super) fn new(store: Store, switches: Switches, clock: Clock, longest_search: Duration) -> Result<Self> {
+    /// A service with this store.
+    pub(super) fn new(store: Store, switches: Switches, clock: Clock, search_timeout: Duration) -> Result<Self> {
         let day_zone = TimeZone::get(&switches.day_zone).map_err(|cause| {
             Error::new(Kind::Sandbox, format!("switch day_zone: `{}` is not an IANA time zone", switches.day_zone))
                 .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
                 .with_source(cause)
         })?;
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store, exports, tokens, faults, log, clock, switches, day_zone, longest_search })
+        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, day_zone, search_timeout })
     }
 
-    /// Sections 4.1 and 4.2.
+    /// The search (sections 4.1 and 4.2).
     pub(super) fn search(
         &self,
         headers: &HeaderMap,
@@ -74,7 +74,7 @@ impl Service {
         self.records(&body, &target, response_writer)
     }
 
-    /// Section 4.3.
+    /// The segment download (section 4.3).
     pub(super) fn download(
         &self,
         headers: &HeaderMap,
@@ -96,29 +96,29 @@ impl Service {
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
         let answer = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
-        response_writer.written().extend_from_slice(answer.as_bytes());
+        response_writer.buffer().extend_from_slice(answer.as_bytes());
         Ok(())
     }
 
     fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
         let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
         let table = table.ok_or_else(|| target.unknown())?;
-        let reading = Reading { zone: &self.day_zone, switches: &self.switches };
-        let query = request::query(body, &table.object, &reading)?;
+        let interpretation = Interpretation { zone: &self.day_zone, switches: &self.switches };
+        let query = request::query(body, &table.object, &interpretation)?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let envelope = Frame::new(order, &members, field::DATA);
         let status = [(field::STATUS, json(&true))];
         let data = Frame::new(order, &status, field::RECORDS);
         let mut writer = self.writer(&table.object, &query.attributes);
-        let is_enough = response_writer.is_enough(self.longest_search);
-        response_writer.written().extend_from_slice(envelope.before.as_bytes());
-        let found = self.store.search(&table, query, is_enough, |row| {
+        let should_stop = response_writer.should_stop(self.search_timeout);
+        response_writer.buffer().extend_from_slice(envelope.before.as_bytes());
+        let found = self.store.search(&table, query, should_stop, |row| {
             if writer.rows() == 0 {
-                response_writer.written().extend_from_slice(format!("{}[", data.before).as_bytes());
+                response_writer.buffer().extend_from_slice(format!("{}[", data.before).as_bytes());
             }
-            writer.write(row, response_writer.written())?;
-            response_writer.relieve()
+            writer.write(row, response_writer.buffer())?;
+            response_writer.flush_if_large()
         });
         found.map_err(|cause| unavailable(&cause))?;
         let end = match self.switches.empty_shape {
@@ -128,25 +128,25 @@ impl Service {
             EmptyShape::Null => format!("{}null{}", data.before, data.after),
             EmptyShape::Absent => object(order, &status),
         };
-        response_writer.written().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
+        response_writer.buffer().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
         Ok(())
     }
 
-    /// A writer of records with these attributes, in the shapes that the switches say.
+    /// A writer of records with these attributes, in the format that the switches choose.
     fn writer(&self, object: &BusinessObject, attributes: &[usize]) -> RowWriter {
-        let dress = |name: &str| match name {
-            _ if object.id != PROMOTION_CODE_ID => Dress::PLAIN,
+        let wrapper = |name: &str| match name {
+            _ if object.id != PROMOTION_CODE_ID => Wrapper::PLAIN,
             "last_used_source" | "last_used_time" if self.switches.last_used_type == LastUsedType::Object => {
-                Dress::OBJECT
+                Wrapper::OBJECT
             }
-            "channel_id" if self.switches.channel_id_type == ChannelIdType::Text => Dress::QUOTED,
-            _ => Dress::PLAIN,
+            "channel_id" if self.switches.channel_id_type == ChannelIdType::Text => Wrapper::QUOTED,
+            _ => Wrapper::PLAIN,
         };
-        let names = attributes.iter().filter_map(|place| object.attributes.get(*place));
-        RowWriter::new(names.map(|attribute| (attribute.name.as_str(), dress(&attribute.name))))
+        let names = attributes.iter().filter_map(|index| object.attributes.get(*index));
+        RowWriter::new(names.map(|attribute| (attribute.name.as_str(), wrapper(&attribute.name))))
     }
 
-    /// What the bearer may do. The scheme is case-insensitive (RFC 9110, section 11.1).
+    /// The grant of the bearer token. The scheme is case-insensitive (RFC 9110, section 11.1).
     fn grant(&self, headers: &HeaderMap) -> Result<Grant, Refusal> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };
@@ -170,7 +170,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
 }
 
-/// What can be asked again says why; what else failed is not the caller's business.
+/// The refusal of a failed search. Only a retryable failure sends its message.
 fn unavailable(cause: &Error) -> Refusal {
     if cause.is_retryable() {
         return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().to_owned());

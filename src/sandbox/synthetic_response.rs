@@ -1,6 +1,4 @@
-//! Answers that a fault puts in place of the service's own, or makes of it.
-//!
-//! It knows the envelope, not what was asked nor whom a fault meets.
+//! Responses that a fault makes up or changes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +12,7 @@ use super::reply::{Refusal, SERVER, object};
 use super::switches::{KeyOrder, Switches};
 use crate::contract::envelope::field;
 
-/// An answer with this status; without a body of its own an envelope, for 403 that of section 7.
+/// A response with this status. Without `body` it has an envelope, for 403 that of section 7.
 pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>, switches: &Switches) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut answer = match body {
@@ -32,8 +30,7 @@ pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>
     answer
 }
 
-/// The same answer, but its code stands last and is another one, and whether that is so; what is no success stays
-/// as it is.
+/// A success with its `code` changed and moved to the end, and whether it was changed. Other responses stay the same.
 pub(super) async fn late_code(answer: Response, code: i64) -> (Response, bool) {
     if answer.status() != StatusCode::OK {
         return (answer, false);
@@ -62,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_another_one_and_stands_last_wherever_it_stood() {
+    fn the_code_is_changed_and_last_wherever_it_was() {
         let expected = r#"{"data":{"status":true,"data":[1]},"message":"m","code":301}"#;
         for envelope in [
             r#"{"code":200,"message":"m","data":{"status":true,"data":[1]}}"#,
@@ -73,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_envelope_stays_as_it_is() {
+    fn other_bodies_are_unchanged() {
         for body in ["", "[1]", "{\"message\":\"m\"}"] {
             assert_eq!(with_late_code(body.as_bytes(), 301), None);
         }

@@ -1,34 +1,32 @@
-//! Access tokens: issued, looked up, revoked. Only their digests are kept.
-//!
-//! It knows scopes and expiry (section 5), not which operation needs which scope.
+//! Access tokens with scopes and expiry (section 5). Only their digests are kept.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Kind, Result};
 
-/// What every token of a sandbox begins with, so that one found in a file is known for what it is.
+/// Prefix of every token, so that one found in a file is recognized.
 const PREFIX: &str = "sbx_";
 
-/// Most tokens in force: each is compared for each request.
-const MOST: usize = 10_000;
+/// Most valid tokens.
+const MAX_TOKENS: usize = 10_000;
 
+/// The SHA-256 digest of a token.
 type Fingerprint = [u8; 32];
 
-/// The tokens that are in force.
+/// The valid tokens.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<Vec<Token>>);
+pub(super) struct Tokens(Mutex<HashMap<Fingerprint, Token>>);
 
 struct Token {
-    fingerprint: Fingerprint,
     scopes: Vec<String>,
     expires_at: Option<SystemTime>,
 }
 
-/// What the bearer of a valid token may do.
+/// The scopes of a valid token.
 pub(super) struct Grant(Vec<String>);
 
 impl Grant {
@@ -38,13 +36,13 @@ impl Grant {
     }
 }
 
-/// The scheme as written and the token of a value of `Authorization`; none where the scheme is another.
+/// Scheme and token of an `Authorization` header; none for another scheme than Bearer.
 pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
     value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
 }
 
 impl Tokens {
-    /// Makes a token of 256 random bits.
+    /// Issues a token of 256 random bits.
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|cause| {
@@ -52,53 +50,42 @@ impl Tokens {
         })?;
         let digits = random.map(|byte| format!("{byte:02x}")).concat();
         let token = format!("{PREFIX}{digits}");
-        // A lifetime beyond the end of time is no expiry.
+        // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.retain(|token| token.is_in_force(now));
-        if tokens.len() >= MOST {
-            return Err(Error::new(
-                Kind::Sandbox,
-                format!("{MOST} tokens of this sandbox are in force, which is enough"),
-            )
-            .with_hint("revoke those that are not needed, or issue them with expires_in="));
+        let mut tokens = self.lock();
+        tokens.retain(|_, token| token.is_valid(now));
+        if tokens.len() >= MAX_TOKENS {
+            let problem = format!("this sandbox has {MAX_TOKENS} valid tokens, which is the limit");
+            return Err(Error::new(Kind::Sandbox, problem)
+                .with_hint("revoke those that are not needed, or issue them with expires_in="));
         }
-        tokens.push(Token { fingerprint: fingerprint(&token), scopes: scopes.to_vec(), expires_at });
+        tokens.insert(fingerprint(&token), Token { scopes: scopes.to_vec(), expires_at });
         Ok(token)
     }
 
-    /// Takes a token that was made elsewhere, without end.
-    pub(super) fn admit(&self, token: &str, scopes: Vec<String>) {
-        let token = Token { fingerprint: fingerprint(token), scopes, expires_at: None };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(token);
+    /// Adds a given token, without expiry.
+    pub(super) fn add(&self, token: &str, scopes: Vec<String>) {
+        self.lock().insert(fingerprint(token), Token { scopes, expires_at: None });
     }
 
-    /// Takes a token out of force; whether it was in force is the answer.
+    /// Revokes a token. Returns whether it was known.
     pub(super) fn revoke(&self, token: &str) -> bool {
-        let fingerprint = fingerprint(token);
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = tokens.len();
-        tokens.retain(|token| !bool::from(token.fingerprint.ct_eq(&fingerprint)));
-        tokens.len() < before
+        self.lock().remove(&fingerprint(token)).is_some()
     }
 
-    /// The grant of a token that is in force.
+    /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
-        let fingerprint = fingerprint(token);
-        let tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Every token is compared, so that the time tells nothing about which one was near.
-        let mut found = None;
-        for token in tokens.iter() {
-            if bool::from(token.fingerprint.ct_eq(&fingerprint)) && token.is_in_force(now) {
-                found = Some(Grant(token.scopes.clone()));
-            }
-        }
-        found
+        let tokens = self.lock();
+        tokens.get(&fingerprint(token)).filter(|token| token.is_valid(now)).map(|token| Grant(token.scopes.clone()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, Token>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Token {
-    fn is_in_force(&self, now: SystemTime) -> bool {
+    fn is_valid(&self, now: SystemTime) -> bool {
         self.expires_at.is_none_or(|expiry| now < expiry)
     }
 }
@@ -112,34 +99,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_unlike_any_other_and_its_text_is_not_kept() {
+    fn a_token_is_unique_and_is_not_kept() {
         let tokens = Tokens::default();
         let issue = || tokens.issue(&["item".to_owned()], SystemTime::UNIX_EPOCH, None).unwrap();
         let (first, second) = (issue(), issue());
         assert_ne!(first, second);
         assert!(first.starts_with("sbx_") && first.len() == 68);
-        assert!(tokens.0.lock().unwrap().iter().all(|token| token.fingerprint[..] != first.as_bytes()[4..36]));
+        assert!(tokens.lock().keys().all(|fingerprint| fingerprint[..] != first.as_bytes()[4..36]));
     }
 
     #[test]
-    fn tokens_do_not_grow_without_bound() {
+    fn the_number_of_tokens_is_limited() {
         let tokens = Tokens::default();
         let issue = |seconds| {
             tokens.issue(&[], SystemTime::UNIX_EPOCH + Duration::from_secs(seconds), Some(Duration::from_secs(60)))
         };
         let first = issue(0).unwrap();
-        for _ in 1..MOST {
+        for _ in 1..MAX_TOKENS {
             issue(0).unwrap();
         }
         assert_eq!(issue(59).unwrap_err().kind(), Kind::Sandbox);
         assert!(tokens.revoke(&first));
         issue(59).unwrap();
         issue(60).unwrap();
-        assert_eq!(tokens.0.lock().unwrap().len(), 2);
+        assert_eq!(tokens.lock().len(), 2);
     }
 
     #[test]
-    fn a_token_ends_at_its_expiry_to_the_instant() {
+    fn a_token_ends_exactly_at_its_expiry() {
         let tokens = Tokens::default();
         let token = tokens.issue(&[], SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
         let at = |seconds: f64| tokens.grant(&token, SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds));

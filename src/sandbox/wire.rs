@@ -1,7 +1,4 @@
-//! The socket of a connection, between the kernel and HTTP.
-//!
-//! It enforces the time limits on reading, sends nothing but answers, and carries out how a connection ends;
-//! it knows no HTTP.
+//! A socket that enforces read time limits, suppresses output that belongs to no response, and resets on request.
 
 use std::io::{Error as IoError, ErrorKind, IoSlice, Result as IoResult};
 use std::pin::Pin;
@@ -14,41 +11,41 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::connection_state::{ConnectionState, Ending};
 
-/// A socket with its line.
+/// The socket of a connection.
 pub(super) struct Wire {
     socket: TcpStream,
-    line: Arc<ConnectionState>,
-    withholds: bool,
-    alarm: Pin<Box<Sleep>>,
+    connection: Arc<ConnectionState>,
+    has_suppressed_output: bool,
+    timer: Pin<Box<Sleep>>,
 }
 
 impl Wire {
-    /// The wire of a connection.
-    pub(super) fn new(socket: TcpStream, line: Arc<ConnectionState>) -> Self {
-        // Without it answers could wait for an acknowledgement; should it fail, they are only slower.
+    /// Wraps a socket.
+    pub(super) fn new(socket: TcpStream, connection: Arc<ConnectionState>) -> Self {
+        // Without it small responses wait for an acknowledgement. A failure only makes them slower.
         let _ = socket.set_nodelay(true);
-        Self { socket, line, withholds: false, alarm: Box::pin(sleep_until(Instant::now())) }
+        Self { socket, connection, has_suppressed_output: false, timer: Box::pin(sleep_until(Instant::now())) }
     }
 
-    /// Whether something was kept from the client because it belongs to no answer.
-    pub(super) fn withholds(&self) -> bool {
-        self.withholds
+    /// Whether output was suppressed because it belonged to no response.
+    pub(super) fn has_suppressed_output(&self) -> bool {
+        self.has_suppressed_output
     }
 
-    /// Whether what is awaited is overdue; if not, the task is woken when it is.
-    fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
-        let Some(deadline) = self.line.deadline() else { return false };
-        if self.alarm.deadline() != deadline {
-            self.alarm.as_mut().reset(deadline);
+    /// Whether the read deadline has passed; if not, the task is woken then.
+    fn has_timed_out(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(deadline) = self.connection.deadline() else { return false };
+        if self.timer.deadline() != deadline {
+            self.timer.as_mut().reset(deadline);
         }
-        self.alarm.as_mut().poll(context).is_ready()
+        self.timer.as_mut().poll(context).is_ready()
     }
 }
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        if self.line.ending() == Some(Ending::Reset) {
-            // Should it fail, the connection ends properly instead.
+        if self.connection.ending() == Some(Ending::Reset) {
+            // If it fails, the connection is closed properly instead.
             let _ = self.socket.set_zero_linger();
         }
     }
@@ -59,14 +56,18 @@ impl AsyncRead for Wire {
         let this = self.get_mut();
         let before = buffer.filled().len();
         match Pin::new(&mut this.socket).poll_read(context, buffer) {
-            Poll::Pending if this.is_overdue(context) => Poll::Ready(Err(IoError::from(ErrorKind::TimedOut))),
+            Poll::Pending if this.has_timed_out(context) => Poll::Ready(Err(IoError::from(ErrorKind::TimedOut))),
             Poll::Pending => Poll::Pending,
             Poll::Ready(read) => {
                 if buffer.filled().len() > before {
-                    this.line.hears();
+                    this.connection.on_bytes_received();
                 }
-                // A drip of bytes is read each time, but no later than allowed.
-                if this.is_overdue(context) { Poll::Ready(Err(ErrorKind::TimedOut.into())) } else { Poll::Ready(read) }
+                // Single bytes do not extend the deadline.
+                if this.has_timed_out(context) {
+                    Poll::Ready(Err(ErrorKind::TimedOut.into()))
+                } else {
+                    Poll::Ready(read)
+                }
             }
         }
     }
@@ -82,12 +83,12 @@ impl AsyncWrite for Wire {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<IoResult<usize>> {
-        if !self.line.sends() {
-            self.withholds = true;
+        if !self.connection.begin_write() {
+            self.has_suppressed_output = true;
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
         let written = Pin::new(&mut self.socket).poll_write_vectored(context, parts);
-        self.line.moves(written.is_ready());
+        self.connection.on_write(written.is_ready());
         written
     }
 
@@ -95,11 +96,11 @@ impl AsyncWrite for Wire {
         self.socket.is_write_vectored()
     }
 
-    /// HTTP flushes when nothing it has to say is left to be written.
+    /// The HTTP library flushes once everything is written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<IoResult<()>> {
         let flushed = Pin::new(&mut self.socket).poll_flush(context);
         if flushed.is_ready() {
-            self.line.has_sent();
+            self.connection.on_flushed();
         }
         flushed
     }

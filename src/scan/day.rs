@@ -1,9 +1,7 @@
 //! The day that a scan asked for, and the rows of another: which zone of the service would explain them.
 
-use serde_json::Value;
-
 use crate::contract::codes::REQUIRED_COLUMN;
-use crate::contract::condition::{CodeCondition, Condition, EQUALS, TIME_UNIT};
+use crate::contract::condition::{Condition, EQUALS, TIME_UNIT};
 use crate::contract::search::SearchBody;
 use crate::time::{Moment, Zone};
 
@@ -110,12 +108,9 @@ impl OutOfDayRows {
 
 /// The instant of a condition that holds for one day of the required column.
 fn day_of(condition: &Condition) -> Option<i64> {
-    let Condition::Code(CodeCondition { column, operator, value: Value::Number(sent), time_unit, .. }) = condition
-    else {
-        return None;
-    };
-    let is_day = column == REQUIRED_COLUMN && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT);
-    sent.as_i64().filter(|_| is_day)
+    let Condition { kind, column, operator, value, time_unit, .. } = condition;
+    let is_day = kind.is_some() && column == REQUIRED_COLUMN && operator == EQUALS;
+    value.as_i64().filter(|_| is_day && time_unit.as_deref() == Some(TIME_UNIT))
 }
 
 /// `+07:00`.

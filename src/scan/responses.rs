@@ -20,7 +20,7 @@ use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode
 use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
-use crate::observe::{self, Watcher};
+use crate::observe::{self, Observer};
 
 /// All responses of a scan. Dropped, it ends the requests in flight and their connections.
 pub(super) struct Responses<G: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
@@ -29,7 +29,7 @@ pub(super) struct Responses<G: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     mode: SearchMode,
     /// Makes a sink for one attempt of a request.
     sink: Arc<dyn Fn() -> G + Send + Sync>,
-    watcher: Option<Watcher>,
+    observer: Option<Observer>,
     /// Requests that were not sent yet, and those whose response was dropped for want of room.
     unsent: Range<usize>,
     dropped: BTreeSet<usize>,
@@ -84,7 +84,7 @@ where
             client: Arc::clone(client),
             mode,
             sink: Arc::new(sink),
-            watcher: observe::watcher(),
+            observer: observe::observer(),
             dropped: BTreeSet::new(),
             open: VecDeque::new(),
             budget: Arc::new(BufferBudget::new(most_bytes, client.timeouts().unread)),
@@ -177,7 +177,7 @@ where
     fn spawn(&self, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> JoinHandle<Result<Completed>> {
         let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
         let cancelled = self.cancelled.clone();
-        tokio::spawn(observe::watched(self.watcher.clone(), async move {
+        tokio::spawn(observe::observed(self.observer.clone(), async move {
             tokio::select! {
                 biased;
                 () = cancelled.cancelled() => Err(lost()),
@@ -229,7 +229,7 @@ where
     fn ended(&mut self, response: Response<B>, outcome: Result<Completed>) -> Result<()> {
         let completed = outcome.map_err(|error| match self.scan.requests() {
             1 => error,
-            requests => error.within(&format!("request {} of {requests}", response.index + 1)),
+            requests => error.with_prefix(&format!("request {} of {requests}", response.index + 1)),
         })?;
         self.wanted -= response.stats.rows.min(self.wanted);
         self.sizes.add(response.delivery.total_bytes());

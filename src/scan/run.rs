@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
-use crate::observe::{self, Watcher};
+use crate::observe::{self, Observer};
 
 /// How long a run that was given up may take to let go of its folder.
 const GIVING_UP: Duration = Duration::from_secs(2);
@@ -92,7 +92,7 @@ impl Scan {
             client: Arc::clone(client),
             checkpoint: Mutex::new(checkpoint),
             ids,
-            watcher: observe::watcher(),
+            observer: observe::observer(),
         });
         let mut progress = RunProgress::new(&run, begun, order.fail_fast, progress);
         run.run_tasks(&open, &mut progress).await?;
@@ -125,7 +125,7 @@ struct Run {
     client: Arc<Client>,
     checkpoint: Mutex<Checkpoint>,
     ids: Vec<String>,
-    watcher: Option<Watcher>,
+    observer: Option<Observer>,
 }
 
 /// How a run goes.
@@ -200,7 +200,7 @@ impl Run {
             {
                 let run = Arc::clone(self);
                 in_flight
-                    .spawn(observe::watched(self.watcher.clone(), async move { (task, run.run_task(task).await) }));
+                    .spawn(observe::observed(self.observer.clone(), async move { (task, run.run_task(task).await) }));
             }
             match in_flight.join_next().await {
                 Some(Ok((task, outcome))) => progress.take(self, task, outcome).await?,
@@ -274,8 +274,7 @@ async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Resul
 
 /// Whether this process has the lock, or one that has not said so yet.
 fn may_be_ours(error: &Error) -> bool {
-    let ours = i64::from(process::id()).into();
-    error.kind() == Kind::CheckpointLocked && error.field("pid").is_none_or(|pid| *pid == ours)
+    error.kind() == Kind::CheckpointLocked && error.details().pid.is_none_or(|pid| pid == process::id())
 }
 
 /// Whether what failed one task would fail every other.

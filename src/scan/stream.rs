@@ -205,15 +205,15 @@ impl Stream {
 fn interrupted(cause: Error, rows: u64) -> Error {
     let context = cause.context().clone();
     Error::new(Kind::StreamInterrupted, format!("the answer broke off after {rows} rows: {}", cause.message()))
-        .with("rows_yielded", rows)
+        .with(|details| details.rows_yielded = Some(rows))
         .with_hint(cause.hint().unwrap_or("they are not all there is; ask again").to_owned())
         .with_source(cause)
-        .in_context(context)
+        .with_context(context)
 }
 
 /// Whoever reads on after closing would take a part for the whole.
 fn closed(rows: u64) -> Error {
     Error::new(Kind::StreamInterrupted, format!("the stream was closed after {rows} rows, before its end"))
-        .with("rows_yielded", rows)
+        .with(|details| details.rows_yielded = Some(rows))
         .with_hint("they are not all there is; ask again")
 }

@@ -1,7 +1,6 @@
-//! Moments, and the zone in which a time without offset is read and a day is cut.
+//! Moments, and the time zone in which a time without offset is read and a day begins.
 //!
-//! The one room that names the time library. It knows nothing of requests: what it refuses, it refuses
-//! with a sentence that its callers put where the value stood.
+//! The only module that uses the time library. A reader returns a message that says what to write instead.
 
 mod reading;
 mod wall_clock;
@@ -14,7 +13,7 @@ use jiff::Timestamp;
 pub use wall_clock::wall_clock_microseconds;
 pub use zone::Zone;
 
-/// A point in time, to the millisecond, as the service counts it.
+/// A point in time, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 
@@ -25,7 +24,7 @@ impl Moment {
         self.0
     }
 
-    /// Fractions of a millisecond are cut off towards the past, also before 1970.
+    /// Rounds down to a millisecond, also before 1970.
     fn from_timestamp(timestamp: Timestamp) -> Self {
         let milliseconds = timestamp.as_nanosecond().div_euclid(1_000_000);
         Self(i64::try_from(milliseconds).unwrap_or_else(|_| timestamp.as_millisecond()))

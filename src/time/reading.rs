@@ -1,29 +1,27 @@
-//! How a time is read: whole numbers as Unix milliseconds, ISO text in a zone.
-//!
-//! Every refusal says what to write instead. Nothing here knows which argument it reads.
+//! Reads times: integers as Unix milliseconds, ISO 8601 strings in a time zone.
 
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 
 use super::{Moment, Zone};
 use crate::error::excerpt;
 
-/// Whole numbers nearer to 1970 than this are seconds in disguise (as milliseconds: before March 1973).
-const SMALLEST_MILLISECONDS: u64 = 100_000_000_000;
-/// Whole numbers further from 1970 than this are micro- or nanoseconds in disguise.
-const LARGEST_MILLISECONDS: u64 = 100_000_000_000_000;
+/// A smaller integer is probably seconds; as milliseconds, this is March 1973.
+const MIN_MILLISECONDS: u64 = 100_000_000_000;
+/// A larger integer is probably micro- or nanoseconds.
+const MAX_MILLISECONDS: u64 = 100_000_000_000_000;
 
 impl Moment {
-    /// Reads a whole number as Unix milliseconds.
+    /// Reads an integer as Unix milliseconds.
     ///
     /// # Errors
-    /// A sentence, when the number looks like seconds, microseconds or nanoseconds.
+    /// A message, when the number looks like seconds, microseconds or nanoseconds.
     pub fn from_milliseconds(number: i64) -> Result<Self, String> {
         if is_milliseconds(number) {
             return Ok(Self(number));
         }
-        if number.unsigned_abs() > LARGEST_MILLISECONDS {
+        if number.unsigned_abs() > MAX_MILLISECONDS {
             let (unit, divisor) = match number.unsigned_abs() / 1_000 {
-                0..=LARGEST_MILLISECONDS => ("microseconds", 1_000),
+                0..=MAX_MILLISECONDS => ("microseconds", 1_000),
                 _ => ("nanoseconds", 1_000_000),
             };
             return Err(mistaken_unit(number, unit, number.checked_div_euclid(divisor)));
@@ -34,39 +32,37 @@ impl Moment {
 
 const fn is_milliseconds(number: i64) -> bool {
     let distance = number.unsigned_abs();
-    distance >= SMALLEST_MILLISECONDS && distance <= LARGEST_MILLISECONDS
+    distance >= MIN_MILLISECONDS && distance <= MAX_MILLISECONDS
 }
 
 fn mistaken_unit(number: i64, unit: &str, meant: Option<i64>) -> String {
     match meant.filter(|meant| is_milliseconds(*meant)) {
         Some(meant) => format!(
-            "{number} looks like {unit}, and a whole number is Unix milliseconds: write {meant} for {}",
+            "{number} looks like {unit}, and integers are Unix milliseconds: write {meant} for {}",
             Moment(meant)
         ),
         None => format!(
-            "{number} is not Unix milliseconds; write a day as text, such as \"2024-01-31\", or milliseconds such as \
+            "{number} is not Unix milliseconds; write a day such as \"2024-01-31\", or milliseconds such as \
              1706659200000"
         ),
     }
 }
 
 impl Zone {
-    /// Reads ISO text: a date (its first instant in this zone), a time without offset (in this zone, the
-    /// earlier where clocks showed it twice), or a time with offset or `Z`.
+    /// Reads an ISO 8601 string: a date (its first instant in this zone), a time without offset (in this zone, the
+    /// earlier one where a clock change repeats it), or a time with offset or `Z`.
     ///
-    /// Up to nine digits of a second are read; what is finer than a millisecond is cut off.
+    /// Digits beyond a millisecond are cut off.
     ///
     /// # Errors
-    /// A sentence, when the text is not such a time or the day does not exist in this zone.
+    /// A message, when the string is not such a time or the day does not exist in this zone.
     pub fn parse_moment(&self, text: &str) -> Result<Moment, String> {
         let Ok(pieces) = Pieces::parse(text.trim()) else {
             return Err(not_a_time(text));
         };
         if pieces.time_zone_annotation().is_some() {
-            return Err(
-                "a zone in brackets is not understood: write the offset alone, as in 2024-01-31T09:30:00+01:00"
-                    .to_owned(),
-            );
+            return Err("a zone in brackets is not supported: write only the offset, as in 2024-01-31T09:30:00+01:00"
+                .to_owned());
         }
         match (pieces.time(), pieces.offset()) {
             (None, None) => self.first_instant(pieces.date()),
@@ -88,7 +84,7 @@ impl Zone {
 
 fn not_a_time(text: &str) -> String {
     if text.trim().parse::<i64>().is_ok() {
-        return "a number in quotes is not a time: give Unix milliseconds without the quotes".to_owned();
+        return "a number in quotes is not a time: write Unix milliseconds without the quotes".to_owned();
     }
     format!(
         "\"{}\" is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it \
@@ -98,7 +94,7 @@ fn not_a_time(text: &str) -> String {
 }
 
 pub(super) fn out_of_range(time: impl std::fmt::Display) -> String {
-    format!("{time} is outside the years that can be told")
+    format!("{time} is outside the supported range of years")
 }
 
 #[cfg(test)]
@@ -110,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_milliseconds() {
+    fn integers_are_milliseconds() {
         for number in [1_704_067_200_000, -1_704_067_200_000, 100_000_000_000, 100_000_000_000_000] {
             assert_eq!(Moment::from_milliseconds(number).map(Moment::milliseconds), Ok(number));
         }
     }
 
     #[test]
-    fn other_units_are_refused_with_what_was_meant() {
+    fn other_units_are_refused_with_the_milliseconds() {
         for (number, unit, meant) in [
             (1_704_067_200, "seconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
             (1_704_067_200_000_000, "microseconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
@@ -130,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_no_unit_are_refused_with_an_example() {
+    fn numbers_of_no_known_unit_are_refused_with_an_example() {
         for number in [0, -1, 2024, 20_240_101] {
             let message = Moment::from_milliseconds(number).unwrap_err();
             assert!(message.contains("\"2024-01-31\""), "{message}");
@@ -141,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn iso_texts_are_read_in_utc() {
+    fn iso_8601_is_read_in_utc() {
         for (text, milliseconds) in [
             ("2024-01-01", 1_704_067_200_000),
             ("2024-01-01T00:00:00", 1_704_067_200_000),
@@ -158,15 +154,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_times_are_refused_with_advice() {
+    fn strings_that_are_not_times_are_refused_with_advice() {
         for (text, advice) in [
             ("yesterday", "2024-01-31"),
             ("", "2024-01-31"),
             ("2024-13-01", "2024-01-31"),
             ("01/02/2024", "2024-01-31"),
             ("1704067200000", "without the quotes"),
-            ("2024-01-01T00:00+01:00[Europe/Berlin]", "offset alone"),
-            ("2024-01-01[Europe/Berlin]", "offset alone"),
+            ("2024-01-01T00:00+01:00[Europe/Berlin]", "only the offset"),
+            ("2024-01-01[Europe/Berlin]", "only the offset"),
             ("NaT", "ISO 8601"),
         ] {
             let message = utc().parse_moment(text).unwrap_err();
@@ -177,16 +173,16 @@ mod tests {
     #[test]
     fn a_date_or_time_without_offset_is_read_in_the_zone() {
         let berlin = Zone::try_new("Europe/Berlin").expect("a known zone");
-        for (text, told) in [
+        for (text, expected) in [
             ("2024-07-01", "2024-06-30T22:00:00Z"),
             ("2024-07-01T12:00", "2024-07-01T10:00:00Z"),
             ("2024-07-01T12:00Z", "2024-07-01T12:00:00Z"),
-            // Shown twice by clocks: the earlier.
+            // Repeated by a clock change: the earlier.
             ("2024-10-27T02:30", "2024-10-27T00:30:00Z"),
-            // Shown by no clock: as far past the change as it says.
+            // Skipped by a clock change: counted from before the change.
             ("2024-03-31T02:30", "2024-03-31T01:30:00Z"),
         ] {
-            assert_eq!(berlin.parse_moment(text).map(|moment| moment.to_string()), Ok(told.to_owned()), "{text}");
+            assert_eq!(berlin.parse_moment(text).map(|moment| moment.to_string()), Ok(expected.to_owned()), "{text}");
         }
     }
 }

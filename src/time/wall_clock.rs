@@ -1,17 +1,17 @@
-//! What a clock on a wall shows, `YYYY-MM-DD HH:MM:SS`, as a count of microseconds; without any zone.
+//! Local times `YYYY-MM-DD HH:MM:SS` as microseconds, without any time zone.
 //!
-//! Read by fixed places and by hand: such texts come by the million, and a general reader takes several times
-//! as long. The time library is the oracle of the tests.
+//! Parsed by hand at fixed positions: responses hold millions of them, and a general parser takes several times as
+//! long. The tests compare with the time library.
 
 const MICROSECONDS: i64 = 1_000_000;
 const DAY_SECONDS: i64 = 86_400;
-/// Days from March 1 of the year -400, where the reckoning begins, to 1970-01-01.
+/// Days from March 1 of the year -400 to 1970-01-01.
 const EPOCH_DAYS: i64 = 865_565;
 
-/// Microseconds from 1970-01-01 00:00:00 to the reading, on the same clock.
+/// Microseconds from 1970-01-01 00:00:00 to a local time.
 ///
-/// `T` may stand for the space, and a fraction of a second may follow. None for all else: a day that is not in
-/// the calendar, a zone, a fraction that microseconds cannot hold.
+/// It may have a `T` instead of the space, and a fraction of a second. None for anything else: a day that is not in the
+/// calendar, an offset, a fraction that microseconds cannot hold.
 #[must_use]
 #[inline]
 pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
@@ -36,29 +36,29 @@ fn two_digits(tens: u8, units: u8) -> Option<u32> {
     (tens <= 9 && units <= 9).then(|| u32::from(tens) * 10 + u32::from(units))
 }
 
-/// The values of the digits, each in its byte, of a text that is like the pattern: a digit for each zero, and
-/// every other byte the same.
+/// The values of the digits, each in its byte, of a text that matches the pattern: a digit for each zero, and every
+/// other byte the same.
 #[inline]
 fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Option<u64> {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
     let others = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0 } else { 0xFF }));
-    // The high bit of a byte is set when its value is over nine, or a carry came from such a one.
+    // The high bit of a byte is set when its value is over nine, or such a byte carried into it.
     let is_over_nine = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS != 0;
     (!is_over_nine && values & others == 0).then_some(values)
 }
 
-/// The number of two digits of which the first is at this place.
+/// The number of the two digits at a position.
 #[inline]
-fn pair(values: u64, place: u32) -> u32 {
-    let [tens, units, ..] = (values >> (8 * place)).to_le_bytes();
+fn pair(values: u64, position: u32) -> u32 {
+    let [tens, units, ..] = (values >> (8 * position)).to_le_bytes();
     u32::from(tens) * 10 + u32::from(units)
 }
 
-/// Days of the calendar that all years are reckoned by, also those before it was decreed.
+/// Days in the proleptic Gregorian calendar.
 ///
-/// Years are counted from March, so that a leap day is the last of its year, and months from March have
-/// 31, 30, 31, 30, 31 days over and over: (153 × month + 2) / 5 days lie before one.
+/// Years are counted from March, so that a leap day is the last of its year; months from March repeat 31, 30, 31, 30,
+/// 31 days, so that (153 × month + 2) / 5 days precede a month.
 #[inline]
 fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i64> {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -77,7 +77,7 @@ fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i64> {
     Some(years * 365 + leap_days + day_of_year - EPOCH_DAYS)
 }
 
-/// `.` and digits, of which those after the sixth are zeros.
+/// `.` and digits; those after the sixth must be zeros.
 fn fraction_microseconds(text: &[u8]) -> Option<i64> {
     let [b'.', digits @ ..] = text else { return None };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) || digits.iter().skip(6).any(|digit| *digit != b'0')
@@ -97,15 +97,15 @@ mod tests {
 
     use super::wall_clock_microseconds;
 
-    /// What the time library makes of it.
+    /// The result of the time library.
     fn oracle(time: DateTime) -> i64 {
         let timestamp = time.to_zoned(TimeZone::UTC).expect("within the range of the library").timestamp();
         timestamp.as_microsecond()
     }
 
     #[test]
-    fn every_day_is_the_time_library_s() {
-        // More than the four hundred years after which the calendar repeats, and the ends of what can be written.
+    fn every_day_is_that_of_the_time_library() {
+        // More than the 400 years after which the calendar repeats, and the first years.
         for (first, last) in [(date(1590, 1, 1), date(2010, 1, 1)), (date(0, 1, 1), date(9, 1, 1))] {
             for day in first.series(1.day()).take_while(|day| *day < last) {
                 let read = wall_clock_microseconds(&format!("{day} 00:00:00"));
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_no_day_is_no_day_of_the_time_library(
+        fn a_time_is_valid_when_the_time_library_says_so(
             year in 0_i16..=9999, month in 0_i8..=14, day in 0_i8..=33, hour in 0_i8..=26, minute in 0_i8..=62,
             second in 0_i8..=59, micro in 0_i32..1_000_000, separator in "[ T]",
         ) {
@@ -127,7 +127,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_read_the_time_library_reads_the_same(text in "[0-9]{4}[-0][0-3][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,7})?Z?") {
+        fn the_time_library_reads_the_same(text in "[0-9]{4}[-0][0-3][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,7})?Z?") {
             if let Some(microseconds) = wall_clock_microseconds(&text) {
                 prop_assert_eq!(text.parse::<DateTime>().ok().map(oracle), Some(microseconds));
             }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_refused() {
+    fn anything_else_is_refused() {
         for text in [
             "",
             "2024-01-02",

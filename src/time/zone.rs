@@ -1,6 +1,6 @@
-//! A zone by its IANA name, and how it cuts time into days.
+//! A time zone by its IANA name, and where its days begin.
 //!
-//! Zones come with the package, so that a container without zone files answers as a laptop does.
+//! The package bundles the zone database: results do not depend on the zone files of the machine.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use super::Moment;
 use super::reading::out_of_range;
 use crate::error::{Error, Kind, excerpt};
 
-/// How many zones an error proposes.
-const PROPOSALS: usize = 3;
-/// Names less alike than this (0 to 1) are not proposed.
-const ALIKE: f64 = 0.85;
+/// Zones that an error suggests.
+const SUGGESTIONS: usize = 3;
+/// Least similarity (0 to 1) of a suggested name.
+const MIN_SIMILARITY: f64 = 0.85;
 
 /// The zone in which a time without offset is read.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,10 +37,10 @@ impl fmt::Debug for Zone {
 }
 
 impl Zone {
-    /// The zone of an IANA name, in any case of letters.
+    /// The zone of an IANA name, ignoring case.
     ///
     /// # Errors
-    /// `Config`, with the nearest names, when there is none of that name.
+    /// `Config`, which suggests the nearest names, when there is no zone of that name.
     pub fn try_new(name: &str) -> Result<Self, Error> {
         let rules = TimeZoneDatabase::bundled().get(name).ok().filter(|rules| !rules.is_unknown());
         match rules {
@@ -55,16 +55,16 @@ impl Zone {
         &self.name
     }
 
-    /// The first instant of the day that holds a moment.
+    /// The first instant of the day of a moment.
     ///
     /// # Errors
-    /// A sentence, at the ends of the calendar.
+    /// A message, at the ends of the calendar.
     pub fn start_of_day(&self, moment: Moment) -> Result<Moment, String> {
         self.first_instant(self.date_of(moment))
     }
 
-    /// The first instants of the days from that of `start` up to, and without, that of `stop`. A day that
-    /// the zone left out has none.
+    /// The first instants of the days from that of `start` to that of `stop`, which is excluded. A day that the zone
+    /// skipped is left out.
     pub fn days(&self, start: Moment, stop: Moment) -> impl Iterator<Item = Moment> + '_ {
         let stop = self.date_of(stop);
         self.date_of(start)
@@ -77,11 +77,11 @@ impl Zone {
         self.rules.to_datetime(moment.timestamp()).date()
     }
 
-    /// The first instant of a day, also where a change of clocks skips its midnight.
+    /// The first instant of a day, also where a clock change skips its midnight.
     pub(super) fn first_instant(&self, day: Date) -> Result<Moment, String> {
         let midnight = day.to_datetime(Time::midnight());
         let first = match self.rules.to_ambiguous_zoned(midnight).offset() {
-            // Clocks may jump from before midnight to past it: the day begins where they land.
+            // The day begins at the clock change, which may be before its midnight.
             AmbiguousOffset::Gap { before, .. } => {
                 let reached = before.to_timestamp(midnight).map_err(|_| out_of_range(day))?;
                 self.last_change(reached).unwrap_or(reached)
@@ -97,7 +97,7 @@ impl Zone {
         }
     }
 
-    /// The moment at which clocks of this zone first show a time; one they skip counts from before the change.
+    /// The first moment of a local time; one that a clock change skips is counted from before the change.
     pub(super) fn moment_of(&self, time: DateTime) -> Result<Moment, String> {
         self.rules.to_timestamp(time).map(Moment::from_timestamp).map_err(|_| out_of_range(time))
     }
@@ -110,7 +110,7 @@ impl Zone {
 
 fn unknown(name: &str) -> Error {
     let shown = excerpt(name, 60);
-    let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not a zone of the IANA database"));
+    let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not an IANA time zone"));
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");
@@ -118,21 +118,21 @@ fn unknown(name: &str) -> Error {
     error.with_hint(format!("did you mean {}?", nearest.join(", ")))
 }
 
-/// Zones whose name, or city alone, is most like the one asked for.
-fn nearest(asked: &str) -> Vec<String> {
-    let asked = asked.to_lowercase().replace(' ', "_");
-    let likeness = |name: &str| {
+/// Zones whose name or city is most similar.
+fn nearest(name: &str) -> Vec<String> {
+    let misspelled = name.to_lowercase().replace(' ', "_");
+    let similarity = |name: &str| {
         let name = name.to_lowercase();
         let city = name.rsplit('/').next().unwrap_or_default();
-        strsim::jaro_winkler(&asked, &name).max(strsim::jaro_winkler(&asked, city))
+        strsim::jaro_winkler(&misspelled, &name).max(strsim::jaro_winkler(&misspelled, city))
     };
     let mut names: Vec<(f64, String)> = TimeZoneDatabase::bundled()
         .available()
-        .map(|name| (likeness(name.as_str()), name.as_str().to_owned()))
-        .filter(|(likeness, _)| *likeness > ALIKE)
+        .map(|name| (similarity(name.as_str()), name.as_str().to_owned()))
+        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
         .collect();
     names.sort_by(|(one, left), (other, right)| other.total_cmp(one).then_with(|| left.cmp(right)));
-    names.into_iter().take(PROPOSALS).map(|(_, name)| name).collect()
+    names.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -152,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_where_the_clocks_of_its_zone_say() {
-        for (name, day, told) in [
+    fn a_day_begins_where_the_clocks_of_its_zone_show_it() {
+        for (name, day, expected) in [
             ("UTC", "2024-01-01", "2024-01-01T00:00:00Z"),
             ("Asia/Kathmandu", "2024-01-01", "2023-12-31T18:15:00Z"),
             // Midnight is skipped: the day begins at one.
@@ -165,12 +165,12 @@ mod tests {
             ("America/Havana", "2024-11-03", "2024-11-03T04:00:00Z"),
             ("America/St_Johns", "2010-11-07", "2010-11-07T02:30:00Z"),
         ] {
-            assert_eq!(first(name, day), told, "{name}");
+            assert_eq!(first(name, day), expected, "{name}");
         }
     }
 
     #[test]
-    fn a_day_that_a_zone_left_out_is_refused_and_not_counted() {
+    fn a_day_that_a_zone_skipped_is_refused_and_not_counted() {
         let apia = zone("Pacific/Apia");
         let message = apia.parse_moment("2011-12-30").unwrap_err();
         assert!(message.contains("there was no 2011-12-30 in Pacific/Apia"), "{message}");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_like_a_range() {
+    fn the_stop_of_days_is_excluded() {
         let berlin = zone("Europe/Berlin");
         let moment = |text| berlin.parse_moment(text).expect("a day");
         let days: Vec<String> =
@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_known_by_its_name_in_any_case() {
+    fn the_case_of_a_zone_name_does_not_matter() {
         assert_eq!(zone("europe/berlin").name(), "Europe/Berlin");
         assert_eq!(Zone::default().name(), zone("UTC").name());
     }
 
     #[test]
-    fn an_unknown_zone_is_told_with_the_nearest() {
+    fn an_unknown_zone_is_refused_with_the_nearest() {
         for (name, nearest) in
             [("Berlin", "Europe/Berlin"), ("Europe/Berln", "Europe/Berlin"), ("New York", "America/New_York")]
         {
@@ -214,8 +214,8 @@ mod tests {
         zone(pick.get(names.as_slice()).as_str())
     }
 
-    /// The oracle: walks minute by minute until the clocks first show the day.
-    fn first_by_walking(zone: &Zone, day: Date) -> Option<i64> {
+    /// Goes minute by minute until the clocks first show the day: the oracle.
+    fn first_by_search(zone: &Zone, day: Date) -> Option<i64> {
         let sixteen_hours_before =
             jiff::tz::Offset::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok()?.as_millisecond() - 16 * 60 * MINUTE;
         (0..32 * 60).map(|minute| sixteen_hours_before + minute * MINUTE).find(|at| zone.date_of(Moment(*at)) == day)
@@ -223,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn first_instants_agree_with_a_walk_along_the_clock(
+        fn first_instants_agree_with_a_search(
             pick in any::<prop::sample::Index>(),
             year in 1975_i16..2038,
             day_of_year in 1_i16..=365,
@@ -232,7 +232,7 @@ mod tests {
             let day = Date::new(year, 1, 1).unwrap().with().day_of_year(day_of_year).build().unwrap();
             prop_assert_eq!(
                 zone.first_instant(day).ok().map(Moment::milliseconds),
-                first_by_walking(&zone, day),
+                first_by_search(&zone, day),
                 "{} {}", zone.name(), day
             );
         }
@@ -245,7 +245,7 @@ mod tests {
                 let day = zone.rules.to_datetime(change.timestamp()).date();
                 prop_assert_eq!(
                     zone.first_instant(day).ok().map(Moment::milliseconds),
-                    first_by_walking(&zone, day),
+                    first_by_search(&zone, day),
                     "{} {}", zone.name(), day
                 );
             }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::inflate::Inflate;
 use super::stall::Stall;
 use super::{Meter, Transport, failure};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 
 #[derive(Debug)]
 pub(super) struct Body {
@@ -90,7 +90,7 @@ impl Source {
         let began = Instant::now();
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
-            .map_err(|_| failure::timed_out("body", "no bytes of the response body", self.idle))?
+            .map_err(|_| failure::timed_out(Phase::Body, "no bytes of the response body", self.idle))?
             .map_err(|error| failure::receiving(error, self.received, what))?;
         let size = chunk.as_ref().map_or(0, Bytes::len);
         self.received += size as u64;
@@ -98,7 +98,9 @@ impl Source {
         if chunk.is_some() && self.stall.is_reached(began.elapsed(), size) {
             let rate = Stall::MIN_BYTES / 30;
             let message = format!("response stalled: under {rate} B/s over 30 s ({} bytes received)", self.received);
-            return Err(Error::new(Kind::RequestTimeout, message).with("phase", "stall").retryable());
+            return Err(Error::new(Kind::RequestTimeout, message)
+                .with(|details| details.phase = Some(Phase::Stall))
+                .retryable());
         }
         Ok(chunk)
     }

@@ -160,8 +160,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_that_is_sent_or_connects_first_is_not_abandoned() {
         let (mut body, send_started) = ObservedBody::new(Bytes::from_static(b"{}"));
-        let asked = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-        assert!(asked.is_some_and(|frame| frame.is_ok()));
+        let polled = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        assert!(polled.is_some_and(|frame| frame.is_ok()));
         let waiting = observe(future::pending::<()>(), &send_started, CONNECT);
         assert!(timeout(100 * CONNECT, waiting).await.is_err());
 

@@ -41,12 +41,12 @@ impl Encoding {
 impl Accepted {
     /// The encodings in `Accept-Encoding` of `headers=`, else all that are supported.
     pub(super) fn of_settings(headers: &[(String, String)]) -> Result<Self> {
-        let mut asked = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")).peekable();
-        if asked.peek().is_none() {
+        let mut requested = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")).peekable();
+        if requested.peek().is_none() {
             return Ok(Self(vec![Encoding::Gzip, Encoding::Zstd]));
         }
         let mut accepted = Vec::new();
-        for (_, value) in asked {
+        for (_, value) in requested {
             for name in value.split(',').map(|name| name.trim().to_ascii_lowercase()) {
                 match Encoding::from_name(&name) {
                     Some(encoding) => accepted.push(encoding),
@@ -101,7 +101,7 @@ fn unknown(value: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn asked(values: &[&str]) -> Result<Accepted> {
+    fn requested(values: &[&str]) -> Result<Accepted> {
         let headers: Vec<_> = values.iter().map(|value| ("accept-Encoding".to_owned(), (*value).to_owned())).collect();
         Accepted::of_settings(&headers)
     }
@@ -113,20 +113,20 @@ mod tests {
 
     #[test]
     fn headers_may_request_fewer_encodings_but_no_unknown_one() {
-        let header = |values: &[&str]| asked(values).expect("known encodings").header();
+        let header = |values: &[&str]| requested(values).expect("known encodings").header();
         assert_eq!(header(&[]), "gzip, zstd");
         assert_eq!(header(&["identity"]), "identity");
         assert_eq!(header(&["ZSTD"]), "zstd");
         assert_eq!(header(&["zstd, identity,gzip"]), "zstd, gzip");
         assert_eq!(header(&["zstd", "gzip"]), "zstd, gzip");
         for unknown in ["br", "*", "", "gzip;q=0.5", "gzip, deflate"] {
-            assert_eq!(asked(&[unknown]).expect_err(unknown).kind(), Kind::Config, "{unknown}");
+            assert_eq!(requested(&[unknown]).expect_err(unknown).kind(), Kind::Config, "{unknown}");
         }
     }
 
     #[test]
     fn a_response_has_at_most_one_encoding_and_a_requested_one() {
-        let all = asked(&[]).expect("the default");
+        let all = requested(&[]).expect("the default");
         for (values, expected) in [
             (&[][..], None),
             (&["identity"], None),
@@ -137,8 +137,8 @@ mod tests {
         ] {
             assert_eq!(encoding(&all, values).expect("requested"), expected, "{values:?}");
         }
-        let zstd = asked(&["zstd"]).expect("known");
-        let none = asked(&["identity"]).expect("known");
+        let zstd = requested(&["zstd"]).expect("known");
+        let none = requested(&["identity"]).expect("known");
         for (accepted, values) in [
             (&all, &["br"][..]),
             (&all, &["gzip, gzip"]),

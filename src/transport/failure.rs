@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use super::route::Route;
 use super::tls;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Phase};
 
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
 }
 
-pub(super) fn timed_out(phase: &'static str, what: &str, limit: Duration) -> Error {
+pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
     Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
-        .with("phase", phase)
+        .with(|details| details.phase = Some(phase))
         .retryable()
 }
 
@@ -37,7 +37,7 @@ pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
 /// A request was handed to a connection that closed before it began to send.
 pub(super) fn never_sent() -> Error {
     Error::new(Kind::ConnectionLost, "the connection was lost before the request was sent")
-        .with("received", 0_u64)
+        .with(|details| details.received = Some(0))
         .retryable()
         .stale()
 }
@@ -45,14 +45,14 @@ pub(super) fn never_sent() -> Error {
 pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
-        return timed_out("connect", &format!("no connection to {peer}"), limit);
+        return timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
     }
-    let failure = if error.is_dns() {
-        Error::new(Kind::Connect, format!("cannot resolve the host of {peer}: {cause}")).with("phase", "dns")
+    let (phase, message) = if error.is_dns() {
+        (Phase::Dns, format!("cannot resolve the host of {peer}: {cause}"))
     } else {
-        Error::new(Kind::Connect, format!("cannot connect to {peer}: {cause}")).with("phase", "tcp")
+        (Phase::Tcp, format!("cannot connect to {peer}: {cause}"))
     };
-    failure.retryable()
+    Error::new(Kind::Connect, message).with(|details| details.phase = Some(phase)).retryable()
 }
 
 /// A body was cut off; `what` names its bytes.
@@ -72,7 +72,9 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
         } else {
             format!("after {received} bytes of the {what}")
         };
-        Error::new(kind, format!("the connection was lost {place}: {cause}")).with("received", received).retryable()
+        Error::new(kind, format!("the connection was lost {place}: {cause}"))
+            .with(|details| details.received = Some(received))
+            .retryable()
     };
     if find::<rustls::Error>(error).is_some() {
         return lost(Kind::ConnectionLost);
@@ -80,7 +82,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
     match find::<hyper::Error>(error) {
         Some(hyper) if hyper.is_parse() => {
             Error::new(Kind::MalformedHttp, format!("the response is not valid HTTP: {cause}"))
-                .with("received", received)
+                .with(|details| details.received = Some(received))
         }
         Some(hyper) if hyper.is_incomplete_message() => lost(ended),
         _ => match find::<io::Error>(error).map(io::Error::kind) {
@@ -88,7 +90,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
             Some(io::ErrorKind::UnexpectedEof) => lost(ended),
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the response body is not valid HTTP: {cause}"))
-                    .with("received", received)
+                    .with(|details| details.received = Some(received))
                     .retryable_once()
             }
             _ => lost(Kind::ConnectionLost),

@@ -91,7 +91,7 @@ impl Inflate {
                 format!("the compressed response was cut off after {read} bytes, before the end of its {}", self.name())
             }
         };
-        let error = Error::new(Kind::TruncatedResponse, message).with("received", self.read);
+        let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(self.read));
         Err(if self.read == 0 { error.retryable_once() } else { error.retryable() })
     }
 
@@ -100,7 +100,7 @@ impl Inflate {
         let (read, written) = (self.read, self.written);
         if read > PADDING_ALLOWANCE && read / 2 > written {
             let message = format!("{read} bytes of {} hold only {written} bytes of the response", self.name());
-            return Err(Error::new(Kind::MalformedHttp, message).with("received", read));
+            return Err(Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Inflate {
     fn malformed(&self, cause: &str) -> Error {
         let (name, read) = (self.name(), self.read);
         let message = format!("the compressed response is not valid {name} after {read} bytes: {cause}");
-        Error::new(Kind::MalformedHttp, message).with("received", read).retryable_once()
+        Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)).retryable_once()
     }
 
     fn name(&self) -> &'static str {

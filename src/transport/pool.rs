@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::config::Arguments;
-    use crate::error::Field;
+    use crate::error::Phase;
     use crate::secret::Secret;
     use crate::transport::{Request, Transport};
 
@@ -120,7 +120,7 @@ mod tests {
         let error = transport.post(request).await.expect_err("no answer");
         assert_eq!(began.elapsed().as_secs(), 10);
         assert_eq!(error.kind(), Kind::RequestTimeout);
-        assert_eq!(error.field("phase"), Some(&Field::from("connect")));
+        assert_eq!(error.details().phase, Some(Phase::Connect));
         assert!(error.message().ends_with("within 10 s"), "{}", error.message());
     }
 }

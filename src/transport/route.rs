@@ -7,7 +7,7 @@ use reqwest::ClientBuilder;
 
 use super::{failure, tls};
 use crate::config::{Proxy, Settings, Trust};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Phase, Result};
 
 /// Text of hyper-util's error when a proxy opens no tunnel. Its type is private, so these two texts decide where
 /// otherwise types do; a test fails when they change.
@@ -77,12 +77,13 @@ impl Route {
     /// The error of a proxy that answered but opened no tunnel.
     fn refused(&self, proxy: &Proxy, what: &str) -> Error {
         let service = &self.service;
-        let failed = |message: String| Error::new(Kind::Proxy, message).with("phase", "proxy");
+        let failed =
+            |message: String| Error::new(Kind::Proxy, message).with(|details| details.phase = Some(Phase::Proxy));
         if what == PASSWORD {
             return failed(format!(
                 "{proxy} refused the tunnel to {service}: it wants another user and password (HTTP 407)"
             ))
-            .with("status", 407_u16)
+            .with(|details| details.status = Some(407))
             .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128");
         }
         failed(format!("{proxy} opened no tunnel to {service}: {what}"))
@@ -93,7 +94,7 @@ impl Route {
 
 /// Turns an error of the connection into one of the proxy.
 fn as_proxy_error(error: &Error) -> Error {
-    let failure = Error::new(Kind::Proxy, error.message()).with("phase", "proxy");
+    let failure = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
     let failure = if error.is_retryable() { failure.retryable() } else { failure };
     match error.hint() {
         Some(hint) => failure.with_hint(hint),

@@ -11,7 +11,7 @@ use rustls_native_certs::load_certs_from_paths;
 
 use super::failure;
 use crate::config::{CaSource, Settings, Trust};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Phase, Result, excerpt};
 
 /// Most characters of a certificate's names in an error message.
 const SHOWN: usize = 100;
@@ -74,7 +74,7 @@ pub(super) fn late_refusal<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'
 pub(super) fn refused(refusal: &Refusal, peer: &str, trust: &Trust) -> Error {
     let (reason, message) = reason(refusal);
     let error = Error::new(Kind::Tls, format!("TLS handshake with {peer} failed: {message}"));
-    let error = error.with("phase", "tls").with("reason", reason);
+    let error = error.with(|details| (details.phase, details.reason) = (Some(Phase::Tls), Some(reason)));
     match reason {
         "expired" | "not yet valid" => {
             error.with_hint(format!("this machine's clock says {}", httpdate::fmt_http_date(SystemTime::now())))

@@ -87,7 +87,7 @@ def test_the_bench_of_scans_works(tmp_path: Path) -> None:
 
 def test_the_capacity_follows_from_the_figures(tmp_path: Path) -> None:
     task = "10,000,000 rows in 100 requests"
-    told(
+    results(
         tmp_path,
         "scans",
         (f"{task} into a folder of Parquet: rows", 1e6, "1/s", None),
@@ -122,28 +122,28 @@ def test_the_figures_of_the_rust_bench_are_the_medians_of_its_runs(tmp_path: Pat
     }
 
 
-def told(folder: Path, bench: str, *found: tuple[str, float, str, float | None]) -> None:
+def results(folder: Path, bench: str, *found: tuple[str, float, str, float | None]) -> None:
     keys = ("name", "value", "unit", "reach")
-    told = {
+    results = {
         "version": "9.8.7",
         "time": "2026-01-02T03:04:05+00:00",
         "machine": {"processors": 2, "system": "Linux", "python": "3.11"},
         "measures": [{**dict(zip(keys, each, strict=True)), "less_is_better": False} for each in found],
     }
-    (folder / f"{bench}.json").write_text(json.dumps(told), encoding="utf-8")
+    (folder / f"{bench}.json").write_text(json.dumps(results), encoding="utf-8")
 
 
 def test_the_figures_go_into_the_page_and_its_picture(tmp_path: Path) -> None:
-    told(
+    results(
         tmp_path,
         "client",
         ("1,000,000 rows to pandas: dataaccess", 100.0, "ms", None),
         ("1,000,000 rows to pandas: requests", 3000.0, "ms", None),
         ("1,000,000 rows to pandas: requests over dataaccess", 30.0, "x", 20.0),
     )
-    told(tmp_path, "scans", ("500 requests of 50 ms, 32 at once: over the ideal", 1.1, "x", 1.15))
-    told(tmp_path, "decode", ("decoder: Contract", 2.0, "GB/s", 2.5))
-    told(tmp_path, "sandbox", ("one customer: searches", 4000.0, "1/s", 2000))
+    results(tmp_path, "scans", ("500 requests of 50 ms, 32 at once: over the ideal", 1.1, "x", 1.15))
+    results(tmp_path, "decode", ("decoder: Contract", 2.0, "GB/s", 2.5))
+    results(tmp_path, "sandbox", ("one customer: searches", 4000.0, "1/s", 2000))
     page = tmp_path / "performance.md"
     page.write_text((BENCHES.parent / "docs/performance.md").read_text(encoding="utf-8"), encoding="utf-8")
     by_hand = page.read_text(encoding="utf-8").partition("## How it is measured")[2]

@@ -1,4 +1,4 @@
-"""Fixtures of all tests: the embedded service, and clients that are tested alike."""
+"""Fixtures of all tests: the sandbox, and clients that are tested alike."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ const MODULES: [(&str, &[&str]); 18] = [
             "client",
         ],
     ),
-    // The service shares the document and nothing else, so that a misreading cannot pass on both sides.
+    // The sandbox shares only the contract with the client, so that a misreading of the specification shows.
     ("sandbox", &["error", "contract"]),
     (
         "python",
@@ -82,8 +82,8 @@ const MODULES: [(&str, &[&str]); 18] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 29] = [
-    // The bindings read what other libraries stream into the embedded service.
+const ALONE: [(&str, &[&str]); 28] = [
+    // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
     ("arrow_cast", &["columns", "python"]),
@@ -105,7 +105,6 @@ const ALONE: [(&str, &[&str]); 29] = [
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
     ("sha2", &["files", "sandbox"]),
-    ("subtle", &["sandbox"]),
     ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
@@ -139,7 +138,7 @@ fn offences(module: &str, source: &str) -> Vec<String> {
     found
 }
 
-/// The text without line comments, documentation among them.
+/// The source without line comments and doc comments.
 fn without_comments(source: &str) -> String {
     let is_comment = |line: &str| line.trim_start().starts_with("//");
     source.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
@@ -176,7 +175,7 @@ fn members(group: &str) -> Vec<&str> {
     found
 }
 
-/// The identifier at the start of a text.
+/// The identifier at the start of a string.
 fn word(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.find(|character| !is_identifier(character)).unwrap_or(text.len());
@@ -194,7 +193,7 @@ fn names_crate(code: &str, external: &str) -> bool {
     })
 }
 
-/// Whether a character can stand in an identifier.
+/// Whether a character is valid in an identifier.
 fn is_identifier(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }

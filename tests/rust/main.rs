@@ -10,11 +10,12 @@
 
 mod files;
 mod layers;
-mod readme;
+mod open_points;
+mod overload;
 mod sandbox;
 mod sandbox_search;
 mod sandbox_store;
 mod sandbox_streaming;
 mod sandbox_switches;
-mod storm;
+
 mod support;

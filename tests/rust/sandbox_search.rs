@@ -1,4 +1,4 @@
-//! Searches of the embedded service, byte for byte: shapes, rules, borders of days, and exact values.
+//! Searches of the sandbox, byte for byte: shapes, rules, borders of days, and exact values.
 //!
 //! Switches and streaming have their own files.
 
@@ -42,7 +42,7 @@ fn ids(sandbox: &Sandbox, and: Value) -> Vec<String> {
 }
 
 #[test]
-fn an_answer_is_written_as_the_document_shows_it() {
+fn a_response_is_written_as_the_specification_shows_it() {
     let sandbox = with_codes();
     let attrs = ["last_used_time", "id", "name", "pool_id", "allocated_time", "allocated_audience", "channel_id"];
     let reply = search(&sandbox, &codes(&attrs, json!([allocated("before_date", "2024-01-31T12:00:00Z")])));
@@ -107,13 +107,13 @@ fn a_broken_rule_of_a_promotion_code_search_is_a_400_that_names_the_place() {
     let after = || allocated("after_date", "2024-01-01T00:00:00Z");
     let cases: Vec<(Value, &str)> = vec![
         (json!([]), "the body: [] is not an object"),
-        (changed(|b| b["itemTypeId"] = json!("-100")), "itemTypeId: \"-100\" is not a whole number"),
+        (changed(|b| b["itemTypeId"] = json!("-100")), "itemTypeId: \"-100\" is not an integer"),
         (changed(|b| b["itemTypeName"] = json!("customer")), "itemTypeId: there is no object with id -100 and"),
         (changed(|b| drop(b.as_object_mut().unwrap().remove("attrs"))), "the body: `attrs` is required"),
         (changed(|b| b["attrs"] = json!([])), "attrs: no attribute is named"),
         (changed(|b| b["attrs"] = json!(["id", "id"])), "attrs: `id` is named twice"),
         (changed(|b| b["attrs"] = json!(["price"])), "attrs: `promotion_code` has no attribute `price`"),
-        (changed(|b| b["attrs"] = json!([7])), "attrs[0]: 7 is not a text"),
+        (changed(|b| b["attrs"] = json!([7])), "attrs[0]: 7 is not a string"),
         (changed(|b| b["attrs"] = json!({})), "attrs: {} is not an array of attribute names"),
         (changed(|b| b["attrs"] = json!("id")), "attrs: \"id\" is not an array of attribute names"),
         (
@@ -290,7 +290,7 @@ fn a_broken_rule_of_a_generic_search_is_a_400_that_names_the_place() {
         (
             "value_type",
             json!("other"),
-            "filters.OR[0].AND[0].value_type: \"other\" is not `normal`, the only one shown",
+            "filters.OR[0].AND[0].value_type: \"other\" is not `normal`, the only documented value",
         ),
         ("condition_type", Value::Null, "filters.OR[0].AND[0]: `condition_type` is required"),
         ("condition_type", json!("x"), "filters.OR[0].AND[0].condition_type: \"x\" is not `comp_attr`"),

@@ -1,4 +1,4 @@
-//! The embedded service's store: files that survive, files that are refused, declarations, loads, and who may meet whom.
+//! The sandbox's store: files that survive, files that are refused, declarations, loads and concurrency.
 
 use std::fs;
 use std::io::Read;
@@ -69,7 +69,7 @@ fn all_stores(sandbox: &Sandbox) -> String {
 const FOUND: &str = r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":[{"id":"a","area":1.5,"opened":"2024-01-31 10:00:00"},{"id":"b","area":null,"opened":null}]}}"#;
 
 #[test]
-fn objects_and_rows_of_a_file_are_found_again_and_the_file_is_whole_by_itself() {
+fn objects_and_rows_of_a_file_survive_and_the_file_is_complete() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     sandbox.declare(&store()).unwrap();
@@ -126,13 +126,13 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
     drop(foreign);
     for name in ["notes.txt", "other.db"] {
         let before = fs::read(folder.file(name)).unwrap();
-        let told = refusal(&folder.file(name));
-        assert!(told.starts_with("db: `") && told.contains(name), "{told}");
-        assert!(told.contains("is no store of a sandbox; nothing in it was changed"), "{told}");
+        let message = refusal(&folder.file(name));
+        assert!(message.starts_with("db: `") && message.contains(name), "{message}");
+        assert!(message.contains("is not a sandbox store; it was not changed"), "{message}");
         assert_eq!(fs::read(folder.file(name)).unwrap(), before, "{name}");
     }
     assert_eq!(folder.names().len(), 2);
-    assert!(refusal(&folder.0).ends_with("is no file"));
+    assert!(refusal(&folder.0).ends_with("is not a file"));
     assert!(refusal(&folder.file("missing/data.db")).contains("is in a folder that cannot be used"));
     assert!(refusal(Path::new("/")).contains("names no file"));
 }
@@ -140,19 +140,19 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
 #[test]
 fn an_address_of_the_database_is_no_path() {
     for name in [":memory:", "file:data.db?mode=ro"] {
-        let told = refusal(Path::new(name));
-        assert!(told.contains("is the address of a database, not the path of a file"), "{told}");
+        let message = refusal(Path::new(name));
+        assert!(message.contains("is the address of a database, not the path of a file"), "{message}");
         assert!(!Path::new(name).exists());
     }
 }
 
 #[test]
-fn a_file_that_was_deleted_is_told_as_such() {
+fn a_file_that_was_deleted_is_reported_as_such() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
     sandbox.load("customer", (0..60_000).map(row)).unwrap();
-    // One connection is kept from before: while its answer waits to be read, the next search opens another.
+    // One connection is kept from before: while its response waits to be read, the next search opens another.
     let everything = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
     let unread = send(&sandbox, SEARCH, "", &everything.to_string());
     unread.peek(&mut [0]).unwrap();
@@ -187,9 +187,9 @@ fn a_store_in_memory_leaves_nothing_on_disk() {
 }
 
 #[test]
-fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_anew() {
+fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_again() {
     let sandbox = empty();
-    let told = |object: &BusinessObject| sandbox.declare(object).unwrap_err().summary();
+    let message = |object: &BusinessObject| sandbox.declare(object).unwrap_err().summary();
     let customer = |attributes: &[(&str, AttributeKind)]| BusinessObject::new(-1003, "customer", attributes);
     sandbox.declare(&BusinessObject::customer()).unwrap();
     sandbox.declare(&customer(&[("customer_id", AttributeKind::Text), ("age", AttributeKind::Number)])).unwrap();
@@ -197,14 +197,14 @@ fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_anew() {
     let body =
         items(-1003, "customer", &["age"], json!([{"AND": [condition("age", "number", "equals", json!([40]))]}]));
     assert_eq!(search(&sandbox, &body).records(), [json!({"age": 40})]);
-    assert_eq!(told(&BusinessObject::customer()), "object `customer`: it is declared already with other attributes");
+    assert_eq!(message(&BusinessObject::customer()), "object `customer`: it is declared already with other attributes");
     let codes = BusinessObject::new(-100, "promotion_code", &[("id", AttributeKind::Text)]);
-    assert_eq!(told(&codes), "object `promotion_code`: it is declared already with other attributes");
+    assert_eq!(message(&codes), "object `promotion_code`: it is declared already with other attributes");
     let taken = BusinessObject::new(-1003, "client", &[("id", AttributeKind::Text)]);
-    assert_eq!(told(&taken), "object `client`: its name or its id -1003 is taken by `customer` with id -1003");
-    assert_eq!(told(&BusinessObject::new(8, "", &[])), "object ``: it has no name");
+    assert_eq!(message(&taken), "object `client`: its name or its id -1003 is taken by `customer` with id -1003");
+    assert_eq!(message(&BusinessObject::new(8, "", &[])), "object ``: it has no name");
     let twice = BusinessObject::new(8, "x", &[("a", AttributeKind::Text), ("a", AttributeKind::Text)]);
-    assert_eq!(told(&twice), "object `x`: attribute `a` is declared twice");
+    assert_eq!(message(&twice), "object `x`: attribute `a` is declared twice");
 }
 
 #[test]
@@ -212,18 +212,18 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     let sandbox = empty();
     sandbox.declare(&store()).unwrap();
     let good = || row("a", 1, "2024-01-31 10:00:00");
-    let told = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
+    let message = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
     for (bad, expected) in [
-        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a text, not a number"),
+        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a string, not a number"),
         (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
         (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
         (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
-        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a text"),
+        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a string"),
         (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
         (vec!["b".into()], "1 cells for 3 attributes"),
         (good(), "its identifier `a` is taken; replace=True puts such rows in the place of those that are there"),
     ] {
-        let line = told(bad);
+        let line = message(bad);
         assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");
     }
     assert!(all_stores(&sandbox).contains(r#""data":[]"#), "a load that failed left rows");
@@ -268,17 +268,17 @@ fn rows_are_replaced_by_their_identifiers_and_taken_away() {
 }
 
 #[test]
-fn rows_for_an_object_that_is_declared_anew_are_refused() {
+fn rows_for_an_object_that_is_declared_again_are_refused() {
     let sandbox = empty();
     let mut load = sandbox.begin_load("customer").unwrap();
     load.add([vec!["a".into(), "x".into()]]).unwrap();
     sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
-    let told = load.finish(false).unwrap_err().summary();
-    assert_eq!(told, "object `customer` was declared anew while rows for it were gathered; load them again");
+    let message = load.finish(false).unwrap_err().summary();
+    assert_eq!(message, "object `customer` was declared again while rows for it were loaded; load them again");
 }
 
 #[test]
-fn a_stop_ends_the_loads_under_way_and_leaves_the_file_whole() {
+fn a_stop_ends_running_loads_and_leaves_the_file_complete() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let row = |number: u32| vec![format!("c-{number}").into(), Cell::Null];
@@ -341,7 +341,7 @@ fn eight_threads_write_and_search_one_file_at_once() {
 }
 
 #[test]
-fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
+fn a_load_into_a_file_and_responses_in_flight_do_not_wait_for_each_other() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let customer = |number: u32| vec![format!("c-{number:06}").into(), "n".repeat(200).into()];
@@ -358,7 +358,7 @@ fn a_load_into_a_file_and_the_answers_under_way_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_search_in_memory_neither_waits_for_a_load_under_way_nor_finds_half_of_it() {
+fn a_search_in_memory_neither_waits_for_a_load_nor_finds_half_of_it() {
     let sandbox = empty();
     let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
     let rows = (0..3).map(|number| {

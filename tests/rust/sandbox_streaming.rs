@@ -1,4 +1,4 @@
-//! Large answers of the embedded service: sent as they are found, waiting for slow readers, ended for those that left.
+//! Large responses of the sandbox: sent as rows are found, waiting for slow clients, ended when the client disconnects.
 
 use std::io::Read;
 use std::net::Shutdown;
@@ -24,7 +24,7 @@ fn everybody() -> Value {
 }
 
 #[test]
-fn a_large_answer_is_sent_in_chunks_and_whole() {
+fn a_large_response_is_sent_in_chunks_and_complete() {
     let reply = search(&large(Options::default()), &everybody());
     assert_eq!(reply.header("transfer-encoding"), Some("chunked"));
     assert!(reply.is_whole);
@@ -34,7 +34,7 @@ fn a_large_answer_is_sent_in_chunks_and_whole() {
 }
 
 #[test]
-fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
+fn slow_readers_are_waited_for_and_do_not_block_others() {
     let sandbox = large(Options::default());
     let slow: Vec<_> = (0..12).map(|_| send(&sandbox, SEARCH, "", &everybody().to_string())).collect();
     thread::sleep(Duration::from_millis(500));
@@ -51,7 +51,7 @@ fn slow_readers_are_waited_for_and_keep_nobody_else_waiting() {
 
 #[test]
 fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
-    let sandbox = large(Options { longest_search: Duration::from_secs(5), ..Options::default() });
+    let sandbox = large(Options { search_timeout: Duration::from_secs(5), ..Options::default() });
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     thread::sleep(Duration::from_millis(5_500));
     assert!(receive(stream).is_whole);
@@ -59,7 +59,7 @@ fn waiting_for_a_reader_is_no_part_of_the_time_a_search_may_take() {
 
 #[test]
 fn a_search_that_takes_too_long_is_a_503() {
-    let sandbox = large(Options { longest_search: Duration::ZERO, ..Options::default() });
+    let sandbox = large(Options { search_timeout: Duration::ZERO, ..Options::default() });
     let mut scan = everybody();
     scan["filters"]["OR"][0]["AND"] = json!([crate::support::condition("name", "string", "equals", json!(["nobody"]))]);
     let reply = search(&sandbox, &scan);
@@ -73,7 +73,7 @@ fn a_search_that_takes_too_long_is_a_503() {
 #[test]
 fn a_search_is_ended_when_its_time_is_over_and_not_before() {
     let longest = Duration::from_millis(300);
-    let sandbox = large(Options { longest_search: longest, ..Options::default() });
+    let sandbox = large(Options { search_timeout: longest, ..Options::default() });
     let scan = |groups: usize| {
         let nobody = json!({"AND": [crate::support::condition("name", "string", "equals", json!(["nobody"]))]});
         items(-1003, "customer", &["customer_id"], json!(vec![nobody; groups]))
@@ -90,7 +90,7 @@ fn a_client_that_leaves_frees_the_store() {
     let sandbox = large(Options::default());
     let mut stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     stream.read_exact(&mut [0; 100]).unwrap();
-    // While its answer is read, nothing can be loaded in memory.
+    // While its response is read, nothing can be loaded in memory.
     stream.shutdown(Shutdown::Both).unwrap();
     drop(stream);
     let since = Instant::now();
@@ -99,7 +99,7 @@ fn a_client_that_leaves_frees_the_store() {
 }
 
 #[test]
-fn stopping_breaks_off_an_answer_under_way_within_two_seconds() {
+fn stopping_cuts_off_a_response_in_flight_within_two_seconds() {
     let sandbox = large(Options::default());
     let stream = send(&sandbox, SEARCH, "", &everybody().to_string());
     thread::sleep(Duration::from_millis(300));

@@ -1,4 +1,4 @@
-//! What each switch of the embedded service changes in its answers.
+//! What each switch of the sandbox changes in its responses.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ fn the_day_itself_may_be_before_and_after() {
 }
 
 #[test]
-fn operators_and_units_nobody_has_seen_may_match_nothing() {
+fn undocumented_operators_and_units_may_match_nothing() {
     let customers = |operator: &str| {
         let or = json!([{"AND": [condition("customer_id", "string", operator, json!(["demo-customer-0001"]))]}]);
         items(-1003, "customer", &["customer_id"], or)
@@ -91,7 +91,7 @@ fn operators_and_units_nobody_has_seen_may_match_nothing() {
 }
 
 #[test]
-fn attrs_may_have_to_be_an_array_or_a_text() {
+fn attrs_may_have_to_be_an_array_or_a_string() {
     let array = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
     let mut text = array.clone();
     text["attrs"] = json!("customer_id");
@@ -102,7 +102,7 @@ fn attrs_may_have_to_be_an_array_or_a_text() {
 }
 
 #[test]
-fn an_empty_answer_has_the_shape_that_is_asked_for() {
+fn an_empty_response_has_the_shape_that_is_asked_for() {
     for (value, data) in [
         ("array", r#"{"status":true,"data":[]}"#),
         ("object", r#"{"status":true,"data":{}}"#),
@@ -116,7 +116,7 @@ fn an_empty_answer_has_the_shape_that_is_asked_for() {
 }
 
 #[test]
-fn values_whose_type_is_not_shown_may_have_another() {
+fn values_of_undocumented_types_may_have_another() {
     let used = |sandbox: &Sandbox| {
         let attrs = ["last_used_source", "last_used_time", "channel_id"];
         let records = search(sandbox, &day(&attrs, "equals", "2024-01-15T12:00:00Z")).records();
@@ -132,7 +132,7 @@ fn values_whose_type_is_not_shown_may_have_another() {
 }
 
 #[test]
-fn exports_are_told_as_the_switches_say() {
+fn exports_are_reported_as_the_switches_say() {
     let download = |sandbox: &Sandbox, id: i64| post(sandbox, DOWNLOAD, &json!({"scope": "download", "exportId": id}));
     let entries = |sandbox: &Sandbox, id: i64| download(sandbox, id).json()["data"]["entries"].clone();
     assert_eq!(entries(&with("finished_status", 9), EXPORT_FINISHED)[0]["exportStatus"], 9);
@@ -157,7 +157,7 @@ fn scopes_may_have_other_names() {
 }
 
 #[test]
-fn a_malformed_request_may_be_told_by_the_code_alone() {
+fn a_malformed_request_may_be_reported_by_the_code_only() {
     let sandbox = with("malformed_request", "code_only");
     let reply = search(&sandbox, &json!({}));
     assert_eq!((reply.status, &reply.json()["code"]), (200, &json!(400)));
@@ -185,7 +185,7 @@ fn rows_come_in_the_order_that_is_asked_for_each_time_the_same() {
 }
 
 #[test]
-fn an_answer_may_have_a_greatest_size() {
+fn a_response_may_have_a_maximum_size() {
     let sandbox = with("maximum_rows", 7);
     let all = day(&["id"], "after_date", "2023-01-01T00:00:00Z");
     let found = search(&sandbox, &all).records();
@@ -208,7 +208,7 @@ fn the_verdict_may_come_after_the_records() {
 }
 
 #[test]
-fn answers_are_compressed_for_those_who_ask_once_it_is_switched_on() {
+fn responses_are_compressed_for_clients_that_accept_it() {
     let body = day(&["id", "name", "allocated_time"], "after_date", "2023-01-01T00:00:00Z").to_string();
     let ask = |sandbox: &Sandbox, accepts: &str| receive(send(sandbox, SEARCH, accepts, &body));
     let (off, on) = (with("gzip", "off"), with("gzip", "on"));
@@ -236,7 +236,7 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_answer_may_take_its_time() {
+fn a_response_may_take_its_time() {
     let sandbox = with("latency", 0.4);
     let since = Instant::now();
     assert_eq!(search(&sandbox, &nothing()).status, 200);

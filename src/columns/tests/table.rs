@@ -3,7 +3,7 @@
 use super::{Column, Kind, WIDE, cells_of, column, read};
 use crate::columns::{Type, codes, items, schema};
 use crate::contract::codes::ATTRIBUTES;
-use crate::error::{Field, Kind as ErrorKind};
+use crate::error::Kind as ErrorKind;
 
 /// How a value comes out of columns of these kinds, in this order; `-` is a misfit.
 const KINDS: [Kind; 7] = [
@@ -139,8 +139,8 @@ fn a_misfit_says_what_fits_and_which_schema_mends_it() {
         let error = read(&[column(name, Kind::Fixed(kind))], WIDE, &[good.clone(), bad.clone()]).expect_err("a misfit");
         assert!(error.message().contains(expected), "{}", error.message());
         assert_eq!(error.hint(), Some(format!(r#"pass schema={{"of \"it\"": "{suggested_type}"}}"#).as_str()));
-        assert_eq!(error.field("row"), Some(&Field::Integer(1)));
-        assert_eq!(error.field("column"), Some(&Field::from(name)));
+        assert_eq!(error.details().row, Some(1));
+        assert_eq!(error.details().column.as_deref(), Some(name));
         // What is proposed works.
         let mended = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(suggested_type).expect("a type"))]);
         assert_eq!(read(&mended, WIDE, &[good, bad]).expect("mended")[0].num_rows(), 2);

@@ -1,11 +1,11 @@
-//! Each rule of a promotion code search, and the bodies that come of good ones.
+//! Each rule of a promotion code search, and the bodies of valid ones.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::contract::codes::{ATTRIBUTES, DEFAULT_ATTRIBUTES};
-use crate::filter::sample::{after, before, days, input, on, op, places, problem, problems};
+use crate::filter::sample::{after, before, days, input, locations, on, op, problem, problems};
 
 fn checked(arguments: CodesArguments) -> Result<Search> {
     check(arguments, &Zone::default())
@@ -16,15 +16,23 @@ fn since_2024() -> CodesArguments {
 }
 
 fn body(arguments: CodesArguments) -> Value {
-    serde_json::to_value(checked(arguments).expect("a good request").body).expect("a body")
+    serde_json::to_value(checked(arguments).expect("a valid request").body).expect("a body")
 }
 
-fn conditions(arguments: CodesArguments) -> Value {
-    body(arguments)["filters"]["OR"][0]["AND"].take()
+/// The condition at a position.
+fn condition(position: usize, arguments: CodesArguments) -> Value {
+    body(arguments)["filters"]["OR"][0]["AND"][position].take()
+}
+
+/// The request has one problem, with this argument, path and advice.
+fn refuses(arguments: CodesArguments, argument: &str, path: &str, advice: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((problem.argument.as_str(), problem.path.as_str()), (argument, path), "{problem}");
+    assert!(problem.message.contains(advice), "{problem}");
 }
 
 #[test]
-fn the_full_request_is_the_document_s_shape_literally() {
+fn a_full_request_has_the_specified_body() {
     let arguments = CodesArguments {
         attrs: input(json!(["id", "code_status"])),
         audience_type: input(json!(["customer", -1007])),
@@ -33,7 +41,7 @@ fn the_full_request_is_the_document_s_shape_literally() {
         allocated_time: after("2024-01-01"),
         limit: InputValue::Integer(10),
     };
-    let search = checked(arguments).expect("a good request");
+    let search = checked(arguments).expect("a valid request");
     assert_eq!(
         serde_json::to_string(&search.body).expect("a body"),
         json!({
@@ -58,11 +66,11 @@ fn the_full_request_is_the_document_s_shape_literally() {
 }
 
 #[test]
-fn what_is_not_given_is_left_out() {
+fn arguments_that_are_left_out_are_not_sent() {
     let body = body(since_2024());
     assert_eq!(body["filters"]["OR"][0]["AND"].as_array().map(Vec::len), Some(1));
     assert_eq!(body["attrs"], json!(DEFAULT_ATTRIBUTES));
-    assert_eq!(checked(since_2024()).map(|search| search.limit).expect("a good request"), None);
+    assert_eq!(checked(since_2024()).map(|search| search.limit).expect("a valid request"), None);
 }
 
 #[test]
@@ -73,157 +81,134 @@ fn each_comparison_has_its_operator() {
         (on("2024-01-01T12:00"), "equals", 1_704_067_200_000),
         (op("since", "2024-01-01T12:00"), "since", 1_704_110_400_000),
     ] {
-        let conditions = conditions(CodesArguments { allocated_time, ..CodesArguments::default() });
-        assert_eq!(conditions[0]["operator"], operator);
-        assert_eq!(conditions[0]["value"], milliseconds);
+        let condition = condition(0, CodesArguments { allocated_time, ..CodesArguments::default() });
+        assert_eq!((&condition["operator"], &condition["value"]), (&json!(operator), &json!(milliseconds)));
     }
+    let not_sent = condition(0, CodesArguments { code_status: op("not_matches", 3), ..since_2024() });
+    assert_eq!((&not_sent["operator"], &not_sent["value"]), (&json!("not_matches"), &json!([3])));
 }
 
 #[test]
-fn days_are_cut_in_the_client_s_zone() {
+fn days_are_cut_in_the_zone_of_the_client() {
     let zone = Zone::try_new("Asia/Kathmandu").expect("a zone");
     let arguments = CodesArguments { allocated_time: on("2024-01-01"), ..CodesArguments::default() };
-    let search = check(arguments, &zone).expect("a good request");
-    let body = serde_json::to_value(search.body).expect("a body");
-    assert_eq!(body["filters"]["OR"][0]["AND"][0]["value"], 1_704_046_500_000_i64);
+    let search = check(arguments, &zone).expect("a valid request");
+    assert_eq!(search.body.filters.or[0].and[0].value, 1_704_046_500_000_i64);
+}
+
+/// A comparison with `unit=`.
+fn in_unit(method: Method, value: InputValue, unit: &str) -> InputValue {
+    InputValue::Comparison(Box::new(Comparison { unit: InputValue::text(unit), ..Comparison::new(method, value) }))
 }
 
 #[test]
 fn a_unit_is_sent_as_given() {
-    let comparison =
-        Comparison { unit: InputValue::text("HOUR"), ..Comparison::new(Method::After, InputValue::text("2024-01-01")) };
-    let allocated_time = InputValue::Comparison(Box::new(comparison));
-    let conditions = conditions(CodesArguments { allocated_time, ..CodesArguments::default() });
-    assert_eq!(conditions[0]["time_unit"], "HOUR");
-}
-
-#[test]
-fn an_operator_of_one_s_own_is_sent_with_its_values() {
-    let conditions = conditions(CodesArguments { code_status: op("not_matches", 3), ..since_2024() });
-    assert_eq!(conditions[0]["operator"], "not_matches");
-    assert_eq!(conditions[0]["value"], json!([3]));
-}
-
-#[test]
-fn values_of_an_own_operator_obey_section_8_and_are_not_translated() {
-    let told = problem(checked(CodesArguments { code_status: op("not_matches", json!([3, "sent"])), ..since_2024() }));
-    assert_eq!(told.message, "\"sent\" is a name, and here values are sent as given: write 3");
-    let told = problem(checked(CodesArguments { code_status: op("not_matches", 2), ..since_2024() }));
-    assert_eq!(told.message, "2 is not one of code_status 1 (\"available\"), 3 (\"sent\"), 4 (\"used\")");
-    let told = problem(checked(CodesArguments { code_status: op(" ", 3), ..since_2024() }));
-    assert_eq!(
-        (told.path.as_str(), told.message.as_str()),
-        ("filters.OR[0].AND[0].operator", "an empty text is not an operator")
-    );
+    let allocated_time = in_unit(Method::After, InputValue::text("2024-01-01"), "HOUR");
+    let condition = condition(0, CodesArguments { allocated_time, ..CodesArguments::default() });
+    assert_eq!(condition["time_unit"], "HOUR");
 }
 
 #[test]
 fn allocated_time_must_be_a_comparison_with_one_time() {
     for (allocated_time, advice) in [
         (InputValue::Null, "is required: write after(\"2024-01-01\")"),
-        (InputValue::text("2024-01-01"), "write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")"),
-        (InputValue::Moment("2024-01-01".to_owned()), "write after(2024-01-01)"),
-        (InputValue::Integer(1_704_067_200_000), "write after(1704067200000)"),
+        (InputValue::text("2024-01-01"), "use after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")"),
+        (InputValue::Moment("2024-01-01".to_owned()), "use after(2024-01-01)"),
+        (InputValue::Integer(1_704_067_200_000), "use after(1704067200000)"),
         (input(json!(["2024-01-01", "2024-02-01"])), "one time, not a list"),
         (after(json!(["2024-01-01"])), "one time, not a list"),
         (op("matches", json!(["2024-01-01"])), "one time, not a list"),
         (days("2024-01-01", "2024-04-01"), "client.scan_codes(allocated_time=days(\"2024-01-01\", \"2024-04-01\"))"),
         (after(1_704_067_200), "write 1704067200000"),
         (after(1_704_067_200_000_000_i64), "write 1704067200000"),
-        (after(1_704_067_200_000.0), "whole milliseconds are an int"),
+        (after(1_704_067_200_000.0), "write milliseconds as an int"),
         (after("01/02/2024"), "\"01/02/2024\" is not ISO 8601"),
         (after(Value::Null), "None is not a time"),
         (after(true), "True is a bool, not a time"),
     ] {
-        let told = problem(checked(CodesArguments { allocated_time, ..CodesArguments::default() }));
-        assert_eq!(
-            (told.argument.as_str(), told.path.as_str()),
-            ("allocated_time", "filters.OR[0].AND[0].value"),
-            "{told}"
-        );
-        assert!(told.message.contains(advice), "{told}");
+        let arguments = CodesArguments { allocated_time, ..CodesArguments::default() };
+        refuses(arguments, "allocated_time", "filters.OR[0].AND[0].value", advice);
     }
 }
 
 #[test]
-fn audience_types_without_members_are_a_trap() {
-    let told = problem(checked(CodesArguments { audience_type: InputValue::text("customer"), ..since_2024() }));
-    assert_eq!((told.argument.as_str(), told.path.as_str()), ("audience_type", "filters.OR[0].AND[0]"));
-    assert!(told.message.contains("silently"), "{told}");
-}
-
-#[test]
-fn statuses_and_audience_types_are_those_of_section_8() {
-    for (value, advice) in [
-        (json!(2), "2 is not one of code_status"),
-        (json!(true), "True is not one of"),
-        (json!(3.5), "3.5 is not one of"),
-        (json!("sents"), "did you mean \"sent\"?"),
-        (json!("3"), "\"3\" is not one of"),
-        (json!([[3]]), "[3] is not one of"),
-        (json!([]), "an empty list matches nothing"),
-        (json!([null]), "None is not one of"),
-    ] {
-        let told = problem(checked(CodesArguments { code_status: input(value), ..since_2024() }));
-        assert!(told.argument.starts_with("code_status") && told.message.contains(advice), "{told}");
-    }
-    let audience = CodesArguments {
+fn audience_types_need_audience_ids() {
+    let arguments = CodesArguments { audience_type: InputValue::text("customer"), ..since_2024() };
+    refuses(arguments, "audience_type", "filters.OR[0].AND[0]", "silently");
+    let arguments = CodesArguments {
         audience_type: input(json!([-1003, -1004])),
         allocated_audience: InputValue::text("17"),
         ..since_2024()
     };
-    assert_eq!(problem(checked(audience)).argument, "audience_type[1]");
+    refuses(arguments, "audience_type[1]", "filters.OR[0].AND[0].value[1]", "-1004 is not a value of audience_type");
 }
 
 #[test]
-fn audience_ids_are_texts_or_whole_numbers() {
-    for (value, advice) in [
-        (json!(42.0), "a pandas column with missing values"),
-        (json!([null]), "missing value"),
-        (json!(true), "True is a bool"),
-        (json!(""), "an empty text is not the id"),
-        (json!({"id": 1}), "is a dict"),
+fn statuses_are_the_specified_ones() {
+    let value = "filters.OR[0].AND[0].value";
+    for (code_status, element, advice) in [
+        (input(json!(2)), "", "2 is not a value of code_status"),
+        (input(json!(true)), "", "True is not a value of"),
+        (input(json!(3.5)), "", "3.5 is not a value of"),
+        (input(json!("sents")), "", "did you mean \"sent\"?"),
+        (input(json!("3")), "", "\"3\" is not a value of"),
+        (input(json!([[3]])), "[0]", "[3] is not a value of"),
+        (input(json!([])), "", "an empty list matches nothing"),
+        (input(json!([null])), "[0]", "None is not a value of"),
+        (
+            op("not_matches", json!([3, "sent"])),
+            "[1]",
+            "values of an operator are sent as given: write 3, not \"sent\"",
+        ),
+        (op("not_matches", 2), "", "2 is not a value of code_status: 1 (\"available\"), 3 (\"sent\"), 4 (\"used\")"),
+        (after("2024-01-01"), "", "after(…) compares times, and code_status is not a time"),
+        (days("2024-01-01", "2024-01-02"), "", "days(…) is a range of times, and code_status is not a time"),
     ] {
-        let told = problem(checked(CodesArguments { allocated_audience: input(value), ..since_2024() }));
-        assert!(told.argument.starts_with("allocated_audience") && told.message.contains(advice), "{told}");
+        let arguments = CodesArguments { code_status, ..since_2024() };
+        refuses(arguments, &format!("code_status{element}"), &format!("{value}{element}"), advice);
+    }
+    for (code_status, path, advice) in [
+        (op(" ", 3), "operator", "an empty string is not an operator"),
+        (
+            in_unit(Method::Operator(InputValue::text("in")), InputValue::Integer(3), "DAY"),
+            "time_unit",
+            "a time unit needs data_type datetime, not number",
+        ),
+    ] {
+        let arguments = CodesArguments { code_status, ..since_2024() };
+        refuses(arguments, "code_status", &format!("filters.OR[0].AND[0].{path}"), advice);
+    }
+}
+
+#[test]
+fn audience_ids_are_strings_or_integers() {
+    let value = "filters.OR[0].AND[0].value";
+    for (allocated_audience, element, advice) in [
+        (input(json!(42.0)), "", "a pandas column with missing values"),
+        (input(json!([null])), "[0]", "missing value"),
+        (InputValue::List(vec![InputValue::Number(f64::NAN)]), "[0]", "nan is a missing value"),
+        (input(json!(true)), "", "True is a bool"),
+        (input(json!("")), "", "an empty string is not the id"),
+        (input(json!({"id": 1})), "", "is a dict"),
+    ] {
+        let arguments = CodesArguments { allocated_audience, ..since_2024() };
+        refuses(arguments, &format!("allocated_audience{element}"), &format!("{value}{element}"), advice);
     }
     let big = InputValue::BigInteger("18446744073709551616".to_owned());
-    let conditions = conditions(CodesArguments { allocated_audience: big, ..since_2024() });
-    assert_eq!(conditions[0]["value"], json!(["18446744073709551616"]));
-    let told = problem(checked(CodesArguments {
-        allocated_audience: InputValue::List(vec![InputValue::Number(f64::NAN)]),
-        ..since_2024()
-    }));
-    assert!(told.message.starts_with("nan is a missing value"), "{told}");
+    let condition = condition(0, CodesArguments { allocated_audience: big, ..since_2024() });
+    assert_eq!(condition["value"], json!(["18446744073709551616"]));
 }
 
 #[test]
-fn times_do_not_go_with_columns_of_values() {
-    let told = problem(checked(CodesArguments { code_status: after("2024-01-01"), ..since_2024() }));
-    assert!(told.message.contains("after(…) compares times, and code_status is none"), "{told}");
-    let told = problem(checked(CodesArguments { code_status: days("2024-01-01", "2024-01-02"), ..since_2024() }));
-    assert!(told.message.contains("days(…) is a range of times"), "{told}");
-    let comparison = Comparison {
-        unit: InputValue::text("DAY"),
-        ..Comparison::new(Method::Operator(InputValue::text("in")), InputValue::Integer(3))
-    };
-    let told =
-        problem(checked(CodesArguments { code_status: InputValue::Comparison(Box::new(comparison)), ..since_2024() }));
-    assert_eq!(told.path, "filters.OR[0].AND[0].time_unit");
-}
-
-#[test]
-fn attributes_are_those_of_the_document() {
+fn attributes_are_the_specified_ones() {
     for (attrs, argument, advice) in [
         (json!(["id", "pool"]), "attrs[1]", "did you mean \"pool_id\"?"),
-        (json!("zzz"), "attrs", "there are id, name, pool_id"),
+        (json!("zzz"), "attrs", "they are id, name, pool_id"),
         (json!(["id", "name", "id"]), "attrs[2]", "\"id\" is named twice"),
         (json!([]), "attrs", "name at least one"),
-        (json!([3]), "attrs[0]", "3 is a whole number, not the name of an attribute"),
+        (json!([3]), "attrs[0]", "3 is an integer, not the name of an attribute"),
     ] {
-        let told = problem(checked(CodesArguments { attrs: input(attrs), ..since_2024() }));
-        assert_eq!((told.argument.as_str(), told.path.as_str()), (argument, argument));
-        assert!(told.message.contains(advice), "{told}");
+        refuses(CodesArguments { attrs: input(attrs), ..since_2024() }, argument, argument, advice);
     }
     let one = CodesArguments { attrs: InputValue::text("channel_id"), ..since_2024() };
     assert_eq!(body(one)["attrs"], json!(["channel_id"]));
@@ -236,17 +221,15 @@ fn a_limit_is_a_count() {
         (json!(-5), "-5 is less than 1"),
         (json!(true), "True is a bool"),
         (json!(2.0), "2.0 is a float"),
-        (json!("10"), "\"10\" is a text"),
+        (json!("10"), "\"10\" is a string"),
     ] {
-        let told = problem(checked(CodesArguments { limit: input(limit), ..since_2024() }));
-        assert_eq!((told.argument.as_str(), told.path.as_str()), ("limit", ""));
-        assert!(told.message.contains(advice), "{told}");
+        refuses(CodesArguments { limit: input(limit), ..since_2024() }, "limit", "", advice);
     }
 }
 
 #[test]
-fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
-    let told = problems(checked(CodesArguments {
+fn the_problems_of_all_arguments_are_reported_together() {
+    let found = problems(checked(CodesArguments {
         attrs: input(json!(["id", "nmae"])),
         allocated_time: InputValue::Null,
         audience_type: input(json!(["customer", "robot"])),
@@ -255,7 +238,7 @@ fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
         limit: InputValue::Integer(0),
     }));
     assert_eq!(
-        places(&told),
+        locations(&found),
         [
             ("attrs[1]", "attrs[1]"),
             ("audience_type", "filters.OR[0].AND[0]"),
@@ -269,14 +252,11 @@ fn every_problem_of_every_argument_is_told_at_once_with_its_place() {
 }
 
 #[test]
-fn a_long_list_of_bad_values_is_told_in_bounds() {
+fn a_long_list_of_invalid_values_is_cut_short() {
     let ids = InputValue::List(vec![InputValue::Null; 100_000]);
-    let told = problems(checked(CodesArguments { allocated_audience: ids, ..since_2024() }));
-    assert_eq!(told.len(), 101);
-    assert_eq!(
-        told.last().map(|problem| problem.message.as_str()),
-        Some("99900 more of its 100000 values have problems")
-    );
+    let found = problems(checked(CodesArguments { allocated_audience: ids, ..since_2024() }));
+    assert_eq!(found.len(), 101);
+    assert_eq!(found[100].message, "99900 more of its 100000 values have problems");
 }
 
 /// One value, or a list of one to four.
@@ -284,7 +264,7 @@ fn one_or_several(value: impl Strategy<Value = Value> + Clone) -> impl Strategy<
     prop_oneof![value.clone(), prop::collection::vec(value, 1..5).prop_map(Value::Array)]
 }
 
-fn good_requests() -> impl Strategy<Value = CodesArguments> {
+fn valid_requests() -> impl Strategy<Value = CodesArguments> {
     let audience_type = one_or_several(prop::sample::select(vec![json!(-1003), json!("visitor"), json!(-1007.0)]));
     let audience =
         one_or_several(prop_oneof!["[a-z0-9]{1,8}".prop_map(Value::from), any::<i64>().prop_map(Value::from)]);
@@ -299,7 +279,7 @@ fn good_requests() -> impl Strategy<Value = CodesArguments> {
     (prop::option::of(audience_type), prop::option::of(audience), prop::option::of(status), time, attrs).prop_map(
         |(audience_type, audience, code_status, allocated_time, attrs)| CodesArguments {
             attrs: input(json!(attrs)),
-            // Without members, types would be the trap.
+            // Audience types need audience ids.
             audience_type: audience_type.filter(|_| audience.is_some()).map_or(InputValue::Null, input),
             allocated_audience: audience.map_or(InputValue::Null, input),
             code_status: code_status.map_or(InputValue::Null, input),
@@ -315,11 +295,11 @@ fn keys(value: &Value) -> Vec<&str> {
 
 proptest! {
     #[test]
-    fn every_good_request_has_the_document_s_keys_positions_and_types(arguments in good_requests()) {
-        let asked = [&arguments.audience_type, &arguments.allocated_audience, &arguments.code_status];
+    fn every_valid_request_has_the_specified_keys_positions_and_types(arguments in valid_requests()) {
+        let given = [&arguments.audience_type, &arguments.allocated_audience, &arguments.code_status];
         let expected: Vec<&str> = ["audience_type", "allocated_audience", "code_status"]
             .into_iter()
-            .zip(asked)
+            .zip(given)
             .filter(|(_, input)| !input.is_null())
             .map(|(name, _)| name)
             .chain(["allocated_time"])

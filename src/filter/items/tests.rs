@@ -1,4 +1,4 @@
-//! Each rule of an item search: names and ids, expressions, raw bodies, and promotion codes by this way.
+//! Each rule of an item search: names and ids, expressions, bodies, and promotion codes.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::filter::input::{ColumnCondition, Comparison, Method};
 use crate::filter::normal_form::Tree;
 use crate::filter::sample::{
-    after, all, any, before, col, equals, expression, input, matches, on, op, places, problem, problems,
+    after, all, any, before, col, equals, expression, input, locations, matches, on, op, problem, problems,
 };
 
 fn checked(arguments: ItemsArguments) -> Result<Search> {
@@ -36,20 +36,31 @@ fn some_customers() -> InputValue {
 }
 
 fn body(arguments: ItemsArguments) -> Value {
-    serde_json::to_value(checked(arguments).expect("a good request").body).expect("a body")
+    serde_json::to_value(checked(arguments).expect("a valid request").body).expect("a body")
 }
 
-/// Columns of the groups of a body.
-fn columns(body: &Value) -> Vec<Vec<&str>> {
-    let groups = body["filters"]["OR"].as_array().expect("groups");
-    let names = |group: &'_ Value| -> Vec<Value> { group["AND"].as_array().expect("conditions").clone() };
-    groups
-        .iter()
-        .map(|group| {
-            let count = names(group).len();
-            (0..count).filter_map(|place| group["AND"][place]["column"].as_str()).collect()
-        })
-        .collect()
+/// The only problem of a request: its argument, its path, and a part of its message.
+fn refuses(arguments: ItemsArguments, argument: &str, path: &str, advice: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((problem.argument.as_str(), problem.path.as_str()), (argument, path), "{problem}");
+    assert!(problem.message.contains(advice), "{problem}");
+}
+
+/// The first condition of a body.
+fn condition(arguments: ItemsArguments) -> Value {
+    body(arguments)["filters"]["OR"][0]["AND"][0].take()
+}
+
+/// Columns of the groups of a request.
+fn columns(arguments: ItemsArguments) -> Vec<Vec<String>> {
+    let groups = checked(arguments).expect("a valid request").body.filters.or;
+    groups.into_iter().map(|group| group.and.into_iter().map(|condition| condition.column).collect()).collect()
+}
+
+/// `col(column)` compared with any value.
+fn leaf(column: &str, method: Method, value: InputValue) -> InputValue {
+    let comparison = Comparison::new(method, value);
+    expression(Tree::Leaf(ColumnCondition { column: InputValue::text(column), comparison }))
 }
 
 /// A condition with `unit=` and `data_type=`.
@@ -68,7 +79,7 @@ fn raw(conditions: &Value) -> InputValue {
 }
 
 #[test]
-fn the_generic_shape_is_the_document_s_literally() {
+fn a_generic_search_has_the_specified_body() {
     assert_eq!(
         body(customers(some_customers())).to_string(),
         json!({
@@ -86,72 +97,62 @@ fn the_generic_shape_is_the_document_s_literally() {
 
 #[test]
 fn the_data_type_follows_the_value() {
-    for (condition, data_type, value) in [
+    for (compared, data_type, value) in [
         (matches("x", "a"), "string", json!(["a"])),
         (matches("x", json!([1, 2.5])), "number", json!([1, 2.5])),
         (equals("x", "a"), "string", json!(["a"])),
+        (equals("x", "2024-01-01"), "string", json!(["2024-01-01"])),
         (equals("x", 1), "number", json!([1])),
         (col("x", after("2024-01-01")), "datetime", json!(1_704_067_200_000_i64)),
         (col("x", before("2024-01-01")), "datetime", json!(1_704_067_200_000_i64)),
         (col("x", on("2024-01-01T12:00")), "datetime", json!(1_704_067_200_000_i64)),
         (col("x", op("gt", json!([1]))), "number", json!([1])),
     ] {
-        let condition = body(customers(expression(condition)))["filters"]["OR"][0]["AND"][0].take();
+        let condition = condition(customers(expression(compared)));
         assert_eq!((condition["data_type"].as_str(), &condition["value"]), (Some(data_type), &value));
         assert_eq!(condition["time_unit"].as_str(), (data_type == "datetime").then_some("DAY"));
     }
 }
 
 #[test]
-fn a_date_object_makes_a_datetime_and_a_text_does_not() {
-    let leaf = |value| {
-        let comparison = Comparison::new(Method::Equals, value);
-        expression(Tree::Leaf(ColumnCondition { column: InputValue::text("birthday"), comparison }))
-    };
-    let date = body(customers(leaf(InputValue::Moment("2024-01-01".to_owned()))));
-    assert_eq!(date["filters"]["OR"][0]["AND"][0]["value"], 1_704_067_200_000_i64);
-    let several = Comparison::new(Method::Matches, InputValue::List(vec![InputValue::Moment("2024-01-01".to_owned())]));
-    let condition = ColumnCondition { column: InputValue::text("birthday"), comparison: several };
-    let told = problem(checked(customers(expression(Tree::Leaf(condition)))));
-    assert!(told.message.contains("join .on(day) conditions with |"), "{told}");
-    let text = body(customers(leaf(InputValue::text("2024-01-01"))));
-    assert_eq!(text["filters"]["OR"][0]["AND"][0]["value"], json!(["2024-01-01"]));
+fn a_date_object_makes_a_datetime() {
+    let date = || InputValue::Moment("2024-01-01".to_owned());
+    assert_eq!(condition(customers(leaf("birthday", Method::Equals, date())))["value"], 1_704_067_200_000_i64);
+    let several = leaf("birthday", Method::Matches, InputValue::List(vec![date()]));
+    refuses(customers(several), "where", "filters.OR[0].AND[0].value[0]", "join .on(day) conditions with |");
 }
 
 #[test]
-fn whole_numbers_beyond_i64_are_exact_or_refused() {
-    let leaf = |digits: &str| {
-        let comparison = Comparison::new(Method::Matches, InputValue::BigInteger(digits.to_owned()));
-        expression(Tree::Leaf(ColumnCondition { column: InputValue::text("x"), comparison }))
-    };
-    let largest = checked(customers(leaf("18446744073709551615"))).expect("a good request").body;
+fn integers_beyond_i64_are_exact_or_refused() {
+    let request = |digits: &str| customers(leaf("x", Method::Matches, InputValue::BigInteger(digits.to_owned())));
+    let largest = checked(request("18446744073709551615")).expect("a valid request").body;
     assert!(serde_json::to_string(&largest).unwrap().contains("[18446744073709551615]"));
-    assert!(problem(checked(customers(leaf("18446744073709551616")))).message.contains("more digits"));
+    refuses(request("18446744073709551616"), "where", "filters.OR[0].AND[0].value", "too large to be sent exactly");
 }
 
 #[test]
-fn values_that_no_condition_holds_are_told() {
-    for (condition, advice) in [
-        (matches("x", json!([])), "an empty list matches nothing"),
-        (matches("x", json!(["a", 1])), "both string and number values"),
-        (matches("x", json!([true])), "True has no data_type in the document"),
-        (matches("x", json!(null)), "None is not a text or a number"),
-        (matches("x", json!([["a"]])), "[\"a\"] is a list, not a text or a number"),
-        (equals("x", json!(["a"])), "equals takes one value"),
-        (col("x", after(json!(["2024-01-01"]))), "takes one time, not a list"),
-        (col("x", after(1_704_067_200)), "looks like seconds"),
-        (col("x", op("", 1)), "an empty text is not an operator"),
-        (col("", op("gt", 1)), "an empty text is not a column"),
+fn values_that_no_condition_holds_are_refused() {
+    for (compared, path, advice) in [
+        (matches("x", json!([])), "value", "an empty list matches nothing"),
+        (matches("x", json!(["a", 1])), "value[1]", "both string and number values"),
+        (matches("x", json!([true])), "value[0]", "True has no specified data_type"),
+        (matches("x", json!(null)), "value", "None is not a string or a number"),
+        (matches("x", json!([["a"]])), "value[0]", "[\"a\"] is a list, not a string or a number"),
+        (equals("x", json!(["a"])), "value", "equals takes one value"),
+        (col("x", after(json!(["2024-01-01"]))), "value", "takes one time, not a list"),
+        (col("x", after(1_704_067_200)), "value", "looks like seconds"),
+        (col("x", op("", 1)), "operator", "an empty string is not an operator"),
+        (col("", op("gt", 1)), "column", "an empty string is not a column"),
     ] {
-        let told = problem(checked(customers(expression(condition))));
-        assert_eq!(told.argument, "where");
-        assert!(told.message.starts_with("col(\"") && told.message.contains(advice), "{told}");
-        assert!(told.path.starts_with("filters.OR[0].AND[0]."), "{told:?}");
+        let problem = problem(checked(customers(expression(compared))));
+        let path = format!("filters.OR[0].AND[0].{path}");
+        assert_eq!((problem.argument.as_str(), problem.path.as_str()), ("where", path.as_str()));
+        assert!(problem.message.starts_with("col(\"") && problem.message.contains(advice), "{problem}");
     }
 }
 
 #[test]
-fn an_operator_of_one_s_own_is_sent_as_given() {
+fn a_named_operator_is_sent_as_given() {
     for (data_type, value, sent) in [
         (Some("string"), json!("a"), json!(["a"])),
         (Some("number"), json!([1, 2]), json!([1, 2])),
@@ -160,8 +161,7 @@ fn an_operator_of_one_s_own_is_sent_as_given() {
         (None, json!(1), json!([1])),
     ] {
         let unit = (data_type == Some("datetime")).then_some("HOUR");
-        let condition =
-            body(customers(detailed("x", "gt", value, data_type, unit)))["filters"]["OR"][0]["AND"][0].take();
+        let condition = condition(customers(detailed("x", "gt", value, data_type, unit)));
         assert_eq!((&condition["value"], condition["operator"].as_str()), (&sent, Some("gt")));
         assert_eq!(condition["time_unit"].as_str(), unit);
     }
@@ -174,44 +174,39 @@ fn a_named_data_type_and_a_unit_must_fit_the_values() {
         (detailed("x", "gt", json!("17"), Some("number"), None), "value", "without the quotes"),
         (detailed("x", "gt", json!([1]), Some("datetime"), None), "value", "not a list"),
         (detailed("x", "gt", json!([null]), Some("boolean"), None), "value[0]", "None is not"),
-        (detailed("x", "gt", json!([1]), Some(""), None), "data_type", "an empty text"),
-        (detailed("x", "gt", json!([1]), None, Some("DAY")), "time_unit", "goes with times"),
+        (detailed("x", "gt", json!([1]), Some(""), None), "data_type", "an empty string"),
+        (detailed("x", "gt", json!([1]), None, Some("DAY")), "time_unit", "needs data_type datetime"),
     ] {
-        let told = problem(checked(customers(where_clause)));
-        assert_eq!(told.path, format!("filters.OR[0].AND[0].{path}"));
-        assert!(told.message.contains(advice), "{told}");
+        refuses(customers(where_clause), "where", &format!("filters.OR[0].AND[0].{path}"), advice);
     }
 }
 
 #[test]
 fn and_and_or_to_any_depth_become_an_or_of_ands() {
     let tree = all([matches("a", 1), any([matches("b", 2), all([matches("c", 3), matches("a", 1)])])]);
-    let body = body(customers(expression(tree)));
-    // The second group names a twice, alike: it is sent once.
-    assert_eq!(columns(&body), [vec!["a", "b"], vec!["a", "c"]]);
+    // The second group has the condition on a twice: it is sent once.
+    assert_eq!(columns(customers(expression(tree))), [["a", "b"], ["a", "c"]]);
 }
 
 #[test]
-fn a_problem_of_a_condition_in_many_groups_is_told_once() {
+fn a_problem_of_a_condition_in_many_groups_is_reported_once() {
     let tree = all([any([matches("a", 1), matches("b", 2)]), matches("c", json!([1, null]))]);
-    let told = problem(checked(customers(expression(tree))));
-    assert_eq!(told.path, "filters.OR[0].AND[1].value[1]");
-    assert_eq!(told.message, "col(\"c\").matches[1]: None is not a text or a number");
+    let message = "col(\"c\").matches[1]: None is not a string or a number";
+    refuses(customers(expression(tree)), "where", "filters.OR[0].AND[1].value[1]", message);
 }
 
 #[test]
 fn too_many_groups_are_refused() {
     let pair = || any([matches("a", 1), matches("b", 2)]);
-    let told = problem(checked(customers(expression(Tree::All((0..10).map(|_| pair()).collect())))));
-    assert_eq!((told.argument.as_str(), told.path.as_str()), ("where", "filters.OR"));
-    assert!(told.message.contains("becomes 1024 groups"), "{told}");
+    let tree = Tree::All((0..10).map(|_| pair()).collect());
+    refuses(customers(expression(tree)), "where", "filters.OR", "becomes 1024 groups");
 }
 
 #[test]
-fn what_is_no_filter_is_told_with_an_example() {
+fn anything_but_a_filter_is_refused_with_an_example() {
     for (where_clause, advice) in [
         (InputValue::Null, "is required: write col(\"customer_id\")"),
-        (InputValue::text("name = 'x'"), "is a text, not a filter"),
+        (InputValue::text("name = 'x'"), "is a string, not a filter"),
         (input(json!([{"column": "x"}])), "does not say how its conditions are joined"),
         (after("2024-01-01"), "write col(\"…\").after(\"2024-01-01\")"),
         (
@@ -219,14 +214,12 @@ fn what_is_no_filter_is_told_with_an_example() {
             "col(\"x\") is of type Column",
         ),
     ] {
-        let told = problem(checked(customers(where_clause)));
-        assert_eq!((told.argument.as_str(), told.path.as_str()), ("where", "filters"));
-        assert!(told.message.contains(advice), "{told}");
+        refuses(customers(where_clause), "where", "filters", advice);
     }
 }
 
 #[test]
-fn a_raw_filter_is_sent_with_its_defaults_filled_in() {
+fn a_body_is_sent_with_its_defaults_filled_in() {
     let where_clause = raw(&json!([
         {"column": "x", "data_type": "string", "operator": "like", "value": ["a"]},
         {"column": "t", "data_type": "datetime", "operator": "after_date", "value": "2024-01-01",
@@ -247,47 +240,45 @@ fn a_raw_filter_is_sent_with_its_defaults_filled_in() {
 }
 
 #[test]
-fn every_field_of_a_raw_condition_is_checked_at_its_place() {
+fn every_field_of_a_condition_of_a_body_is_checked() {
     let good = || json!({"column": "x", "data_type": "string", "operator": "like", "value": ["a"]});
-    for (field, value, place, advice) in [
-        ("column", json!(3), "column", "3 is a whole number, not a column"),
-        ("column", json!(null), "column", "is required"),
-        ("data_type", json!(null), "data_type", "is required"),
-        ("operator", json!(null), "operator", "is required"),
-        ("value", json!(null), "value", "is required"),
-        ("value", json!("a"), "value", "write [\"a\"]"),
-        ("value", json!([1]), "value", "1 is a whole number, not a text"),
-        ("time_unit", json!("DAY"), "time_unit", "goes with times"),
-        ("value_type", json!(1), "value_type", "not a value type"),
-        ("extendValue", json!([]), "extendValue", "belongs to the promotion code search"),
-        ("opertor", json!("x"), "opertor", "did you mean \"operator\"?"),
-        ("zzz", json!("x"), "zzz", "there are column, data_type"),
+    for (field, value, element, advice) in [
+        ("column", json!(3), "", "3 is an integer, not a column"),
+        ("column", json!(null), "", "is required"),
+        ("data_type", json!(null), "", "is required"),
+        ("operator", json!(null), "", "is required"),
+        ("value", json!(null), "", "is required"),
+        ("value", json!("a"), "", "write [\"a\"]"),
+        ("value", json!([1]), "[0]", "1 is an integer, not a string"),
+        ("time_unit", json!("DAY"), "", "needs data_type datetime"),
+        ("value_type", json!(1), "", "not a value_type"),
+        ("extendValue", json!([]), "", "belongs to the promotion code search"),
+        ("opertor", json!("x"), "", "did you mean \"operator\"?"),
+        ("zzz", json!("x"), "", "they are column, data_type"),
     ] {
         let mut condition = good();
         condition[field] = value;
-        let told = problem(checked(customers(raw(&json!([good(), condition])))));
-        let argument = format!("where[\"OR\"][0][\"AND\"][1][\"{place}\"]");
-        assert!(told.argument.starts_with(&argument), "{told}");
-        assert!(told.path.starts_with(&format!("filters.OR[0].AND[1].{place}")), "{told:?}");
-        assert!(told.message.contains(advice), "{told}");
+        let argument = format!("where[\"OR\"][0][\"AND\"][1][\"{field}\"]{element}");
+        let path = format!("filters.OR[0].AND[1].{field}{element}");
+        refuses(customers(raw(&json!([good(), condition]))), &argument, &path, advice);
     }
 }
 
 #[test]
-fn a_raw_datetime_is_one_time_in_milliseconds() {
+fn a_datetime_of_a_body_is_one_time_in_milliseconds() {
     for (value, advice) in [
         (json!([1_704_067_200_000_i64]), "one time, not a list"),
         (json!(1_704_067_200), "looks like seconds"),
         (json!(1_704_067_200_000_000_i64), "looks like microseconds"),
     ] {
         let condition = json!({"column": "t", "data_type": "datetime", "operator": "equals", "value": value});
-        let told = problem(checked(customers(raw(&json!([condition])))));
-        assert!(told.message.contains(advice), "{told}");
+        let argument = "where[\"OR\"][0][\"AND\"][0][\"value\"]";
+        refuses(customers(raw(&json!([condition]))), argument, "filters.OR[0].AND[0].value", advice);
     }
 }
 
 #[test]
-fn the_shape_of_a_raw_filter_is_checked_at_each_level() {
+fn the_shape_of_a_body_is_checked_at_each_level() {
     for (where_clause, argument, path, advice) in [
         (json!({}), "where[\"OR\"]", "filters.OR", "is required"),
         (json!({"OR": []}), "where[\"OR\"]", "filters.OR", "empty list"),
@@ -297,19 +288,18 @@ fn the_shape_of_a_raw_filter_is_checked_at_each_level() {
         (json!({"OR": [{"AND": []}]}), "where[\"OR\"][0][\"AND\"]", "filters.OR[0].AND", "empty list"),
         (json!({"OR": [{"AND": [3]}]}), "where[\"OR\"][0][\"AND\"][0]", "filters.OR[0].AND[0]", "not a condition"),
     ] {
-        let told = problem(checked(customers(input(where_clause))));
-        assert_eq!((told.argument.as_str(), told.path.as_str()), (argument, path));
-        assert!(told.message.contains(advice), "{told}");
+        refuses(customers(input(where_clause)), argument, path, advice);
     }
     let condition = json!({"column": "x", "data_type": "string", "operator": "like", "value": ["a"]});
     let beside = json!({"OR": [{"AND": [condition], "and": []}], "NOT": []});
-    let told = problems(checked(customers(input(beside))));
-    assert_eq!(places(&told), [("where[\"NOT\"]", "filters.NOT"), ("where[\"OR\"][0][\"and\"]", "filters.OR[0].and")]);
-    assert!(told[1].message.contains("did you mean \"AND\"?"), "{}", told[1]);
+    let found = problems(checked(customers(input(beside))));
+    let expected = [("where[\"NOT\"]", "filters.NOT"), ("where[\"OR\"][0][\"and\"]", "filters.OR[0].and")];
+    assert_eq!(locations(&found), expected);
+    assert!(found[1].message.contains("did you mean \"AND\"?"), "{}", found[1]);
 }
 
 #[test]
-fn names_and_ids_belong_together() {
+fn name_and_id_must_agree() {
     let named = |name: Value, id: Value| ItemsArguments {
         item_type_name: input(name),
         item_type_id: input(id),
@@ -327,66 +317,55 @@ fn names_and_ids_belong_together() {
         (json!("store"), json!(7.0), "item_type_id", "7.0 is a float"),
         (json!("store"), json!(true), "item_type_id", "True is a bool"),
         (json!(null), json!(7), "item_type_name", "None is not the name"),
-        (json!(""), json!(7), "item_type_name", "an empty text"),
+        (json!(""), json!(7), "item_type_name", "an empty string"),
     ] {
-        let told = problem(checked(named(name, id)));
-        assert_eq!(told.argument, argument, "{told}");
-        assert!(told.message.contains(advice), "{told}");
+        let path = if argument == "item_type_id" { "itemTypeId" } else { "itemTypeName" };
+        refuses(named(name, id), argument, path, advice);
     }
 }
 
 #[test]
-fn attributes_are_sent_as_an_array_or_a_text() {
-    let sent =
-        |form: Value| body(ItemsArguments { attrs_as: input(form), ..customers(some_customers()) })["attrs"].take();
-    assert_eq!(sent(json!(null)), json!(["customer_id", "name"]));
-    assert_eq!(sent(json!("array")), json!(["customer_id", "name"]));
-    assert_eq!(sent(json!("text")), json!("customer_id,name"));
-    let told = problem(checked(ItemsArguments { attrs_as: InputValue::text("csv"), ..customers(some_customers()) }));
-    assert_eq!(told.message, "\"csv\" is not a form of attrs: it is \"array\" or \"text\"");
+fn attributes_are_sent_as_an_array_or_a_string() {
+    let customers = |form: Value| ItemsArguments { attrs_as: input(form), ..customers(some_customers()) };
+    assert_eq!(body(customers(json!(null)))["attrs"], json!(["customer_id", "name"]));
+    assert_eq!(body(customers(json!("array")))["attrs"], json!(["customer_id", "name"]));
+    assert_eq!(body(customers(json!("text")))["attrs"], json!("customer_id,name"));
+    let message = "\"csv\" is not a format of attrs: write \"array\" or \"text\"";
+    refuses(customers(json!("csv")), "attrs_as", "attrs", message);
+    let time = || expression(col("allocated_time", after("2024-01-01")));
+    let codes = |form: &str| ItemsArguments { attrs_as: InputValue::text(form), ..codes(time()) };
+    assert!(checked(codes("array")).is_ok());
+    let message = "a search of promotion codes takes attrs as an array: leave attrs_as out";
+    refuses(codes("text"), "attrs_as", "attrs", message);
 }
 
 #[test]
 fn an_operator_of_dates_takes_milliseconds_whatever_the_data_type() {
-    let asked = |operator: &str, number: i64| {
-        checked(customers(detailed("joined", operator, json!([number]), Some("number"), None)))
-    };
-    let told = problem(asked("after_date", 1_706_659_200));
-    assert_eq!(told.path, "filters.OR[0].AND[0].value[0]");
-    assert!(told.message.contains("1706659200 looks like seconds"), "{told}");
-    assert!(asked("before_date", 1_706_659_200_000).is_ok());
-    assert!(asked("newer_than", 1_706_659_200).is_ok(), "what it takes is not shown");
+    let request =
+        |operator: &str, number: i64| customers(detailed("joined", operator, json!([number]), Some("number"), None));
+    let path = "filters.OR[0].AND[0].value[0]";
+    refuses(request("after_date", 1_706_659_200), "where", path, "1706659200 looks like seconds");
+    assert!(checked(request("before_date", 1_706_659_200_000)).is_ok());
+    assert!(checked(request("newer_than", 1_706_659_200)).is_ok(), "its values are not specified");
 }
 
 #[test]
-fn attributes_of_promotion_codes_are_sent_as_an_array_alone() {
-    let time = || expression(col("allocated_time", after("2024-01-01")));
-    let asked = |form: &str| checked(ItemsArguments { attrs_as: InputValue::text(form), ..codes(time()) });
-    assert!(asked("array").is_ok());
-    let told = problem(asked("text"));
-    assert_eq!((told.argument.as_str(), told.path.as_str()), ("attrs_as", "attrs"));
-    assert_eq!(told.message, "a search of promotion codes takes attrs as an array: leave attrs_as out");
-}
-
-#[test]
-fn attributes_of_other_objects_are_free_but_must_be_names() {
+fn attributes_of_other_objects_can_have_any_name() {
     for (attrs, argument, advice) in [
         (json!(null), "attrs", "is required"),
         (json!([]), "attrs", "name at least one"),
-        (json!("customer_id,name"), "attrs", "holds a comma"),
-        (json!(["a", ""]), "attrs[1]", "an empty text"),
+        (json!("customer_id,name"), "attrs", "contains a comma"),
+        (json!(["a", ""]), "attrs[1]", "an empty string"),
         (json!(["a", "a"]), "attrs[1]", "named twice"),
     ] {
-        let told = problem(checked(ItemsArguments { attrs: input(attrs), ..customers(some_customers()) }));
-        assert_eq!(told.argument, argument);
-        assert!(told.message.contains(advice), "{told}");
+        refuses(ItemsArguments { attrs: input(attrs), ..customers(some_customers()) }, argument, argument, advice);
     }
     let search = checked(ItemsArguments { attrs: InputValue::text("loyalty"), ..customers(some_customers()) });
-    assert_eq!(search.expect("a good request").attributes, ["loyalty"]);
+    assert_eq!(search.expect("a valid request").attributes, ["loyalty"]);
 }
 
 #[test]
-fn promotion_codes_take_section_4_2_by_this_way_too() {
+fn a_search_of_promotion_codes_takes_the_shape_of_4_2() {
     let tree = all([
         col("allocated_time", after("2024-01-01")),
         matches("code_status", json!(["sent", 4])),
@@ -409,7 +388,7 @@ fn promotion_codes_take_section_4_2_by_this_way_too() {
 }
 
 #[test]
-fn a_raw_filter_of_codes_is_ordered_and_completed() {
+fn a_body_for_codes_is_ordered_and_completed() {
     let where_clause = raw(&json!([
         {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "type": 2},
         {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3], "extendValue": []},
@@ -426,17 +405,21 @@ fn a_raw_filter_of_codes_is_ordered_and_completed() {
 }
 
 #[test]
-fn each_limit_of_section_8_holds_for_expressions_of_codes() {
+fn each_limit_of_8_holds_for_expressions_of_codes() {
     let time = || col("allocated_time", after("2024-01-01"));
     for (tree, path, advice) in [
         (any([time(), time()]), "filters.OR", "has 2 groups joined by OR"),
         (matches("code_status", 3), "filters.OR[0].AND", "allocated_time is required"),
-        (all([time(), matches("code_status", 2)]), "filters.OR[0].AND[0].value", "2 is not one of code_status"),
-        (all([time(), matches("audience_type", -1)]), "filters.OR[0].AND[0].value", "-1 is not one of audience_type"),
+        (all([time(), matches("code_status", 2)]), "filters.OR[0].AND[0].value", "2 is not a value of code_status"),
+        (
+            all([time(), matches("audience_type", -1)]),
+            "filters.OR[0].AND[0].value",
+            "-1 is not a value of audience_type",
+        ),
         (
             all([time(), matches("pool_id", 2)]),
             "filters.OR[0].AND[1].column",
-            "\"pool_id\" is not a column a promotion",
+            "\"pool_id\" is not a column that a promotion",
         ),
         (
             all([time(), col("allocated_time", before("2024-02-01"))]),
@@ -449,30 +432,30 @@ fn each_limit_of_section_8_holds_for_expressions_of_codes() {
             "code_status is filtered 2 times",
         ),
         (all([time(), matches("audience_type", -1003)]), "filters.OR[0].AND", "silently"),
-        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", "write after(\"2024-01-01\")"),
+        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", "use after(\"2024-01-01\")"),
     ] {
-        let told = problems(checked(codes(expression(tree))));
+        let found = problems(checked(codes(expression(tree))));
         assert!(
-            told.iter().any(|problem| problem.path == path && problem.message.contains(advice)),
-            "{path} {advice}: {told:#?}"
+            found.iter().any(|problem| problem.path == path && problem.message.contains(advice)),
+            "{path} {advice}: {found:#?}"
         );
     }
     let same = all([time(), time()]);
-    assert_eq!(columns(&body(codes(expression(same)))), [["allocated_time"]]);
+    assert_eq!(columns(codes(expression(same))), [["allocated_time"]]);
 }
 
 #[test]
-fn more_than_four_conditions_of_codes_are_told() {
+fn more_than_four_conditions_of_codes_are_refused() {
     let time = |day: i64| col("allocated_time", after(1_704_067_200_000 + day));
-    let told = problems(checked(codes(expression(all([time(1), time(2), time(3), time(4), time(5)])))));
-    assert!(told.iter().any(|problem| problem.message.contains("has 5 conditions")), "{told:#?}");
+    let found = problems(checked(codes(expression(all([time(1), time(2), time(3), time(4), time(5)])))));
+    assert!(found.iter().any(|problem| problem.message.contains("has 5 conditions")), "{found:#?}");
 }
 
 #[test]
-fn each_field_of_a_raw_condition_of_codes_is_checked() {
+fn each_field_of_a_condition_of_a_body_for_codes_is_checked() {
     for (field, value, advice) in [
         ("type", json!(1), "1 is not the type of a condition"),
-        ("extendValue", json!([1]), "not an empty array"),
+        ("extendValue", json!([1]), "not an empty list"),
         ("value_type", json!("normal"), "belongs to a generic search"),
         ("data_type", json!("string"), "write \"number\""),
         ("value", json!(3), "write [3]"),
@@ -484,25 +467,25 @@ fn each_field_of_a_raw_condition_of_codes_is_checked() {
         condition[field] = value;
         let time =
             json!({"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01"});
-        let told = problem(checked(codes(raw(&json!([condition, time])))));
-        assert!(told.argument.contains(&format!("[\"{field}\"]")) && told.message.contains(advice), "{told}");
+        let problem = problem(checked(codes(raw(&json!([condition, time])))));
+        assert!(problem.argument.contains(&format!("[\"{field}\"]")) && problem.message.contains(advice), "{problem}");
     }
     let time = json!({"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "extendValue": []});
     assert!(problem(checked(codes(raw(&json!([time]))))).message.contains("belongs to string and number conditions"));
 }
 
 #[test]
-fn attributes_of_codes_are_checked_by_this_way_too() {
+fn attributes_of_codes_are_checked() {
     let arguments = ItemsArguments {
         attrs: input(json!(["pool"])),
         ..codes(expression(col("allocated_time", after("2024-01-01"))))
     };
-    assert!(problem(checked(arguments)).message.contains("did you mean \"pool_id\"?"));
+    refuses(arguments, "attrs[0]", "attrs[0]", "did you mean \"pool_id\"?");
 }
 
 #[test]
-fn every_problem_of_every_argument_is_told_at_once() {
-    let told = problems(checked(ItemsArguments {
+fn the_problems_of_all_arguments_are_reported_together() {
+    let found = problems(checked(ItemsArguments {
         item_type_name: InputValue::text("store"),
         item_type_id: InputValue::Null,
         attrs: input(json!(["a", 3])),
@@ -511,7 +494,7 @@ fn every_problem_of_every_argument_is_told_at_once() {
         attrs_as: InputValue::text("csv"),
     }));
     assert_eq!(
-        places(&told),
+        locations(&found),
         [
             ("item_type_id", "itemTypeId"),
             ("attrs[1]", "attrs[1]"),

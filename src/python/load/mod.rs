@@ -40,7 +40,7 @@ pub(super) fn load(
         py.detach(|| gather(&mut load, dicts))?;
     }
     // A signal ends this function, and with it the load.
-    let _interrupted = load.end_on_drop();
+    let _interrupted = load.cancel_on_drop();
     bridge::wait(py, move || load.finish(replaces))
 }
 

@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 
-use super::{CUSTOMERS, VISITORS, below, customers, pick};
+use super::{CUSTOMERS, VISITORS, below, customer_id, pick};
 use crate::sandbox::objects::{Cell, TIME_FORMAT};
 
 /// Days from 2024-01-01 to 2024-02-29.
@@ -34,18 +34,18 @@ pub(super) fn row(number: u32) -> Vec<Cell> {
         format!("demo-code-{number:05}").into(),
         format!("{name} {number}").into(),
         pick(&POOLS, number, 2).into(),
-        written(created(number)).into(),
-        allocated.map(written).into(),
+        formatted(created(number)).into(),
+        allocated.map(formatted).into(),
         audience,
         audience_type,
         status.into(),
         used.and(pick(&SOURCES, number, 3)).into(),
-        used.map(written).into(),
+        used.map(formatted).into(),
         allocated.and(pick(&CHANNELS, number, 4)).into(),
     ]
 }
 
-/// Three of ten codes are available, four sent and three used; the first ones, which stand on the borders of days, are sent.
+/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent.
 fn status(number: u32) -> i64 {
     match below(10, number, 5) {
         _ if number <= 2 * DAYS => SENT,
@@ -82,12 +82,12 @@ fn seconds(count: u32) -> SignedDuration {
 /// Three of four codes are held by customers, the others by visitors.
 fn audience(number: u32) -> (Cell, Cell) {
     if below(4, number, 9) < 3 {
-        (customers::id(1 + below(CUSTOMERS, number, 10)).into(), Cell::Integer(-1003))
+        (customer_id(1 + below(CUSTOMERS, number, 10)).into(), Cell::Integer(-1003))
     } else {
         (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), Cell::Integer(-1007))
     }
 }
 
-fn written(time: DateTime) -> String {
+fn formatted(time: DateTime) -> String {
     time.strftime(TIME_FORMAT).to_string()
 }

@@ -1,23 +1,23 @@
-//! Demo data: promotion codes and customers that never change, and exports in every stage.
+//! Demo data: promotion codes, customers, and exports in every state.
 //!
-//! Made by arithmetic, so that every start has the same rows; all ids begin with `demo-`.
+//! Rows are computed, so that every start has the same ones. All ids begin with `demo-`.
 
 mod codes;
-mod customers;
-mod exports;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::exports::Exports;
-use super::store::Store;
+use super::exports::{Exports, PlannedEntry};
+use super::objects::Cell;
+use super::store::{Load, Store};
 use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_NAME};
 use crate::error::Result;
 
-/// How many promotion codes there are: `demo-code-00001` and on.
+/// Number of promotion codes, from `demo-code-00001`.
 pub const CODES: u32 = 6_000;
-/// How many customers there are: `demo-customer-0001` and on.
+/// Number of customers, from `demo-customer-0001`.
 pub const CUSTOMERS: u32 = 2_000;
-/// How many visitors hold codes: `demo-visitor-0001` and on.
+/// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;
 
 /// An export that ended long before the start of the service.
@@ -30,6 +30,10 @@ pub const EXPORT_FINISHING: i64 = 5_637_053;
 pub const EXPORT_MIXED: i64 = 5_637_054;
 /// An export that has no entries yet.
 pub const EXPORT_EMPTY: i64 = 5_637_055;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of the demo data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,31 +50,66 @@ impl Default for Demo {
 
 impl Demo {
     /// Loads the rows and plans the exports of a service that starts now.
-    pub(super) fn fill(&self, store: &Store, exports: &Exports, now: SystemTime) -> Result<()> {
-        store.load(PROMOTION_CODE_NAME, (1..=CODES).map(codes::row))?;
-        store.load(CUSTOMER_NAME, (1..=CUSTOMERS).map(customers::row))?;
-        for (id, entries) in exports::plans(now, self.export_takes) {
+    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, now: SystemTime) -> Result<()> {
+        let mut load = Load::begin(store, PROMOTION_CODE_NAME)?;
+        load.add((1..=CODES).map(codes::row))?;
+        load.finish(false)?;
+        let mut load = Load::begin(store, CUSTOMER_NAME)?;
+        load.add((1..=CUSTOMERS).map(customer))?;
+        load.finish(false)?;
+        for (id, entries) in export_plans(now, self.export_takes) {
             exports.plan(id, entries);
         }
         Ok(())
     }
 }
 
-/// A number that looks random and depends on nothing but its arguments (the finish of `SplitMix64`).
-fn mixed(number: u32, salt: u64) -> u64 {
+/// The plans of a service that starts now.
+fn export_plans(now: SystemTime, finishing_takes: Duration) -> [(i64, Vec<PlannedEntry>); 5] {
+    let entry = |ago: Duration, takes, rows, succeeds| {
+        let starts = now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
+        PlannedEntry { starts, takes, rows, succeeds }
+    };
+    let mixed = vec![
+        entry(2 * HOUR, 4 * MINUTE, 1_204, true),
+        entry(HOUR, 2 * MINUTE, 0, false),
+        entry(Duration::ZERO, DAY, 1_204, true),
+    ];
+    [
+        (EXPORT_FINISHED, vec![entry(HOUR, 5 * MINUTE, 2_000, true)]),
+        (EXPORT_RUNNING, vec![entry(Duration::ZERO, DAY, 2_000, true)]),
+        (EXPORT_FINISHING, vec![entry(Duration::ZERO, finishing_takes, 2_000, true)]),
+        (EXPORT_MIXED, mixed),
+        (EXPORT_EMPTY, Vec::new()),
+    ]
+}
+
+/// The id of a customer.
+fn customer_id(number: u32) -> String {
+    format!("demo-customer-{number:04}")
+}
+
+/// The row of a customer; the name is an opaque encoded string (section 2.3).
+fn customer(number: u32) -> Vec<Cell> {
+    let name = format!("{:016x}{:016x}", pseudo_random(number, 11), pseudo_random(number, 12));
+    vec![customer_id(number).into(), name.into()]
+}
+
+/// A pseudo-random number of its arguments (the finalizer of `SplitMix64`).
+fn pseudo_random(number: u32, salt: u64) -> u64 {
     let mut state = u64::from(number).wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     state ^ (state >> 31)
 }
 
-/// A number from 0 to `below` - 1 that looks random.
+/// A pseudo-random number below `below`.
 fn below(below: u32, number: u32, salt: u64) -> u32 {
-    u32::try_from(mixed(number, salt) % u64::from(below.max(1))).unwrap_or(0)
+    u32::try_from(pseudo_random(number, salt) % u64::from(below.max(1))).unwrap_or(0)
 }
 
-/// An element of a list that looks picked at random.
+/// A pseudo-random element.
 fn pick<T: Copy>(from: &[T], number: u32, salt: u64) -> Option<T> {
-    let place = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
-    from.get(usize::try_from(place).unwrap_or(0)).copied()
+    let index = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
+    from.get(usize::try_from(index).unwrap_or(0)).copied()
 }

@@ -1,16 +1,20 @@
 //! The conditions of a promotion code search: the rules of section 4.2 and the limits of section 8.
 
-use super::Reading;
+use super::Interpretation;
 use super::condition;
 use super::node::Node;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::CODE_CONDITION_TYPE;
 use crate::sandbox::objects::{BusinessObject, listed};
-use crate::sandbox::query::Test;
+use crate::sandbox::query::Predicate;
 use crate::sandbox::reply::Refusal;
 
-/// The groups of `filters.OR`: one, or none where the document says that the response is empty.
-pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Vec<Vec<Test>>, Refusal> {
+/// The groups of `filters.OR`: one, or none where the specification says that the result is empty.
+pub(super) fn groups(
+    or: &Node<'_>,
+    object: &BusinessObject,
+    interpretation: &Interpretation<'_>,
+) -> Result<Vec<Vec<Predicate>>, Refusal> {
     let [group] = or.array()? else {
         return Err(
             or.refusal(&format!("a promotion code search has exactly {OR_GROUPS} element, not {}", or.array()?.len()))
@@ -23,28 +27,30 @@ pub(super) fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'
     if count > MAX_CONDITIONS {
         return Err(and.refusal(&format!("{count} conditions; a promotion code search has at most {MAX_CONDITIONS}")));
     }
-    let mut tests = Vec::with_capacity(count);
+    let mut predicates = Vec::with_capacity(count);
     let mut columns: Vec<&str> = Vec::with_capacity(count);
     for condition in and.elements()? {
         columns.push(positioned(&condition, columns.last().copied())?);
-        tests.push(read(&condition, object, reading)?);
+        predicates.push(read(&condition, object, interpretation)?);
     }
     if !columns.contains(&REQUIRED_COLUMN) {
         return Err(and.refusal(&format!("the condition on `{REQUIRED_COLUMN}` is required")));
     }
     let [audience_type, allocated_audience, ..] = POSITIONS;
     let empty = columns.contains(&audience_type) && !columns.contains(&allocated_audience);
-    Ok(if empty { Vec::new() } else { vec![tests] })
+    Ok(if empty { Vec::new() } else { vec![predicates] })
 }
 
-/// The column of a condition, which must come later in the order of positions than the one before it.
+/// The column of a condition, whose position must be after the previous one.
 fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a str, Refusal> {
     condition.object(&["type", "column", "data_type", "operator", "value", "extendValue", "time_unit"])?;
     let column = condition.member("column")?;
     let name = column.text()?;
     let position = |name: &str| POSITIONS.iter().position(|column| *column == name);
     let Some(place) = position(name) else {
-        return Err(column.unfit(&format!("a column of a promotion code filter; these are {}", POSITIONS.join(", "))));
+        return Err(
+            column.mismatch(&format!("a column of a promotion code filter; these are {}", POSITIONS.join(", ")))
+        );
     };
     match previous {
         Some(previous) if position(previous) >= Some(place) => Err(column.refusal(&format!(
@@ -55,10 +61,14 @@ fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a st
     }
 }
 
-fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Test, Refusal> {
+fn read(
+    condition: &Node<'_>,
+    object: &BusinessObject,
+    interpretation: &Interpretation<'_>,
+) -> Result<Predicate, Refusal> {
     let kind = condition.member("type")?;
     if kind.integer()? != CODE_CONDITION_TYPE {
-        return Err(kind.unfit(&format!("{CODE_CONDITION_TYPE}, which it always is")));
+        return Err(kind.mismatch(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
     let column = condition.member("column")?.text()?;
     let is_datetime = column == REQUIRED_COLUMN;
@@ -70,23 +80,23 @@ fn read(condition: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) ->
             return Err(extend_value.refusal("it belongs to string and number conditions"));
         }
         if !extend_value.array()?.is_empty() {
-            return Err(extend_value.unfit("an empty array, which it always is"));
+            return Err(extend_value.mismatch("an empty array, which it always is"));
         }
     }
-    let test = condition::test(condition, object, reading)?;
+    let predicate = condition::predicate(condition, object, interpretation)?;
     match column {
         "audience_type" => limited(&condition.member("value")?, &AUDIENCE_TYPES)?,
         "code_status" => limited(&condition.member("value")?, &STATUSES)?,
         _ => {}
     }
-    Ok(test)
+    Ok(predicate)
 }
 
-/// Only the values of section 8.
+/// Checks that the values are among those of section 8.
 fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
         if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {
-            return Err(element.unfit(&format!("allowed; allowed are {}", listed(allowed))));
+            return Err(element.mismatch(&format!("allowed; allowed are {}", listed(allowed))));
         }
     }
     Ok(())

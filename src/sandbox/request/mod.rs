@@ -1,33 +1,34 @@
-//! What clients ask for: the bodies of sections 4.1 to 4.3, read from JSON and checked rule by rule.
+//! Parses and validates the bodies of requests (sections 4.1 to 4.3).
 //!
-//! The service's own reading of the document: nothing is shared with the client but constants.
-//! It answers a broken rule with a refusal that names the place; it reads no store and sends nothing.
+//! Written from the specification: only constants are shared with the client. A refusal names the path in the body.
 
 mod codes;
 mod condition;
-mod download;
 mod node;
 mod search;
 mod strict;
 
-pub(super) use download::export_id;
-pub(super) use search::{MAX_CONDITIONS, Target, query};
+#[cfg(test)]
+pub(super) use search::MAX_CONDITIONS;
+pub(super) use search::{Target, query};
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use self::node::Node;
 use self::strict::Strict;
 use super::reply::Refusal;
 use super::switches::Switches;
+use crate::contract::SCOPE_DOWNLOAD;
 
-/// How this service reads what the document leaves open of a request.
-pub(super) struct Reading<'a> {
+/// How this service interprets what the specification leaves open.
+pub(super) struct Interpretation<'a> {
     /// The zone of `switches.day_zone`.
     pub(super) zone: &'a TimeZone,
     pub(super) switches: &'a Switches,
 }
 
-/// Deepest nesting of a body; the document's own go five deep.
+/// Deepest nesting of a body; valid ones have five levels.
 const MAX_DEPTH: usize = 32;
 
 /// A body as JSON.
@@ -42,11 +43,19 @@ pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {
     Ok(value)
 }
 
-/// How deep a value is nested. The parser ends at 128 levels, so this comes to an end too.
+/// The nesting depth of a value. The parser stops at 128 levels, which bounds the recursion.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
         Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// The export that the body of a download names (section 4.3).
+pub(super) fn export_id(body: &Value) -> Result<i64, Refusal> {
+    let body = Node::body(body);
+    body.object(&["scope", "exportId"])?;
+    body.member("scope")?.constant(SCOPE_DOWNLOAD)?;
+    body.member("exportId")?.integer()
 }

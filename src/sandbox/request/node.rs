@@ -1,41 +1,39 @@
-//! A value of a request's body together with its place in it, so that a refusal can name both.
-//!
-//! It knows JSON types and members; what they mean is read elsewhere.
+//! A value of a request's body with its path, so that a refusal can name both.
 
 use serde_json::{Map, Value};
 
 use crate::error::excerpt;
 use crate::sandbox::reply::Refusal;
 
-/// How much of a value is quoted.
+/// Most characters of a quoted value.
 const QUOTED: usize = 60;
 
-/// A value and where it stands, as `filters.OR[0].AND[2].value`; the body itself stands nowhere.
+/// A value and its path, as `filters.OR[0].AND[2].value`; the path of the body is empty.
 pub(super) struct Node<'a> {
     pub(super) value: &'a Value,
-    place: String,
+    path: String,
 }
 
 impl<'a> Node<'a> {
     /// The body.
     pub(super) fn body(value: &'a Value) -> Self {
-        Self { value, place: String::new() }
+        Self { value, path: String::new() }
     }
 
-    /// A refusal that names this place.
+    /// A refusal that names this path.
     pub(super) fn refusal(&self, problem: &str) -> Refusal {
-        let place = if self.place.is_empty() { "the body" } else { &self.place };
-        Refusal::malformed(format!("{place}: {problem}"))
+        let path = if self.path.is_empty() { "the body" } else { &self.path };
+        Refusal::malformed(format!("{path}: {problem}"))
     }
 
-    /// A refusal that names this place and quotes the value.
-    pub(super) fn unfit(&self, expected: &str) -> Refusal {
+    /// A refusal that names this path and quotes the value.
+    pub(super) fn mismatch(&self, expected: &str) -> Refusal {
         self.refusal(&format!("{} is not {expected}", excerpt(&self.value.to_string(), QUOTED)))
     }
 
-    /// The value as an object that has no members but these: one that nobody reads would be a silent mistake.
+    /// The value as an object with no other members than these: an ignored member would hide a mistake.
     pub(super) fn object(&self, known: &[&str]) -> Result<&'a Map<String, Value>, Refusal> {
-        let object = self.value.as_object().ok_or_else(|| self.unfit("an object"))?;
+        let object = self.value.as_object().ok_or_else(|| self.mismatch("an object"))?;
         match object.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(object),
             Some(name) => {
@@ -45,7 +43,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A member, which must be there.
+    /// A required member.
     pub(super) fn member(&self, name: &str) -> Result<Self, Refusal> {
         self.optional(name).ok_or_else(|| self.refusal(&format!("`{name}` is required")))
     }
@@ -53,18 +51,18 @@ impl<'a> Node<'a> {
     /// A member that may be absent.
     pub(super) fn optional(&self, name: &str) -> Option<Self> {
         let value = self.value.get(name)?;
-        let divider = if self.place.is_empty() { "" } else { "." };
-        Some(Self { value, place: format!("{}{divider}{name}", self.place) })
+        let divider = if self.path.is_empty() { "" } else { "." };
+        Some(Self { value, path: format!("{}{divider}{name}", self.path) })
     }
 
     /// The value as an array.
     pub(super) fn array(&self) -> Result<&'a [Value], Refusal> {
-        self.value.as_array().map(Vec::as_slice).ok_or_else(|| self.unfit("an array"))
+        self.value.as_array().map(Vec::as_slice).ok_or_else(|| self.mismatch("an array"))
     }
 
     /// An element of the value, which is an array.
     pub(super) fn element(&self, index: usize, value: &'a Value) -> Self {
-        Self { value, place: format!("{}[{index}]", self.place) }
+        Self { value, path: format!("{}[{index}]", self.path) }
     }
 
     /// The elements of the value, which must be an array.
@@ -72,21 +70,25 @@ impl<'a> Node<'a> {
         Ok(self.array()?.iter().enumerate().map(|(index, value)| self.element(index, value)))
     }
 
-    /// The value as a text.
+    /// The value as a string.
     pub(super) fn text(&self) -> Result<&'a str, Refusal> {
-        self.value.as_str().ok_or_else(|| self.unfit("a text"))
+        self.value.as_str().ok_or_else(|| self.mismatch("a string"))
     }
 
-    /// The value as a whole number; JSON has one kind of number, so that `4.0` is one too.
+    /// The value as an integer; JSON has one number type, so `4.0` is one too.
     pub(super) fn integer(&self) -> Result<i64, Refusal> {
         let whole = |number: f64| (number.fract() == 0.0).then(|| format!("{number:.0}").parse().ok()).flatten();
         let integer = self.value.as_i64().or_else(|| self.value.as_f64().and_then(whole));
-        integer.ok_or_else(|| self.unfit("a whole number"))
+        integer.ok_or_else(|| self.mismatch("an integer"))
     }
 
-    /// The value as the one text that is allowed here.
-    pub(super) fn fixed(&self, expected: &str) -> Result<(), Refusal> {
-        if self.text()? == expected { Ok(()) } else { Err(self.unfit(&format!("`{expected}`, the only one shown"))) }
+    /// Checks that the value is the only string allowed here.
+    pub(super) fn constant(&self, expected: &str) -> Result<(), Refusal> {
+        if self.text()? == expected {
+            Ok(())
+        } else {
+            Err(self.mismatch(&format!("`{expected}`, the only documented value")))
+        }
     }
 }
 
@@ -95,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_number_may_be_written_with_a_point() {
+    fn an_integer_may_be_written_with_a_point() {
         let read = |text: &str| Node::body(&serde_json::from_str(text).unwrap()).integer().ok();
         assert_eq!(read("-100"), Some(-100));
         assert_eq!(read("-100.0"), Some(-100));

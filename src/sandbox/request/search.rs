@@ -1,18 +1,18 @@
-//! The body of a search (section 4.1): which object, which attributes, which conditions.
+//! The body of a search (section 4.1): object, attributes and conditions.
 
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::node::Node;
-use super::{Reading, codes, condition};
+use super::{Interpretation, codes, condition};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::excerpt;
 use crate::sandbox::objects::BusinessObject;
-use crate::sandbox::query::{Query, Test};
+use crate::sandbox::query::{Predicate, Query};
 use crate::sandbox::reply::Refusal;
 use crate::sandbox::switches::AttrsAs;
 
-/// Most conditions of one search: far more than a person writes, far less than `SQLite`'s limits.
+/// Most conditions of one search, well below the limits of `SQLite`.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 /// Most values of all conditions of one search together.
 const MAX_VALUES: usize = 100_000;
@@ -31,17 +31,17 @@ impl<'a> Target<'a> {
         Ok(Self { id: body.member("itemTypeId")?.integer()?, name: body.member("itemTypeName")?.text()? })
     }
 
-    /// Whether the rules of section 4.2 hold.
+    /// Whether the rules of section 4.2 apply.
     pub(in crate::sandbox) fn is_promotion_codes(&self) -> bool {
         self.id == PROMOTION_CODE_ID
     }
 
-    /// Whether this is the object meant: both must agree.
+    /// Whether id and name are those of the object.
     pub(in crate::sandbox) fn is(&self, object: &BusinessObject) -> bool {
         self.id == object.id && self.name == object.name
     }
 
-    /// The refusal when there is no such object.
+    /// The refusal of an unknown object.
     pub(in crate::sandbox) fn unknown(&self) -> Refusal {
         let name = excerpt(self.name, 60);
         let problem = format!("itemTypeId: there is no object with id {} and itemTypeName `{name}`", self.id);
@@ -49,17 +49,17 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Reads `attrs` and `filters` of a search of this object.
+/// Parses `attrs` and `filters` of a search of this object.
 pub(in crate::sandbox) fn query(
     body: &Value,
     object: &BusinessObject,
-    reading: &Reading<'_>,
+    interpretation: &Interpretation<'_>,
 ) -> Result<Query, Refusal> {
     let body = Node::body(body);
     let form = match object.id {
-        // Rule 2 of section 4.2 leaves nothing open.
+        // Rule 2 of section 4.2 allows the array only.
         PROMOTION_CODE_ID => AttrsAs::Array,
-        _ => reading.switches.attrs_as,
+        _ => interpretation.switches.attrs_as,
     };
     let attributes = attributes(&body.member("attrs")?, object, form)?;
     let filters = body.member("filters")?;
@@ -69,10 +69,15 @@ pub(in crate::sandbox) fn query(
         return Err(or.refusal(&format!("more than {MAX_VALUES} values")));
     }
     let groups = match object.id {
-        PROMOTION_CODE_ID => codes::groups(&or, object, reading)?,
-        _ => groups(&or, object, reading)?,
+        PROMOTION_CODE_ID => codes::groups(&or, object, interpretation)?,
+        _ => groups(&or, object, interpretation)?,
     };
-    Ok(Query { attributes, groups, order: reading.switches.row_order, limit: reading.switches.maximum_rows })
+    Ok(Query {
+        attributes,
+        groups,
+        order: interpretation.switches.row_order,
+        limit: interpretation.switches.maximum_rows,
+    })
 }
 
 /// Section 4.1 calls `attrs` both an array of strings and a string.
@@ -84,34 +89,38 @@ fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Resul
         (Value::Array(_), AttrsAs::Both | AttrsAs::Array) => {
             attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?
         }
-        (_, AttrsAs::Text) => return Err(attrs.unfit("a text of attribute names divided by commas")),
-        (_, AttrsAs::Both | AttrsAs::Array) => return Err(attrs.unfit("an array of attribute names")),
+        (_, AttrsAs::Text) => return Err(attrs.mismatch("a comma-separated string of attribute names")),
+        (_, AttrsAs::Both | AttrsAs::Array) => return Err(attrs.mismatch("an array of attribute names")),
     };
     if names.is_empty() {
         return Err(attrs.refusal("no attribute is named"));
     }
-    let mut places = Vec::with_capacity(names.len());
+    let mut indexes = Vec::with_capacity(names.len());
     for name in names {
         let shown = excerpt(name, 60);
-        let Some((place, _)) = object.attribute(name) else {
+        let Some((index, _)) = object.attribute(name) else {
             return Err(attrs.refusal(&format!("`{}` has no attribute `{shown}`", object.name)));
         };
-        if places.contains(&place) {
+        if indexes.contains(&index) {
             return Err(attrs.refusal(&format!("`{shown}` is named twice")));
         }
-        places.push(place);
+        indexes.push(index);
     }
-    Ok(places)
+    Ok(indexes)
 }
 
-/// How many values all conditions have.
+/// The number of values of all conditions.
 fn values(or: &[Value]) -> usize {
     let conditions = or.iter().filter_map(|group| group.get("AND")?.as_array()).flatten();
     conditions.filter_map(|condition| condition.get("value")?.as_array()).map(Vec::len).sum()
 }
 
 /// The groups of a generic search.
-fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Result<Vec<Vec<Test>>, Refusal> {
+fn groups(
+    or: &Node<'_>,
+    object: &BusinessObject,
+    interpretation: &Interpretation<'_>,
+) -> Result<Vec<Vec<Predicate>>, Refusal> {
     let mut count = 0;
     let mut groups = Vec::with_capacity(or.array()?.len().min(MAX_CONDITIONS));
     for group in or.elements()? {
@@ -121,7 +130,9 @@ fn groups(or: &Node<'_>, object: &BusinessObject, reading: &Reading<'_>) -> Resu
         if count > MAX_CONDITIONS {
             return Err(or.refusal(&format!("more than {MAX_CONDITIONS} conditions")));
         }
-        groups.push(and.elements()?.map(|each| condition::generic(&each, object, reading)).collect::<Result<_, _>>()?);
+        groups.push(
+            and.elements()?.map(|each| condition::generic(&each, object, interpretation)).collect::<Result<_, _>>()?,
+        );
     }
     Ok(groups)
 }

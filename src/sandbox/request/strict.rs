@@ -1,6 +1,4 @@
-//! JSON read so that nothing of it is lost: a member that comes twice is refused, where others would keep the last.
-//!
-//! It knows no bodies and no members by name.
+//! JSON values without repeated members, of which `serde_json` would keep only the last.
 
 use std::fmt;
 
@@ -9,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::excerpt;
 
-/// A value without repeated members.
+/// A value without repeated members; they are an error.
 pub(super) struct Strict(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -31,8 +29,8 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Value, E> {
-        Ok(Value::Bool(truth))
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Bool(flag))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
@@ -63,7 +61,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut members = Map::new();
         while let Some(name) = access.next_key::<String>()? {
             if members.contains_key(&name) {
-                return Err(A::Error::custom(format_args!("member `{}` comes twice", excerpt(&name, 60))));
+                return Err(A::Error::custom(format_args!("member `{}` occurs twice", excerpt(&name, 60))));
             }
             let Strict(member) = access.next_value()?;
             members.insert(name, member);

@@ -1,6 +1,4 @@
-//! The declared objects as the database holds them, each with the table of its rows.
-//!
-//! It runs inside the transactions of the store and decides nothing.
+//! The declared objects in the database, each with a table of its rows.
 
 use rusqlite::{Connection, params};
 
@@ -10,9 +8,9 @@ use crate::error::{Error, Kind, Result};
 use crate::sandbox::objects::{Attribute, AttributeKind, BusinessObject};
 use crate::sandbox::query::column;
 
-/// Makes the table of objects.
+/// Creates the table of objects.
 pub(super) fn create(connection: &Connection) -> Result<()> {
-    // A number is never used again, so that no statement of a dropped table can read another one.
+    // AUTOINCREMENT: a cached statement of a dropped table must not read a new one.
     let sql = "CREATE TABLE object (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         id INTEGER NOT NULL UNIQUE,
@@ -45,13 +43,13 @@ pub(super) fn add(connection: &Connection, object: &BusinessObject) -> Result<()
         .execute(sql, params![object.id, object.name, crate::sandbox::reply::json(&kinds)])
         .map_err(failure("declare"))?;
     let name = table_name(connection.last_insert_rowid());
-    // Columns without a type keep each value as it is: the text '10' never becomes the number 10.
+    // Columns without a type store values unchanged: the string '10' never becomes the number 10.
     let columns: Vec<String> = (0..object.attributes.len()).map(column).collect();
     let sql = format!("CREATE TABLE {name} ({}, PRIMARY KEY ({})) WITHOUT ROWID", columns.join(", "), column(0));
     connection.execute(&sql, []).map(drop).map_err(failure("declare"))
 }
 
-/// Takes an object away together with its rows.
+/// Removes an object and its rows.
 pub(super) fn remove(connection: &Connection, table: &Table) -> Result<()> {
     connection.execute("DELETE FROM object WHERE number = ?1", [table.number]).map_err(failure("declare"))?;
     connection.execute(&format!("DROP TABLE {}", table.name()), []).map(drop).map_err(failure("declare"))

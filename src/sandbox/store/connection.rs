@@ -1,6 +1,6 @@
-//! Connections to the database: one that writes, and others that can do nothing but search.
+//! Connections to the database: one that writes, and others that can only search.
 //!
-//! They have every feature off that the store does not need. What is in the database is not their matter.
+//! `SQLite` features that the store does not need are off.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,24 +12,24 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{Error, Kind, Result};
 
-/// How long a search waits for rows to be written.
+/// How long a search waits for a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Tells the databases of one process apart.
+/// Numbers the in-memory databases of this process.
 static DATABASES: AtomicU64 = AtomicU64::new(0);
 
 /// Where a database is.
-pub(super) enum Place {
+pub(super) enum Location {
     /// In the memory of this process, under a name.
     Memory(String),
     /// In a file, by its full path.
     File(PathBuf),
 }
 
-impl Place {
+impl Location {
     /// A new database in memory.
     pub(super) fn memory() -> Self {
-        // A name that begins with a slash is shared by the connections of this process, and nobody else.
+        // The connections of this process share a memdb whose name begins with a slash.
         Self::Memory(format!("file:/sandbox-{}?vfs=memdb", DATABASES.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -37,31 +37,30 @@ impl Place {
     pub(super) fn writer(&self) -> Result<Connection> {
         let writer = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         if let Self::Memory(_) = self {
-            // Memory does not outlive the process: there is nothing a journal on disk could save.
+            // An in-memory database does not survive a crash anyway.
             writer.pragma_update(None, "journal_mode", "MEMORY").map_err(failure("open"))?;
             writer.pragma_update(None, "synchronous", "OFF").map_err(failure("open"))?;
         }
         Ok(writer)
     }
 
-    /// A database beside this one for rows that are not in it yet; nobody else can see it, and it ends with its
-    /// connection.
-    pub(super) fn aside(&self) -> Result<Connection> {
+    /// A temporary database for rows to be loaded; it is deleted with its connection.
+    pub(super) fn staging(&self) -> Result<Connection> {
         let opened = match self {
             Self::Memory(_) => Connection::open_in_memory(),
-            // Without a name it is kept in memory while it is small, and then in a file that has no name either.
+            // `SQLite` keeps an unnamed database in memory while small, then in a deleted temporary file.
             Self::File(_) => Connection::open(""),
         };
-        let aside = opened.map_err(failure("load"))?;
-        aside.pragma_update(None, "journal_mode", "OFF").map_err(failure("load"))?;
-        Ok(aside)
+        let staging = opened.map_err(failure("load"))?;
+        staging.pragma_update(None, "journal_mode", "OFF").map_err(failure("load"))?;
+        Ok(staging)
     }
 
-    /// A connection that can do nothing but search.
+    /// A connection that can only search.
     pub(super) fn reader(&self) -> Result<Connection> {
         let mut reader = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         reader.pragma_update(None, "query_only", true).map_err(failure("open"))?;
-        reader.authorizer(Some(only_searches)).map_err(failure("open"))?;
+        reader.authorizer(Some(allow_searches_only)).map_err(failure("open"))?;
         Ok(reader)
     }
 
@@ -73,10 +72,10 @@ impl Place {
         };
         let connection = opened.map_err(failure("open"))?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failure("open"))?;
-        // What is sorted never lies in a folder that others can read.
+        // No sort files in a folder that others can read.
         connection.pragma_update(None, "temp_store", "MEMORY").map_err(failure("open"))?;
         for (setting, value) in [
-            // With these two on, an unknown column would silently be read as a text.
+            // With these two on, an unknown column would be read as a string literal.
             (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
             (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -88,7 +87,7 @@ impl Place {
     }
 }
 
-fn only_searches(context: AuthContext<'_>) -> Authorization {
+fn allow_searches_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" | "unhex" } => {
             Authorization::Allow
@@ -97,13 +96,14 @@ fn only_searches(context: AuthContext<'_>) -> Authorization {
     }
 }
 
-/// The error of a step; what `SQLite` said is its cause and is never sent to a client, unlike what can be tried again.
+/// The error of a step, with the `SQLite` error as its cause. Retryable messages are sent to clients, so they hold no
+/// details.
 pub(super) fn failure(step: &'static str) -> impl Fn(rusqlite::Error) -> Error {
     move |cause| {
         let error = |message: String| Error::new(Kind::Sandbox, message);
         match cause.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy) => {
-                let problem = "the sandbox's store is busy: rows are being written, or an answer is still being read";
+                let problem = "the sandbox's store is busy: rows are being written, or a response is still being read";
                 error(problem.to_owned()).with_hint("try again in a moment").retryable()
             }
             Some(ErrorCode::CannotOpen) => {
@@ -126,11 +126,11 @@ mod tests {
     const SEARCH: &str = "SELECT a1 FROM item_0 WHERE a0 IN (SELECT value FROM json_each('[\"1\"]'))";
     const WRITE: &str = "DELETE FROM item_0";
 
-    fn place() -> (Place, Connection) {
-        let place = Place::memory();
-        let writer = place.writer().unwrap();
+    fn location() -> (Location, Connection) {
+        let location = Location::memory();
+        let writer = location.writer().unwrap();
         writer.execute_batch("CREATE TABLE item_0 (a0, a1); INSERT INTO item_0 VALUES ('1', 'n')").unwrap();
-        (place, writer)
+        (location, writer)
     }
 
     fn text(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn a_reader_can_do_nothing_but_search() {
-        let (place, _writer) = place();
-        let reader = place.reader().unwrap();
+        let (location, _writer) = location();
+        let reader = location.reader().unwrap();
         assert_eq!(text(&reader, SEARCH), Ok("n".to_owned()));
         for sql in [
             WRITE,
@@ -165,21 +165,21 @@ mod tests {
 
     #[test]
     fn each_guard_of_a_reader_holds_without_the_others() {
-        let (place, mut writer) = place();
-        let mut reader = place.reader().unwrap();
+        let (location, mut writer) = location();
+        let mut reader = location.reader().unwrap();
         reader.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).unwrap();
         assert_eq!(reader.pragma_query_value(None, "query_only", |row| row.get(0)), Ok(true));
         reader.pragma_update(None, "query_only", false).unwrap();
         assert_eq!(refusal(&reader, WRITE).sqlite_error_code(), Some(ErrorCode::ReadOnly));
         assert_eq!(text(&writer, SEARCH), Ok("n".to_owned()));
-        writer.authorizer(Some(only_searches)).unwrap();
+        writer.authorizer(Some(allow_searches_only)).unwrap();
         assert_eq!(refusal(&writer, WRITE).sqlite_error_code(), Some(ErrorCode::AuthorizationForStatementDenied));
     }
 
     #[test]
     fn every_connection_has_off_what_it_does_not_need_and_sorts_in_memory() {
-        let (place, writer) = place();
-        for connection in [writer, place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()] {
+        let (location, writer) = location();
+        for connection in [writer, location.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()] {
             let is_on = |setting| connection.db_config(setting).unwrap();
             assert!(is_on(DbConfig::SQLITE_DBCONFIG_DEFENSIVE));
             assert!(!is_on(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA));

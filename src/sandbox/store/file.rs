@@ -1,6 +1,4 @@
-//! A database in a file: made for its owner alone, and proven to be a sandbox's before anything is written.
-//!
-//! What it holds is the catalog's matter.
+//! Opens a database file: readable by its owner only, and verified to be a sandbox store before any write.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -9,18 +7,18 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, MAIN_DB, TransactionBehavior};
 
 use super::catalog;
-use super::connection::{Place, failure};
+use super::connection::{Location, failure};
 use crate::error::{Error, Kind, Result};
 
 /// Marks a database as a store of the sandbox: `dacc` in ASCII.
 const APPLICATION_ID: i32 = 0x6461_6363;
-/// Version of the tables; a store of another one is refused.
+/// Version of the tables; a store of another version is refused.
 const SCHEMA_VERSION: i32 = 1;
 
-/// Opens the database of a file for writing, once it is known for a sandbox's or for an empty one.
-pub(super) fn open(path: &Path) -> Result<(Place, Connection)> {
-    let place = place(path)?;
-    let mut writer = place.writer()?;
+/// Opens a database file for writing, if it is empty or a sandbox store.
+pub(super) fn open(path: &Path) -> Result<(Location, Connection)> {
+    let location = location(path)?;
+    let mut writer = location.writer()?;
     if writer.is_readonly(MAIN_DB).map_err(failure("open"))? {
         return Err(refused(path, "may not be written"));
     }
@@ -47,14 +45,14 @@ pub(super) fn open(path: &Path) -> Result<(Place, Connection)> {
         _ => return Err(foreign(path)),
     }
     transaction.commit().map_err(failure("open"))?;
-    // Readers then see the last whole state while rows are being written.
+    // With WAL, readers see the last committed state while rows are written.
     writer.pragma_update(None, "journal_mode", "WAL").map_err(failure("open"))?;
     writer.pragma_update(None, "synchronous", "NORMAL").map_err(failure("open"))?;
-    Ok((place, writer))
+    Ok((location, writer))
 }
 
-/// The place of a file, which is made when it is not there.
-fn place(path: &Path) -> Result<Place> {
+/// The location of a file, which is created when missing.
+fn location(path: &Path) -> Result<Location> {
     let text = path.to_string_lossy();
     if text == ":memory:" || text.starts_with("file:") {
         return Err(refused(path, "is the address of a database, not the path of a file")
@@ -62,18 +60,18 @@ fn place(path: &Path) -> Result<Place> {
     }
     let full = full_path(path)?;
     match fs::symlink_metadata(&full) {
-        Ok(found) if found.is_file() => Ok(Place::File(full)),
+        Ok(found) if found.is_file() => Ok(Location::File(full)),
         Ok(found) if found.is_symlink() => Err(refused(path, "is a symbolic link, which is not followed")),
-        Ok(_) => Err(refused(path, "is no file")),
+        Ok(_) => Err(refused(path, "is not a file")),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            create(&full).map_err(|cause| refused(path, &format!("cannot be made: {cause}")).with_source(cause))?;
-            Ok(Place::File(full))
+            create(&full).map_err(|cause| refused(path, &format!("cannot be created: {cause}")).with_source(cause))?;
+            Ok(Location::File(full))
         }
-        Err(cause) => Err(refused(path, &format!("cannot be looked at: {cause}")).with_source(cause)),
+        Err(cause) => Err(refused(path, &format!("cannot be read: {cause}")).with_source(cause)),
     }
 }
 
-/// The path without symbolic links among its folders.
+/// The path with symbolic links of its folders resolved.
 fn full_path(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| refused(path, "names no file"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
@@ -82,7 +80,7 @@ fn full_path(path: &Path) -> Result<PathBuf> {
     Ok(folder.join(name))
 }
 
-/// Makes an empty file that only its owner may read and write; the files beside it get the same mode.
+/// Creates an empty file that only its owner can read and write; `SQLite` gives its WAL files the same mode.
 fn create(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -92,7 +90,7 @@ fn create(path: &Path) -> io::Result<()> {
 }
 
 fn foreign(path: &Path) -> Error {
-    refused(path, "is no store of a sandbox; nothing in it was changed").with_hint("name another file, or a new one")
+    refused(path, "is not a sandbox store; it was not changed").with_hint("name another file, or a new one")
 }
 
 fn refused(path: &Path, problem: &str) -> Error {

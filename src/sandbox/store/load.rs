@@ -1,72 +1,53 @@
-//! Rows on their way into the store: gathered in a database of their own, then written at once, all or none.
+//! Loads rows: stages them in a temporary database, then copies them in one transaction.
 //!
-//! While they are gathered the store is neither locked nor kept open, so whoever gives them may take his time,
-//! and may even search it, load into it or stop it.
+//! Staging locks nothing: meanwhile the caller can search the store, load other rows into it or stop it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::connection::failure;
 use super::{Store, Table, begin, check, commit, lock};
 use crate::error::{Error, Kind, Result, excerpt};
-use crate::sandbox::objects::Cell;
+use crate::sandbox::objects::{BusinessObject, Cell};
 use crate::sandbox::query::column;
 
-/// Rows for one object that no search can find yet.
-pub(in crate::sandbox) struct Gathered {
+/// Rows to be added to an object of a [`Sandbox`](crate::sandbox::Sandbox): all by `finish`, or none.
+pub struct Load {
+    store: Arc<Store>,
     table: Arc<Table>,
     rows: Connection,
     count: usize,
-    /// Cancelled when the store is to be closed, or nobody wants the rows any more.
+    /// Cancelled when the store closes or the load is dropped.
     ended: CancellationToken,
 }
 
-impl Store {
-    /// Begins to gather rows for an object.
-    pub(in crate::sandbox) fn gather(&self, object: &str) -> Result<Gathered> {
-        let table = self.named(object)?;
-        let rows = self.place.aside()?;
+impl Load {
+    /// Begins to stage rows for an object.
+    pub(in crate::sandbox) fn begin(store: &Arc<Store>, object: &str) -> Result<Self> {
+        let table = store.named(object)?;
+        let rows = store.location.staging()?;
         let names: Vec<String> = (0..table.object.attributes.len()).map(column).collect();
-        // The transaction never ends: what is gathered is of no use to anybody else.
-        rows.execute_batch(&format!("CREATE TABLE gathered ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
-        Ok(Gathered { table, rows, count: 0, ended: self.stopping.child_token() })
+        // Never committed: only this connection reads the staged rows.
+        rows.execute_batch(&format!("CREATE TABLE staged ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
+        Ok(Self { store: Arc::clone(store), table, rows, count: 0, ended: store.stopping.child_token() })
     }
 
-    /// Writes what was gathered. A row whose identifier is taken is an error, or takes the place of the other one.
-    pub(in crate::sandbox) fn write(&self, gathered: &Gathered, replaces: bool) -> Result<usize> {
-        let writer = lock(&self.writer);
-        let transaction = begin(writer.as_ref(), &gathered.ended, "load")?;
-        gathered.table.check_in(&transaction)?;
-        gathered.copy_to(&transaction, replaces)?;
-        commit(transaction, &gathered.ended, "load")?;
-        Ok(gathered.count)
+    /// The object as it is declared.
+    #[must_use]
+    pub fn object(&self) -> &BusinessObject {
+        &self.table.object
     }
 
-    /// Gathers rows and writes them; the number of rows is the answer.
-    pub(in crate::sandbox) fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        let mut gathered = self.gather(object)?;
-        gathered.add(rows)?;
-        self.write(&gathered, false)
-    }
-}
-
-impl Gathered {
-    /// The object that the rows are for.
-    pub(in crate::sandbox) fn table(&self) -> &Table {
-        &self.table
-    }
-
-    /// What ends the load when it is cancelled.
-    pub(in crate::sandbox) fn ended(&self) -> &CancellationToken {
-        &self.ended
-    }
-
-    /// Adds rows, each checked.
-    pub(in crate::sandbox) fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
-        let mut insert = insert(&self.rows, "INSERT INTO", "gathered", self.table.object.attributes.len())?;
+    /// Adds rows, each with one cell for each declared attribute.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row which does not fit, or when the sandbox was stopped.
+    pub fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
+        let mut insert = insert(&self.rows, "INSERT INTO", "staged", self.table.object.attributes.len())?;
         for row in rows {
             check(&self.ended)?;
             self.table.object.check_row(self.count, &row)?;
@@ -76,11 +57,31 @@ impl Gathered {
         check(&self.ended)
     }
 
+    /// Writes the rows to the object and returns their number. With `replaces` a row replaces an earlier one with
+    /// the same identifier.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row whose identifier is taken, or when the sandbox was stopped.
+    pub fn finish(self, replaces: bool) -> Result<usize> {
+        let writer = lock(&self.store.writer);
+        let transaction = begin(writer.as_ref(), &self.ended, "load")?;
+        self.table.check_in(&transaction)?;
+        self.copy_to(&transaction, replaces)?;
+        commit(transaction, &self.ended, "load")?;
+        Ok(self.count)
+    }
+
+    /// A guard that cancels the load when dropped; rows already committed stay.
+    #[must_use]
+    pub fn cancel_on_drop(&self) -> DropGuard {
+        self.ended.clone().drop_guard()
+    }
+
     fn copy_to(&self, store: &Connection, replaces: bool) -> Result<()> {
         let width = self.table.object.attributes.len();
         let verb = if replaces { "INSERT OR REPLACE INTO" } else { "INSERT INTO" };
         let mut insert = insert(store, verb, &self.table.name(), width)?;
-        let mut select = self.rows.prepare("SELECT * FROM gathered ORDER BY rowid").map_err(failure("load"))?;
+        let mut select = self.rows.prepare("SELECT * FROM staged ORDER BY rowid").map_err(failure("load"))?;
         let mut rows = select.query([]).map_err(failure("load"))?;
         let mut number = 0;
         while let Some(row) = rows.next().map_err(failure("load"))? {
@@ -103,13 +104,19 @@ impl Gathered {
     }
 }
 
+impl fmt::Debug for Load {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Load").field("object", &self.object().name).finish_non_exhaustive()
+    }
+}
+
 impl Table {
-    /// Refuses to write rows for an object that was declared anew since.
+    /// Rejects rows of an object that was declared again since.
     fn check_in(&self, store: &Connection) -> Result<()> {
         if super::catalog::read(store)?.iter().any(|known| known.number == self.number) {
             return Ok(());
         }
-        let problem = format!("object `{}` was declared anew while rows for it were gathered", self.object.name);
+        let problem = format!("object `{}` was declared again while rows for it were loaded", self.object.name);
         Err(Error::new(Kind::Sandbox, problem).with_hint("load them again"))
     }
 }
@@ -120,8 +127,8 @@ fn insert<'a>(into: &'a Connection, verb: &str, table: &str, width: usize) -> Re
 }
 
 fn copy(row: &Row<'_>, width: usize, insert: &mut Statement<'_>) -> rusqlite::Result<()> {
-    for place in 0..width {
-        insert.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(row.get_ref(place)?))?;
+    for index in 0..width {
+        insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(row.get_ref(index)?))?;
     }
     insert.raw_execute().map(drop)
 }

@@ -1,7 +1,6 @@
 //! The store: business objects and their rows in a `SQLite` database, in memory or in a file.
 //!
-//! One connection writes, others only read and are guarded against anything but a plain search.
-//! It knows no wire shapes, tokens or exports.
+//! One connection writes; the others are restricted to plain searches.
 
 mod catalog;
 mod connection;
@@ -15,32 +14,31 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params_from_iter};
 use tokio_util::sync::CancellationToken;
 
-use self::connection::{Place, failure};
-pub(super) use self::load::Gathered;
+use self::connection::{Location, failure};
+pub use self::load::Load;
 use super::objects::BusinessObject;
 use super::query::Query;
 use super::stopped;
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// Steps of the database between two looks at whether a search should end: well below a millisecond.
-const STEPS_BETWEEN_LOOKS: i32 = 10_000;
-/// Longest text of a statement that a connection keeps for the next search. Every reader keeps several, and one of a
-/// large request may take megabytes.
-const KEPT_SQL: usize = 4 * 1024;
-/// How long one who writes waits for others, as another process that writes to the same file.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it waits between two looks at whether it should end.
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
+/// `SQLite` steps between two checks whether a search should stop: well below a millisecond.
+const PROGRESS_STEPS: i32 = 10_000;
+/// Longest SQL that a connection caches as a prepared statement: that of a large request may take megabytes.
+const CACHED_SQL: usize = 4 * 1024;
+/// How long a write waits for others, as of another process that writes to the same file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often it checks meanwhile whether it was cancelled.
+const BUSY_POLL: Duration = Duration::from_millis(50);
 
 /// The objects and their rows.
 pub(super) struct Store {
-    place: Place,
+    location: Location,
     /// None once the store is closed.
     writer: Mutex<Option<Connection>>,
     readers: Mutex<Vec<Connection>>,
     tables: RwLock<Vec<Arc<Table>>>,
-    /// Cancelled when it is about to be closed.
+    /// Cancelled when the store begins to close.
     stopping: CancellationToken,
 }
 
@@ -57,23 +55,22 @@ impl Table {
 }
 
 impl Store {
-    /// The store of a file with what it holds, or an empty one in memory. What is written to it ends unfinished
-    /// when `stopping` is cancelled.
+    /// Opens the store of a file, or an empty one in memory. Cancelling `stopping` aborts writes.
     pub(super) fn open(path: Option<&Path>, stopping: CancellationToken) -> Result<Self> {
-        let (place, writer) = if let Some(path) = path {
+        let (location, writer) = if let Some(path) = path {
             file::open(path)?
         } else {
-            let place = Place::memory();
-            let writer = place.writer()?;
+            let location = Location::memory();
+            let writer = location.writer()?;
             catalog::create(&writer)?;
-            (place, writer)
+            (location, writer)
         };
-        writer.busy_timeout(BETWEEN_ATTEMPTS).map_err(failure("open"))?;
+        writer.busy_timeout(BUSY_POLL).map_err(failure("open"))?;
         let tables = RwLock::new(shared(catalog::read(&writer)?));
-        Ok(Self { place, writer: Mutex::new(Some(writer)), readers: Mutex::default(), tables, stopping })
+        Ok(Self { location, writer: Mutex::new(Some(writer)), readers: Mutex::default(), tables, stopping })
     }
 
-    /// Adds an object without rows. The same again changes nothing; one without rows may be declared anew.
+    /// Declares an object. Declaring it again changes nothing; one without rows can be replaced.
     pub(super) fn declare(&self, object: &BusinessObject) -> Result<()> {
         object.check()?;
         let writer = lock(&self.writer);
@@ -94,7 +91,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes all rows of an object away; their number is the answer.
+    /// Deletes all rows of an object and returns their number.
     pub(super) fn clear(&self, object: &str) -> Result<usize> {
         let table = self.named(object)?;
         let writer = lock(&self.writer);
@@ -115,11 +112,11 @@ impl Store {
         })
     }
 
-    /// The first object of which something is true.
-    pub(super) fn find(&self, is_it: impl Fn(&BusinessObject) -> bool) -> Result<Option<Arc<Table>>> {
-        let known = |tables: &[Arc<Table>]| tables.iter().find(|table| is_it(&table.object)).map(Arc::clone);
+    /// The first object for which the predicate holds.
+    pub(super) fn find(&self, predicate: impl Fn(&BusinessObject) -> bool) -> Result<Option<Arc<Table>>> {
+        let known = |tables: &[Arc<Table>]| tables.iter().find(|table| predicate(&table.object)).map(Arc::clone);
         let found = known(&self.tables.read().unwrap_or_else(PoisonError::into_inner));
-        if found.is_some() || matches!(self.place, Place::Memory(_)) {
+        if found.is_some() || matches!(self.location, Location::Memory(_)) {
             return Ok(found);
         }
         // Another process may have declared it in the same file.
@@ -131,20 +128,20 @@ impl Store {
         Ok(found)
     }
 
-    /// Hands the rows found to `each`, one by one, until it fails or `is_enough` says so.
+    /// Calls `each` for every matching row, until it fails or `should_stop` returns true.
     pub(super) fn search(
         &self,
         table: &Table,
         query: Query,
-        is_enough: impl FnMut() -> bool + Send + 'static,
+        should_stop: impl FnMut() -> bool + Send + 'static,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut reader = self.reader()?;
-        reader.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_enough)).map_err(failure("search"))?;
+        reader.progress_handler(PROGRESS_STEPS, Some(should_stop)).map_err(failure("search"))?;
         {
             let statement = query.statement(&table.name());
             let (mut kept, mut dropped);
-            let select: &mut rusqlite::Statement<'_> = if statement.sql.len() <= KEPT_SQL {
+            let select: &mut rusqlite::Statement<'_> = if statement.sql.len() <= CACHED_SQL {
                 kept = reader.prepare_cached(&statement.sql).map_err(failure("search"))?;
                 &mut kept
             } else {
@@ -162,7 +159,7 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the database, so that a file of it is whole. What is being written was told to end, and is waited for.
+    /// Closes the database after aborting writes, so that its file is complete.
     pub(super) fn close(&self) {
         self.stopping.cancel();
         lock(&self.readers).clear();
@@ -171,10 +168,10 @@ impl Store {
 
     fn reader(&self) -> Result<Connection> {
         let idle = lock(&self.readers).pop();
-        idle.map_or_else(|| self.place.reader(), Ok)
+        idle.map_or_else(|| self.location.reader(), Ok)
     }
 
-    /// Keeps a reader for the next search, if there will be one.
+    /// Returns a reader to the pool, unless the store is closing.
     fn keep(&self, reader: Connection) {
         if !self.stopping.is_cancelled() {
             lock(&self.readers).push(reader);
@@ -182,10 +179,10 @@ impl Store {
     }
 }
 
-/// Whether an object may take the place of another: one of the same name and id that is not in use.
+/// Whether an object can replace another: same name and id, and without rows.
 fn may_replace(transaction: &Transaction<'_>, table: &Table, object: &BusinessObject) -> Result<bool> {
     let same = table.object.id == object.id && table.object.name == object.name;
-    // The attributes of promotion codes are those of the document.
+    // The attributes of promotion codes are fixed by the specification.
     Ok(same && object.id != PROMOTION_CODE_ID && catalog::is_empty(transaction, table)?)
 }
 
@@ -201,21 +198,27 @@ fn declared(known: &BusinessObject, object: &BusinessObject) -> Error {
 fn begin<'a>(writer: Option<&'a Connection>, ended: &CancellationToken, step: &'static str) -> Result<Transaction<'a>> {
     check(ended)?;
     let writer = writer.ok_or_else(stopped)?;
-    patiently(ended, step, || Transaction::new_unchecked(writer, TransactionBehavior::Immediate))
+    retry_while_busy(ended, step, || Transaction::new_unchecked(writer, TransactionBehavior::Immediate))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what is left of a transaction that failed is rolled back here")]
+#[expect(clippy::needless_pass_by_value, reason = "dropping a failed transaction rolls it back")]
 fn commit(transaction: Transaction<'_>, ended: &CancellationToken, step: &'static str) -> Result<()> {
     check(ended)?;
-    patiently(ended, step, || transaction.execute_batch("COMMIT"))
+    retry_while_busy(ended, step, || transaction.execute_batch("COMMIT"))
 }
 
-/// Attempts a step again while somebody is in its way who may soon be gone.
-fn patiently<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn() -> rusqlite::Result<T>) -> Result<T> {
+/// Retries a step while the database is busy.
+fn retry_while_busy<T>(
+    ended: &CancellationToken,
+    step: &'static str,
+    attempt: impl Fn() -> rusqlite::Result<T>,
+) -> Result<T> {
     let since = Instant::now();
     loop {
         match attempt() {
-            Err(cause) if cause.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && since.elapsed() < PATIENCE => {
+            Err(cause)
+                if cause.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && since.elapsed() < BUSY_TIMEOUT =>
+            {
                 check(ended)?;
             }
             outcome => return outcome.map_err(failure(step)),
@@ -223,7 +226,7 @@ fn patiently<T>(ended: &CancellationToken, step: &'static str, attempt: impl Fn(
     }
 }
 
-/// Refuses to go on with what was told to end.
+/// Fails once cancelled.
 fn check(ended: &CancellationToken) -> Result<()> {
     if ended.is_cancelled() { Err(stopped()) } else { Ok(()) }
 }
@@ -243,10 +246,10 @@ mod tests {
     use rusqlite::hooks::{AuthContext, Authorization};
 
     use super::*;
-    use crate::sandbox::query::{Comparison, Test};
+    use crate::sandbox::query::{Comparison, Predicate};
     use crate::sandbox::switches::RowOrder;
 
-    /// How often the second of two equal searches has its statement prepared, in steps of `SQLite`'s authorizer.
+    /// How often the second of two equal searches calls the authorizer, which `SQLite` does while preparing a statement.
     fn steps_of_the_second_search(conditions: usize) -> usize {
         let store = Store::open(None, CancellationToken::new()).unwrap();
         store.declare(&BusinessObject::customer()).unwrap();
@@ -260,7 +263,7 @@ mod tests {
         reader.authorizer(Some(count)).unwrap();
         store.keep(reader);
         let search = || {
-            let among = |_| vec![Test { attribute: 1, comparison: Comparison::Among("[\"a\"]".to_owned(), None) }];
+            let among = |_| vec![Predicate { attribute: 1, comparison: Comparison::Among("[\"a\"]".to_owned(), None) }];
             let groups = (0..conditions).map(among).collect();
             let query = Query { attributes: vec![0], groups, order: RowOrder::Id, limit: None };
             store.search(&store.named("customer").unwrap(), query, || false, |_| Ok(())).unwrap();
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_statement_is_not_kept() {
+    fn a_large_statement_is_not_cached() {
         assert_eq!(steps_of_the_second_search(3), 0);
         assert!(steps_of_the_second_search(1_000) > 0);
     }

@@ -1,60 +1,52 @@
-//! The switches that choose one of a few answers, each with the words it is set by.
-//!
-//! What an answer does stands where it is asked for.
+//! The switches with a few choices, and the words that select them.
 
-/// A switch that takes one of a few words.
+/// A switch that is set by one of a few words.
 pub trait Choice: Copy + 'static {
-    /// The words with what they choose, the default first.
+    /// The words with their choices, the default first.
     const WORDS: &'static [(&'static str, Self)];
 }
 
-/// Declares a choice: each variant with its word.
-macro_rules! choice {
-    ($(#[$about:meta])* $name:ident { $($(#[$told:meta])* $variant:ident = $word:literal,)+ }) => {
+/// Declares choices: each variant with its word.
+macro_rules! choices {
+    ($($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$told])* $variant),+ }
+        pub enum $name { $($(#[$variant_about])* $variant),+ }
 
         impl Choice for $name {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
-    };
+    )+};
 }
 
-choice! {
+choices! {
     /// Whether `after_date` and `before_date` include the day they name.
     DayComparison {
-        /// Both begin beyond it.
+        /// Neither includes it.
         Exclusive = "exclusive",
-        /// It belongs to both.
+        /// Both include it.
         Inclusive = "inclusive",
     }
-}
 
-choice! {
-    /// What becomes of a value that the document does not show.
-    Unshown {
-        /// It breaks a rule.
+    /// Treatment of an undocumented value.
+    Undocumented {
+        /// The request is refused.
         Refused = "refused",
-        /// It is taken, and no record matches it.
+        /// It is accepted, and no record matches.
         Unmatched = "unmatched",
     }
-}
 
-choice! {
-    /// Which forms of `attrs` are taken.
+    /// Which forms of `attrs` are accepted.
     AttrsAs {
-        /// An array of names, or a text of names divided by commas.
+        /// An array of names, or a comma-separated string.
         Both = "both",
-        /// The array alone.
+        /// The array only.
         Array = "array",
-        /// The text alone.
+        /// The string only.
         Text = "text",
     }
-}
 
-choice! {
-    /// What `data.data` is when no record is found.
+    /// The value of `data.data` when no record matches.
     EmptyShape {
         /// `[]`.
         Array = "array",
@@ -62,85 +54,69 @@ choice! {
         Object = "object",
         /// `null`.
         Null = "null",
-        /// The member is not there.
+        /// The member is absent.
         Absent = "absent",
     }
-}
 
-choice! {
-    /// How `last_used_source` and `last_used_time` are written once set.
+    /// Format of `last_used_source` and `last_used_time` once set.
     LastUsedType {
-        /// As texts.
+        /// Strings.
         Text = "text",
-        /// As objects with the text as their `value`.
+        /// Objects with the string as their `value`.
         Object = "object",
     }
-}
 
-choice! {
-    /// How `channel_id` is written.
+    /// Type of `channel_id`.
     ChannelIdType {
-        /// As a number.
+        /// A number.
         Number = "number",
-        /// As a text of digits.
+        /// A string of digits.
         Text = "text",
     }
-}
 
-choice! {
-    /// How `durations`, `responseCode` and `responseMessage` are written once set.
+    /// Format of `durations`, `responseCode` and `responseMessage` once set.
     FinishedTypes {
-        /// Milliseconds and code as numbers, the message as a text.
+        /// Milliseconds and code as numbers, the message as a string.
         Plain = "plain",
-        /// All as texts, the milliseconds followed by `ms`.
+        /// All as strings, the milliseconds followed by `ms`.
         Text = "text",
     }
-}
 
-choice! {
-    /// The answer for an unknown `exportId`.
+    /// The response for an unknown `exportId`.
     UnknownExport {
         /// HTTP 404 with code 404.
         NotFound = "not_found",
         /// A success without entries, as for an export that has not begun.
         NoEntries = "no_entries",
     }
-}
 
-choice! {
-    /// How a malformed request is told; the envelope's code is 400 in any case.
+    /// How a malformed request is reported; the envelope's code is always 400.
     MalformedRequest {
-        /// Also by the HTTP status.
+        /// Also by HTTP status 400.
         Status = "status",
-        /// By the code alone, with HTTP status 200.
+        /// By the code only, with HTTP status 200.
         CodeOnly = "code_only",
     }
-}
 
-choice! {
     /// The order of the records.
     RowOrder {
         /// By the identifying attribute.
         Id = "id",
-        /// By the identifying attribute, the last one first.
+        /// By the identifying attribute, descending.
         Reverse = "reverse",
-        /// Neighbours far apart, and the same each time.
+        /// Neighbours far apart, in the same order each time.
         Scattered = "scattered",
     }
-}
 
-choice! {
-    /// The order of an answer's members, which JSON leaves free.
+    /// The order of a response's members, which JSON leaves free.
     KeyOrder {
-        /// As the document lists them: `code`, `message`, `data`, and `status` before the records.
+        /// As the specification lists them: `code`, `message`, `data`, and `status` before the records.
         CodeFirst = "code_first",
-        /// The reverse: the verdict comes after the records.
+        /// Reversed: `status` and `code` come after the records.
         CodeLast = "code_last",
     }
-}
 
-choice! {
-    /// Whether answers are compressed for clients that ask for it.
+    /// Whether responses are compressed for clients that accept it.
     Gzip {
         /// Never.
         Off = "off",

@@ -1,6 +1,6 @@
-//! The sandbox's answers to what the document does not show.
+//! Switches: the sandbox's behaviour where the specification leaves it open.
 //!
-//! The questions, defaults and reasons are the rows of `contract::open_points`; here are only the answers.
+//! `docs/open-points.md` has the questions, the defaults and their reasons.
 
 mod choices;
 mod setting;
@@ -9,56 +9,56 @@ use std::time::Duration;
 
 pub use choices::{
     AttrsAs, ChannelIdType, Choice, DayComparison, EmptyShape, FinishedTypes, Gzip, KeyOrder, LastUsedType,
-    MalformedRequest, RowOrder, UnknownExport, Unshown,
+    MalformedRequest, RowOrder, Undocumented, UnknownExport,
 };
 pub use setting::Setting;
 
-use crate::contract::open_points::OPEN_POINTS;
+use crate::contract::open_points::SWITCHES;
 use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// One answer for each open point that a deployment may settle otherwise.
+/// One setting for each open point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switches {
-    /// IANA name of the zone in which DAY cuts time into days; the texts of times themselves are UTC.
+    /// IANA name of the zone of DAY; times themselves are UTC.
     pub day_zone: String,
     /// Whether `after_date` and `before_date` include the day they name.
     pub day_comparison: DayComparison,
-    /// What becomes of an operator that the document does not show.
-    pub operators: Unshown,
-    /// What becomes of a time unit that the document does not show.
-    pub time_unit: Unshown,
-    /// Which forms of `attrs` are taken.
+    /// Treatment of undocumented operators.
+    pub operators: Undocumented,
+    /// Treatment of undocumented time units.
+    pub time_unit: Undocumented,
+    /// Which forms of `attrs` are accepted.
     pub attrs_as: AttrsAs,
-    /// What `data.data` is when no record is found.
+    /// The value of `data.data` when no record matches.
     pub empty_shape: EmptyShape,
-    /// How `last_used_source` and `last_used_time` are written once set.
+    /// Format of `last_used_source` and `last_used_time` once set.
     pub last_used_type: LastUsedType,
-    /// How `channel_id` is written.
+    /// Type of `channel_id`.
     pub channel_id_type: ChannelIdType,
-    /// Scope of the generic search; that of the promotion code search is not open.
+    /// Scope of the generic search.
     pub generic_scope: String,
     /// Scope of the segment download.
     pub download_scope: String,
-    /// `exportStatus` of an entry that ended well.
+    /// `exportStatus` of an entry that succeeded.
     pub finished_status: i64,
     /// `exportStatus` of an entry that failed.
     pub failed_status: i64,
-    /// How `durations`, `responseCode` and `responseMessage` are written once set.
+    /// Format of `durations`, `responseCode` and `responseMessage` once set.
     pub finished_types: FinishedTypes,
-    /// The answer for an unknown `exportId`.
+    /// The response for an unknown `exportId`.
     pub unknown_export: UnknownExport,
-    /// How a malformed request is told.
+    /// How a malformed request is reported.
     pub malformed_request: MalformedRequest,
     /// The order of the records.
     pub row_order: RowOrder,
-    /// Most records of an answer; what is beyond is left out.
+    /// Most records of a response; further ones are left out.
     pub maximum_rows: Option<u64>,
-    /// Whether `code` stands first or last in an answer.
+    /// Whether `code` is first or last in a response.
     pub key_order: KeyOrder,
-    /// Whether answers are compressed for clients that ask for it.
+    /// Whether responses are compressed for clients that accept it.
     pub gzip: Gzip,
-    /// How long an answer is held back.
+    /// Delay of every response.
     pub latency: Duration,
 }
 
@@ -67,8 +67,8 @@ impl Default for Switches {
         Self {
             day_zone: "UTC".to_owned(),
             day_comparison: DayComparison::Exclusive,
-            operators: Unshown::Refused,
-            time_unit: Unshown::Refused,
+            operators: Undocumented::Refused,
+            time_unit: Undocumented::Refused,
             attrs_as: AttrsAs::Both,
             empty_shape: EmptyShape::Array,
             last_used_type: LastUsedType::Text,
@@ -93,18 +93,17 @@ impl Switches {
     /// Sets a switch by its name in the table of open points.
     ///
     /// # Errors
-    /// `Sandbox` when there is no such switch, which names the nearest, or when it does not take the value,
-    /// which names what it takes.
+    /// `Sandbox` for an unknown switch, which names the most similar, or for an invalid value, which names the valid
+    /// ones.
     pub fn set(&mut self, name: &str, value: &Setting) -> Result<()> {
-        let point = OPEN_POINTS.iter().find(|point| point.name == name && !point.values.is_empty());
-        let Some(point) = point else { return Err(unknown(name)) };
+        let Some((_, values)) = SWITCHES.iter().find(|(known, _)| *known == name) else { return Err(unknown(name)) };
         self.put(name, value).ok_or_else(|| {
             let problem = format!("switch {name}: {} is not a value of it", excerpt(&value.to_string(), 60));
-            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {}", point.values))
+            Error::new(Kind::Sandbox, problem).with_hint(format!("it takes {values}"))
         })
     }
 
-    /// All scopes that mean something: those of the document, and those that stand in for them.
+    /// All known scopes: those of the specification and those that switches name.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         let mut scopes = vec![SCOPE_ITEM, SCOPE_DOWNLOAD];
@@ -116,7 +115,7 @@ impl Switches {
         scopes.into_iter().map(ToOwned::to_owned).collect()
     }
 
-    /// Puts a value in its place; none when it does not fit.
+    /// Sets a switch; none when the value is invalid.
     fn put(&mut self, name: &str, value: &Setting) -> Option<()> {
         match name {
             "day_zone" => self.day_zone = value.zone()?,
@@ -146,7 +145,7 @@ impl Switches {
 }
 
 fn unknown(name: &str) -> Error {
-    let names = || OPEN_POINTS.iter().filter(|point| !point.values.is_empty()).map(|point| point.name);
+    let names = || SWITCHES.iter().map(|(name, _)| *name);
     let likeness = |other: &str| strsim::jaro_winkler(name, other);
     let nearest = names().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     let hint = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
@@ -160,7 +159,7 @@ fn unknown(name: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// The names of the fields, as the standard library prints them.
+    /// The names of the fields, from the derived `Debug`.
     fn fields() -> Vec<String> {
         let printed = format!("{:#?}", Switches::default());
         let names = printed.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(": "));
@@ -169,32 +168,31 @@ mod tests {
 
     #[test]
     fn every_choice_of_the_table_is_a_switch_and_every_switch_a_row() {
-        let choices = OPEN_POINTS.iter().filter(|point| !point.values.is_empty());
-        let (mut rows, mut switches): (Vec<_>, _) = (choices.map(|point| point.name.to_owned()).collect(), fields());
+        let (mut rows, mut switches) = (SWITCHES.map(|(name, _)| name.to_owned()).to_vec(), fields());
         rows.sort();
         switches.sort();
         assert_eq!(rows, switches);
         for name in rows {
-            // What no switch takes is refused by the switch itself, not for its name.
+            // -0.5 is valid for no switch: an error about the value shows that the name is known.
             let error = Switches::default().set(&name, &Setting::Number(-0.5)).unwrap_err();
             assert!(error.message().starts_with(&format!("switch {name}: -0.5")), "{error}");
         }
     }
 
     #[test]
-    fn the_words_of_the_table_are_those_that_are_taken_and_the_first_is_the_default() {
-        for point in OPEN_POINTS.iter().filter(|point| point.values.starts_with('"')) {
-            let words: Vec<&str> = point.values.split('"').skip(1).step_by(2).collect();
+    fn the_words_of_the_table_are_accepted_and_the_first_is_the_default() {
+        for (name, values) in SWITCHES.iter().filter(|(_, values)| values.starts_with('"')) {
+            let words: Vec<&str> = values.split('"').skip(1).step_by(2).collect();
             let mut switches = Switches::default();
-            for (place, word) in words.iter().enumerate() {
-                switches.set(point.name, &Setting::Text((*word).to_owned())).unwrap();
-                assert_eq!(switches == Switches::default(), place == 0, "{} = {word}", point.name);
+            for (index, word) in words.iter().enumerate() {
+                switches.set(name, &Setting::Text((*word).to_owned())).unwrap();
+                assert_eq!(switches == Switches::default(), index == 0, "{name} = {word}");
             }
         }
     }
 
     #[test]
-    fn a_wrong_name_or_value_is_told_what_would_do() {
+    fn an_error_names_the_valid_switches_or_values() {
         let mut switches = Switches::default();
         let mut line = |name: &str, value: Setting| switches.set(name, &value).unwrap_err().summary();
         assert_eq!(line("empty_shpae", Setting::None), "there is no switch `empty_shpae`; did you mean empty_shape?");
@@ -204,7 +202,7 @@ mod tests {
             "switch empty_shape: `nil` is not a value of it; it takes \"array\", \"object\", \"null\", \"absent\""
         );
         assert!(line("day_zone", Setting::Text("Hanoi".to_owned())).ends_with("or another IANA name"));
-        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("from 1 on"));
-        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("from 0 on"));
+        assert!(line("maximum_rows", Setting::Integer(0)).ends_with("of at least 1"));
+        assert!(line("latency", Setting::Number(f64::NAN)).ends_with("at least 0"));
     }
 }

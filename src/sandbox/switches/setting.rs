@@ -1,6 +1,4 @@
-//! A switch's value as it comes from outside, read as what the switch takes.
-//!
-//! It knows no switch by name.
+//! The value of a switch as given by the caller, and its conversions.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,17 +10,17 @@ use super::choices::Choice;
 /// A value for a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
-    /// No value, where that is one.
+    /// `None`.
     None,
-    /// Yes or no, for a switch that is on or off.
+    /// A bool, for a switch that is on or off.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A float.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Anything else, which no switch takes, as it shows itself.
+    /// The representation of anything else, which is never valid.
     Other(String),
 }
 
@@ -30,7 +28,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => formatter.write_str("none"),
-            Self::Boolean(truth) => write!(formatter, "{truth}"),
+            Self::Boolean(flag) => write!(formatter, "{flag}"),
             Self::Integer(number) => write!(formatter, "{number}"),
             Self::Number(number) => write!(formatter, "{number}"),
             Self::Text(text) => write!(formatter, "`{text}`"),
@@ -50,7 +48,7 @@ impl Setting {
         C::WORDS.iter().find(|(word, _)| *word == given).map(|(_, choice)| *choice)
     }
 
-    /// A text that is not empty.
+    /// A string that is not empty.
     pub(super) fn text(&self) -> Option<String> {
         match self {
             Self::Text(text) if !text.is_empty() => Some(text.clone()),
@@ -70,8 +68,8 @@ impl Setting {
         }
     }
 
-    /// A whole number from 1 on, or none for no limit.
-    #[expect(clippy::option_option, reason = "no limit is a value; a value that does not fit is none")]
+    /// An integer from 1 on, or none for no limit.
+    #[expect(clippy::option_option, reason = "no limit is a value; the outer none is an invalid one")]
     pub(super) fn count(&self) -> Option<Option<u64>> {
         match self {
             Self::None => Some(None),

@@ -168,7 +168,7 @@ def test_a_lookalike_is_not_taken_for_a_filter() -> None:
         da.validate_codes(["id"], allocated_time=fake)
 
 
-def test_many_problems_are_told_in_one_line_and_kept_in_full() -> None:
+def test_many_problems_are_reported_in_one_line_and_kept_in_full() -> None:
     with pytest.raises(da.ValidationError) as caught:
         da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
     assert len(caught.value.problems) == 30

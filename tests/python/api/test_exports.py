@@ -22,7 +22,7 @@ def export(*ends: str | None, total: int | None = None) -> dict[str, Any]:
     return {**EXPORT, "data": {"entries": entries, "meta": meta}}
 
 
-def test_a_finished_export_has_all_the_document_names(client: Any) -> None:
+def test_a_finished_export_has_all_the_specification_names(client: Any) -> None:
     answer = client.download_segment(FINISHED)
     assert list(answer) == ["entries", "meta", "code", "message", "codeMessage", "duration"]
     assert (answer["code"], answer["message"], answer["codeMessage"]) == (200, "Success", None)
@@ -53,7 +53,7 @@ def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
     assert [len(update["entries"]) for update in updates] == [0, 2, 2]
 
 
-def test_a_wait_in_vain_tells_the_last_answer(connect: Any) -> None:
+def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
     with serving(always(http(export(None)))) as server:
         started = time.monotonic()
         with pytest.raises(da.WaitTimeoutError) as caught:
@@ -73,7 +73,7 @@ def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     assert answer["entries"][0]["endTime"] == end
 
 
-def test_a_failure_that_mends_itself_does_not_end_a_wait(connect: Any) -> None:
+def test_a_failure_that_succeeds_later_does_not_end_a_wait(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
     failures = [http(b"", "502 Bad")] * 3
     with serving(in_turn(*failures, http(export(end)))) as server:
@@ -114,7 +114,7 @@ def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
         connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=refuse)
 
 
-def test_a_total_unlike_the_entries_is_told(connect: Any) -> None:
+def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
     with (
         serving(always(http(export(None, total=3)))) as server,
         pytest.warns(da.IncompleteWarning, match="3 entries and has 1"),
@@ -132,13 +132,13 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
 
 
 @pytest.mark.parametrize("export_id", ["5637051", 5637051.0, True, None, 2**70, [1]])
-def test_an_export_id_is_a_whole_number(client: Any, export_id: Any) -> None:
+def test_an_export_id_is_an_integer(client: Any, export_id: Any) -> None:
     with pytest.raises(da.ValidationError) as caught:
         client.download_segment(export_id)
     assert caught.value.problems[0].argument == "export_id"
 
 
-def test_an_unknown_export_is_told_as_such(client: Any) -> None:
+def test_an_unknown_export_is_reported_as_such(client: Any) -> None:
     with pytest.raises(da.RequestRejectedError) as caught:
         client.download_segment(1)
     assert caught.value.status == 404

@@ -1,6 +1,6 @@
-"""A hostile text in every argument: it is refused before anything is sent, or it arrives as it was given.
+"""A hostile string in every argument: it is refused before anything is sent, or it arrives unchanged.
 
-What arrives is read by a server of raw sockets; no other exception than a `ValidationError` is an answer.
+What arrives is read by a server of raw sockets; only a `ValidationError` may be raised.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def condition(body: Any) -> Any:
     return body["filters"]["OR"][0]["AND"][0]
 
 
-# A call with the text as an argument, and where the text is in the body that it sends.
+# A call with the string as an argument, and the path of the string in the body that it sends.
 ARRIVES: dict[str, tuple[Call, Read]] = {
     "item_type_name": (
         lambda client, text: items(client, text, ["a"], item_type_id=7),
@@ -89,7 +89,7 @@ ARRIVES: dict[str, tuple[Call, Read]] = {
     "call-key": (lambda client, text: client.call("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
 }
 
-# A call that no text of the list makes a good one.
+# A call that no string of the list makes valid.
 REFUSED: dict[str, Call] = {
     "codes-attrs": lambda client, text: codes(client, attrs=[text]),
     "audience_type": lambda client, text: codes(client, audience_type=text, allocated_audience="a"),
@@ -113,11 +113,11 @@ def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
     return None
 
 
-def is_well_told(error: da.ValidationError) -> bool:
-    """Whether every problem is told in a line, by its place."""
-    told = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
+def is_well_reported(error: da.ValidationError) -> bool:
+    """Whether every problem is reported in one line, with its path."""
+    reported = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
     places = all(problem.argument for problem in error.problems)
-    return bool(told) and places and all(map(is_one_harmless_line, [str(error), *told]))
+    return bool(reported) and places and all(map(is_one_harmless_line, [str(error), *reported]))
 
 
 @pytest.mark.parametrize("position", ARRIVES)
@@ -135,8 +135,8 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, posi
                 assert read(server.requests[-1].json) == text, name
             else:
                 assert len(server.requests) == sent, name
-                assert is_well_told(error), (name, error.problems)
-    # Most texts are good texts: refusing them all would pass the above.
+                assert is_well_reported(error), (name, error.problems)
+    # Most strings are valid: refusing them all would pass the above.
     assert sent > len(texts) * 0.8
 
 
@@ -147,7 +147,7 @@ def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(conne
         for name, text in texts_of(list(REFUSED).index(position)).items():
             error = attempt(REFUSED[position], client, text)
             assert error is not None, name
-            assert is_well_told(error), (name, error.problems)
+            assert is_well_reported(error), (name, error.problems)
         assert server.requests == []
 
 
@@ -161,7 +161,7 @@ def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function
             if error is None:
                 good.append(text)
             else:
-                assert is_well_told(error), (name, error.problems)
+                assert is_well_reported(error), (name, error.problems)
         assert good == ["2024-01-01 00:00:00"]
         assert len(server.requests) == 1
 
@@ -189,15 +189,15 @@ def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> 
         for name, text in TEXTS.items():
             for path in (text, f"/{text}", f"/a/{text}"):
                 before = len(server.requests)
-                told = refusal(client.call, path, {})
-                if told is None:
+                reported = refusal(client.call, path, {})
+                if reported is None:
                     arrived = server.requests[-1].path
                     assert len(server.requests) == before + 1, name
                     assert arrived.startswith("/base/"), (name, arrived)
                     assert not {".", ".."} & set(arrived.split("/")), (name, arrived)
                 else:
                     assert len(server.requests) == before, name
-                    assert is_one_harmless_line(told), name
+                    assert is_one_harmless_line(reported), name
 
 
 @pytest.mark.parametrize("setting", ["token", "headers"])
@@ -206,16 +206,16 @@ def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: st
         for name, text in TEXTS.items():
             before = len(server.requests)
             options = {"token": {"token": text}, "headers": {"headers": {"X-Own": text}}}[setting]
-            told = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
-            if told is None:
+            reported = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
+            if reported is None:
                 headers = server.requests[-1].headers
                 sent = headers["authorization"].removeprefix("Bearer ") if setting == "token" else headers["x-own"]
                 # HTTP does not count the blanks around a value.
                 assert sent == text.strip(" \t"), name
             else:
                 assert len(server.requests) == before, name
-                assert setting in told, (name, told)
-                assert is_one_harmless_line(told), name
+                assert setting in reported, (name, reported)
+                assert is_one_harmless_line(reported), name
         assert 0 < len(server.requests) < len(TEXTS)
 
 

@@ -65,12 +65,12 @@ def test_both_kinds_of_task_have_the_same_uses(name: str) -> None:
 def check_twins(kind: type, asynchronous: type, name: str) -> None:
     one, other = getattr(kind, name), getattr(asynchronous, name)
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
-    assert told_of(one) == told_of(other) != ""
+    assert message_of(one) == message_of(other) != ""
     assert inspect.iscoroutinefunction(other) == (name in USES)
     assert not inspect.iscoroutinefunction(one)
 
 
-def told_of(call: Any) -> str:
+def message_of(call: Any) -> str:
     """A docstring up to its example, in the words of the synchronous half."""
     text = (inspect.getdoc(call) or "").partition("Example:")[0]
     for asynchronous, synchronous in WORDS.items():
@@ -165,7 +165,7 @@ def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandb
         pickle.dumps(sandbox)
 
 
-def test_made_up_data_is_told_once_a_process() -> None:
+def test_made_up_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"
         "with warnings.catch_warnings(record=True) as caught:\n"

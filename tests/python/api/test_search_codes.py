@@ -127,7 +127,7 @@ def test_results_are_ready_for_pandas_and_json(client: Any) -> None:
     assert json.loads(json.dumps(rows)) == rows
 
 
-def test_every_problem_is_told_before_anything_is_sent(client: Any) -> None:
+def test_every_problem_is_reported_before_anything_is_sent(client: Any) -> None:
     with pytest.raises(da.ValidationError) as caught:
         client.search_codes(
             ["id", "nmae"],

@@ -27,7 +27,7 @@ def test_either_side_of_or_is_enough_and_both_of_and_are_needed(client: Any) -> 
     assert len(client.search_items("customer", ids, one & da.col("name").equals(name))) == 1
 
 
-def test_the_documents_own_filter_is_taken(client: Any) -> None:
+def test_the_filter_of_the_specification_is_accepted(client: Any) -> None:
     condition = {
         "column": "customer_id",
         "data_type": "string",
@@ -63,7 +63,7 @@ NOT_MILLISECONDS = [1_706_659_200, 1_706_659_200_000_000, 1_706_659_200_000_000_
 
 
 def raw(column: str, operator: str, value: Any, **fields: Any) -> dict[str, Any]:
-    """A `where` of one condition, written as the document does."""
+    """A `where` of one condition, written as the specification does."""
     condition = {"column": column, "operator": operator, "value": value, **fields}
     return {"OR": [{"AND": [condition]}]}
 

@@ -31,7 +31,7 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
 
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"base_url": "http://cdp.example.com"}, "allow_http"),
         ({"base_url": "cdp.example.com"}, "https://"),
@@ -53,17 +53,17 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
         ({"token": ""}, "empty"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, told: str) -> None:
-    with pytest.raises(da.ConfigError, match=told):
+def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, message: str) -> None:
+    with pytest.raises(da.ConfigError, match=message):
         kind(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [({"retries": "3"}, "retries="), ({"timeout": "long"}, "timeout="), ({"token": 7}, "token=")],
 )
-def test_a_setting_of_another_type_is_a_type_error(options: Any, told: str) -> None:
-    with pytest.raises(TypeError, match=told):
+def test_a_setting_of_another_type_is_a_type_error(options: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         da.Client(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
 
 
@@ -167,14 +167,14 @@ def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
     ("data", "wrong"),
     [("none", "data"), (7, "data"), ([1], "data"), ({"data": "none"}, "data.data"), ({"data": {"a": 1}}, "data.data")],
 )
-def test_records_that_are_none_are_told_by_their_field(connect: Any, data: Any, wrong: str) -> None:
+def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: Any, wrong: str) -> None:
     with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
         with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong
 
 
-def test_an_answer_beyond_the_limit_is_refused(connect: Any) -> None:
+def test_a_response_beyond_the_limit_is_refused(connect: Any) -> None:
     with serving(always(http())) as server:
         client = connect(server.base_url, max_response_bytes=64)
         with pytest.raises(da.ResponseTooLargeError) as caught:
@@ -249,8 +249,8 @@ def test_no_traceback_of_a_wrong_type_shows_a_secret(monkeypatch: pytest.MonkeyP
     for act in acts:
         with pytest.raises((TypeError, da.ConfigError)) as caught:
             act()
-        told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-        ours = [frame for frame in told.stack if frame.filename.startswith(str(Path(da.__file__).parent))]
+        message = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        ours = [frame for frame in message.stack if frame.filename.startswith(str(Path(da.__file__).parent))]
         assert "hunter2" not in repr([frame.locals for frame in ours])
         assert "hunter2" not in repr(caught.value)
 
@@ -261,9 +261,9 @@ def test_no_traceback_shows_a_secret() -> None:
     for options in refused:
         with pytest.raises(da.ConfigError) as caught:
             da.Client(token="hunter2-hunter2", **options, **secrets)
-        told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        message = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         package = str(Path(da.__file__).parent)
-        ours = [frame for frame in told.stack if frame.filename.startswith(package)]
+        ours = [frame for frame in message.stack if frame.filename.startswith(package)]
         assert ours
         assert "hunter2" not in repr([frame.locals for frame in ours])
         assert "hunter2" not in str(caught.value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
@@ -37,7 +37,7 @@ def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox
     expired = sandbox.issue_token(expires_in=0)
     revoked = sandbox.issue_token()
     sandbox.revoke(revoked)
-    told = set()
+    seen = set()
     for token in ("tok-wrong", expired, revoked, sandbox.issue_token(["download"])):
         with pytest.raises(da.PermissionDeniedError) as caught:
             search(connect(sandbox.base_url, token=token))
@@ -45,8 +45,8 @@ def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox
         assert (error.status, error.code, error.attempts) == (403, 301, 1)
         assert isinstance(error, PermissionError)
         assert token not in str(error) + repr(error.__dict__)
-        told.add(str(error))
-    assert len(told) == 1
+        seen.add(str(error))
+    assert len(seen) == 1
 
 
 def test_a_scope_is_for_its_operation(connect: Any, sandbox: da.Sandbox) -> None:
@@ -66,7 +66,7 @@ def test_a_refusal_inside_a_200_is_a_refusal(connect: Any) -> None:
     assert (caught.value.status, caught.value.code) == (200, 301)
 
 
-def test_a_401_tells_only_what_was_told(connect: Any) -> None:
+def test_a_401_says_only_what_the_service_said(connect: Any) -> None:
     with serving(always(http(b"", "401 Unauthorized"))) as server, pytest.raises(da.PermissionDeniedError) as caught:
         search(connect(server.base_url))
     assert (caught.value.status, caught.value.code, caught.value.api_message) == (401, None, None)
@@ -102,7 +102,7 @@ def test_many_threads_ask_once() -> None:
     assert asked == [1]
 
 
-def test_a_refused_token_is_renewed_once_and_the_call_goes_on(connect: Any) -> None:
+def test_a_refused_token_is_renewed_once_and_the_call_continues(connect: Any) -> None:
     tokens = iter(["tok-old", "tok-new"])
     with serving(in_turn(DENIED, http())) as server:
         rows = search(connect(server.base_url, token=lambda: next(tokens)))
@@ -166,7 +166,7 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
         assert len(asked) == 2
 
 
-def test_a_source_that_fails_is_asked_again(connect: Any, caplog: Any) -> None:
+def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
     asked: list[int] = []
 
     def token() -> str:
@@ -242,7 +242,7 @@ def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
         assert search(client)
 
 
-def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
+def test_a_callable_that_waits_for_itself_is_reported_at_once(connect: Any) -> None:
     clients: list[Any] = []
 
     def token() -> str:
@@ -260,7 +260,7 @@ def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "seen"),
     [
         (lambda: None, "NoneType"),
         (lambda: b"tok", "bytes"),
@@ -271,12 +271,12 @@ def test_a_callable_that_waits_for_itself_is_told_at_once(connect: Any) -> None:
         (lambda: os.environ["DATAACCESS_NOT_SET"], "KeyError"),
     ],
 )
-def test_a_callable_that_gives_no_token_is_told(connect: Any, given: Any, told: str) -> None:
+def test_a_callable_that_returns_no_token_is_reported(connect: Any, given: Any, seen: str) -> None:
     with serving(always(http())) as server:
-        with pytest.raises(da.ConfigError, match=told) as caught:
+        with pytest.raises(da.ConfigError, match=seen) as caught:
             search(connect(server.base_url, token=given))
         assert server.requests == []
-    if told == "KeyError":
+    if seen == "KeyError":
         assert isinstance(caught.value.__cause__, KeyError)
 
 
@@ -305,7 +305,7 @@ def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None
     assert sent == ["Bearer tok-old", "Bearer tok-new"]
 
 
-def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
+def test_a_file_others_may_read_is_reported(tmp_path: Any) -> None:
     path = tmp_path / "token"
     path.write_text("tok")
     path.chmod(0o644)
@@ -315,7 +315,7 @@ def test_a_file_others_may_read_is_told(tmp_path: Any) -> None:
         da.token_file(tmp_path / "nothing")()
 
 
-def test_a_file_that_is_missing_is_told_by_its_name(connect: Any, tmp_path: Any) -> None:
+def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
         search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))
 
@@ -323,9 +323,9 @@ def test_a_file_that_is_missing_is_told_by_its_name(connect: Any, tmp_path: Any)
 OWN = "tok-of-a-file-0123456789"
 
 
-def everything_told(error: BaseException) -> str:
+def everything_in(error: BaseException) -> str:
     """All that an error, and each it came from, holds: its text, arguments, fields, and the locals of our frames."""
-    told: list[object] = []
+    seen: list[object] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
         one = waiting.pop()
@@ -335,24 +335,24 @@ def everything_told(error: BaseException) -> str:
         fields = [getattr(one, name) for name in dir(one) if name in {"object", "reason", "doc"}]
         frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
         ours = [frame.locals for frame in frames if frame.filename.startswith(str(Path(da.__file__).parent))]
-        told += [repr(one), str(one), one.args, vars(one), fields, ours]
-    return repr(told)
+        seen += [repr(one), str(one), one.args, vars(one), fields, ours]
+    return repr(seen)
 
 
 def is_told(token: str, error: BaseException) -> bool:
     """Whether an error holds a token, in any of the encodings that a file may have."""
-    told = everything_told(error)
+    seen = everything_in(error)
     encoded = [repr(token.encode(name))[2:-1] for name in ("utf-8", "utf-16-le", "utf-16-be")]
-    return any(part in told for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
+    return any(part in seen for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
+def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
     path = tmp_path / "token"
     path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
     path.chmod(0o600)
     token = da.token_file(path)
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"UTF-8|no header may carry") as caught:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught:
         search(connect(server.base_url, token=token))
     assert not is_told(OWN, caught.value)
     if encoding in {"utf-16", "utf-32", "latin-1"}:
@@ -363,13 +363,13 @@ def test_a_file_that_is_not_utf_8_is_told_without_its_bytes(connect: Any, tmp_pa
 
 
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
-def test_a_callable_whose_text_is_no_unicode_is_told_without_it(connect: Any, given: Any) -> None:
+def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be written as UTF-8") as caught:
         search(connect(server.base_url, token=lambda: given))
     assert not is_told(OWN, caught.value)
 
 
-def test_a_token_that_is_no_unicode_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_is_no_unicode_is_reported_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(da.ConfigError, match="token= holds a lone surrogate") as caught:
         da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
     assert not is_told(OWN, caught.value)

@@ -1,4 +1,4 @@
-"""What is sent, compared with the document to the letter (sections 2.4, 4.1, 4.2, 4.3 and 5)."""
+"""What is sent, compared with the specification to the letter (sections 2.4, 4.1, 4.2, 4.3 and 5)."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_validation_gives_the_very_body_that_is_sent(connect: Any) -> None:
         assert da.validate_codes(**search, client=inner) == sent[0]
 
 
-def test_headers_say_who_asks_and_what_is_taken(connect: Any) -> None:
+def test_headers_name_the_client_and_the_accepted_encodings(connect: Any) -> None:
     with serving(always(http())) as server:
         client = connect(server.base_url, token="tok-1", headers={"X-Tenant": "acme"})
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -201,7 +201,7 @@ def test_the_way_out_sends_what_it_is_given(connect: Any) -> None:
     assert list(result["data"]) == ["b", "a"]
 
 
-def test_the_way_out_returns_answers_of_any_size(connect: Any) -> None:
+def test_post_returns_responses_of_any_size(connect: Any) -> None:
     text = "x" * (20 << 20)
     with serving(always(http({"code": 200, "message": "", "data": {"data": [text]}}))) as server:
         assert connect(server.base_url).call("/access/api/other", {})["data"]["data"] == [text]
@@ -225,7 +225,7 @@ def test_rows_keep_every_value_as_it_is_on_the_wire(connect: Any) -> None:
     assert type(rows[0]["n"]) is float
 
 
-def test_an_attribute_no_record_has_is_told(connect: Any) -> None:
+def test_an_attribute_no_record_has_is_reported(connect: Any) -> None:
     with serving(always(http(ANSWER))) as server:
         client = connect(server.base_url)
         with pytest.warns(da.AbsentAttributeWarning, match="'nmae'"):

@@ -35,7 +35,7 @@ Ended = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ended:
-    """Runs a command that ends by itself in this process: its code, its output, and what it tells people."""
+    """Runs a command that ends by itself in this process: its code, its output, and its standard error."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -65,11 +65,11 @@ class Served:
         return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code and what was told to people."""
+        """The exit code and the standard error."""
         self.process.send_signal(number)
-        rest, told = self.process.communicate(timeout=5)
+        rest, reported = self.process.communicate(timeout=5)
         assert rest == ""
-        return self.process.returncode, told
+        return self.process.returncode, reported
 
 
 @contextmanager
@@ -117,8 +117,8 @@ def test_a_file_keeps_its_data(tmp_path: Path) -> None:
         with serving("--db", str(file)) as served:
             rows = served.client().search_items("customer", ["name"], da.col("customer_id").equals("17"))
             assert rows == [{"name": "Ada"}]
-            _, told = served.stop()
-            assert str(file) in told
+            _, reported = served.stop()
+            assert str(file) in reported
 
 
 def test_a_file_is_made(tmp_path: Path) -> None:
@@ -130,10 +130,10 @@ def test_a_file_is_made(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused(ended: Ended, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
-    code, output, told = ended("sandbox", "--db", str(file))
+    code, output, reported = ended("sandbox", "--db", str(file))
     assert (code, output) == (1, "")
-    assert told.startswith("dataaccess: ")
-    assert told.count("\n") == 1
+    assert reported.startswith("dataaccess: ")
+    assert reported.count("\n") == 1
 
 
 def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
@@ -166,35 +166,35 @@ def heeding(number: signal.Signals) -> Iterator[None]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
-def test_it_ends_well_when_told_to(number: signal.Signals) -> None:
+def test_signals_end_it_cleanly(number: signal.Signals) -> None:
     with heeding(number), serving() as served:
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
-        code, told = served.stop(number)
+        code, reported = served.stop(number)
         assert code == 0
-        assert "Traceback" not in told
+        assert "Traceback" not in reported
         address = ("127.0.0.1", int(served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address, timeout=1).close()
 
 
-def test_it_tells_people_what_it_serves_and_no_token() -> None:
+def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
         url = served.exports["DATAACCESS_BASE_URL"]
         with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own address
             paths = re.findall(r'"(/access/[^"]*)": \{', answer.read().decode())
-        _, told = served.stop()
-    assert [path for path in paths if f"POST {url}{path} " not in told] == []
-    assert f"GET  {url}/openapi.json " in told
-    assert "made-up data" in told
-    assert "scopes item." in told
-    assert served.exports["DATAACCESS_TOKEN"] not in told
+        _, reported = served.stop()
+    assert [path for path in paths if f"POST {url}{path} " not in reported] == []
+    assert f"GET  {url}/openapi.json " in reported
+    assert "made-up data" in reported
+    assert "scopes item." in reported
+    assert served.exports["DATAACCESS_TOKEN"] not in reported
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
 def test_a_port_that_is_none_is_refused(ended: Ended, port: str) -> None:
-    code, output, told = ended("sandbox", f"--port={port}")
+    code, output, reported = ended("sandbox", f"--port={port}")
     assert (code, output) == (2, "")
-    assert f"a port is a number from 0 to 65535, not {port!r}" in told
+    assert f"a port is a number from 0 to 65535, not {port!r}" in reported
 
 
 @pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
@@ -217,7 +217,7 @@ def token_file(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_token_of_ones_own_outlives_a_restart_and_comes_by_file_or_environment(
+def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(
     tmp_path: Path, token_file: str
 ) -> None:
     data = ["--db", str(tmp_path / "data.db")]
@@ -229,8 +229,8 @@ def test_a_token_of_ones_own_outlives_a_restart_and_comes_by_file_or_environment
         with serving(*data, *words, **environment) as served:
             assert served.exports["DATAACCESS_TOKEN"] == OWN
             assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
-            _, told = served.stop()
-            assert OWN not in told
+            _, reported = served.stop()
+            assert OWN not in reported
 
 
 @pytest.mark.parametrize("option", ["--token", "--tok", "--secret", "--password", "--header"])
@@ -241,15 +241,15 @@ def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(end
 
 def test_a_token_of_the_environment_has_every_scope(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", OWN)
-    code, output, told = ended("sandbox", "--scopes", "item")
+    code, output, reported = ended("sandbox", "--scopes", "item")
     assert (code, output) == (1, "")
-    assert "--scopes" in told
-    assert "DATAACCESS_SANDBOX_TOKEN" in told
-    assert OWN not in told
+    assert "--scopes" in reported
+    assert "DATAACCESS_SANDBOX_TOKEN" in reported
+    assert OWN not in reported
     monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", "short")
-    code, output, told = ended("sandbox")
+    code, output, reported = ended("sandbox")
     assert (code, output) == (1, "")
-    assert "token: it needs 16 or more visible ASCII characters" in told
+    assert "token: it needs 16 or more visible ASCII characters" in reported
 
 
 def test_switches_and_names_are_taken() -> None:
@@ -265,12 +265,12 @@ def test_switches_and_names_are_taken() -> None:
         address.add_header("Host", "box.internal")
         with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own address
             assert answer.status == 200
-        _, told = served.stop()
-        assert "scopes item, download, crm.read." in told
+        _, reported = served.stop()
+        assert "scopes item, download, crm.read." in reported
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "reported"),
     [
         (["--scopes", "itme"], 1, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
         (["--switch", "latnecy=1"], 1, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
@@ -281,14 +281,14 @@ def test_switches_and_names_are_taken() -> None:
     ],
     ids=str,
 )
-def test_options_that_cannot_be_are_told(ended: Ended, words: list[str], code: int, told: str) -> None:
+def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], code: int, reported: str) -> None:
     found, output, printed = ended("sandbox", *words)
     assert (found, output) == (code, "")
-    assert told in printed
+    assert reported in printed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
-def test_an_output_that_nobody_reads_ends_it_quietly() -> None:
+def test_a_closed_output_ends_it_quietly() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(  # noqa: S603 - our own command
@@ -300,7 +300,7 @@ def test_an_output_that_nobody_reads_ends_it_quietly() -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
-def test_an_output_that_is_full_is_told() -> None:
+def test_an_output_that_is_full_is_reported() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(  # noqa: S603 - our own command
             [*MODULE, "sandbox"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
@@ -319,11 +319,11 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
 
 def test_it_helps(ended: Ended) -> None:
     assert "sandbox" in ended("--help")[1]
-    _, told, _ = ended("sandbox", "--help")
+    _, reported, _ = ended("sandbox", "--help")
     assert all(
-        option in told
+        option in reported
         for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty", "--db"]
     )
-    code, output, told = ended()
+    code, output, reported = ended()
     assert (code, output) == (2, "")
-    assert "--help" in told or "usage" in told
+    assert "--help" in reported or "usage" in reported

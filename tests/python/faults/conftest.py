@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
 from support.operations import DOWNLOAD, SEARCH, Operation
 
 __all__ = ["ask", "short_pauses"]

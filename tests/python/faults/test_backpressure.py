@@ -1,11 +1,11 @@
-"""A consumer that stops taking: the answer waits at the service, not in memory (R6). `make soak` has a gibibyte."""
+"""A consumer that stops reading: the response waits at the service, not in memory (R6). `make soak` has a gibibyte."""
 
 from __future__ import annotations
 
 import sys
 
 import pytest
-from support.pausing import MEBIBYTE, rest
+from support.slow_consumer import MEBIBYTE, rest
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),

@@ -9,7 +9,7 @@ from support.chaos import BY, Chaotic
 from support.raw_server import serving
 
 SEARCHES, RETRIES = 300, 1
-# Among these are answers that break off behind rows that were handed on already.
+# Some responses are cut off after rows that were already delivered.
 KEYS = [f"key-e-{number}" for number in range(SEARCHES)]
 
 

@@ -60,10 +60,10 @@ try:
     scan.run(folder)
 except da.CheckpointError as error:
     left = [str(path) for path in Path(folder).iterdir()]
-    told = {"errno": error.errno, "path": error.path, "text": str(error), "left": left}
+    outcome = {"errno": error.errno, "path": error.path, "text": str(error), "left": left}
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 report = scan.run(folder)
-print(json.dumps({**told, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
+print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
 """
 
 
@@ -91,14 +91,14 @@ def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
         timeout=50,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    assert told["errno"] == errno.EFBIG
-    assert told["path"].endswith(what)
-    assert "allow larger files there and try again: tasks that are finished are kept" in told["text"]
+    outcome = json.loads(done.stdout)
+    assert outcome["errno"] == errno.EFBIG
+    assert outcome["path"].endswith(what)
+    assert "allow larger files there and try again: tasks that are finished are kept" in outcome["text"]
     # Nothing half written has the name of a part, or any that stays.
-    assert all(path.endswith((JOURNAL, "_dataaccess.lock", ".parquet")) for path in told["left"])
-    assert (told["kept"] > 0) == keeps
-    assert told["rows"] == len(rows_in(tmp_path)) == ROWS
+    assert all(path.endswith((JOURNAL, "_dataaccess.lock", ".parquet")) for path in outcome["left"])
+    assert (outcome["kept"] > 0) == keeps
+    assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only here a disk is that easily made")
-def test_s2_a_full_disk_is_told_and_once_there_is_room_the_run_goes_on(
+def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path, "48k"):
@@ -248,13 +248,13 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
 
 @pytest.mark.slow
 def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
-    told: list[BaseException] = []
+    outcome: list[BaseException] = []
 
     def second(_progress: da.ScanProgress) -> None:
         try:
             by_day(other).run(tmp_path)
         except da.CheckpointLockedError as error:
-            told.append(error)
+            outcome.append(error)
             raise
 
     with some_days() as service:
@@ -262,14 +262,14 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
         # The first run goes on while the callback waits for its folder, which it does for two seconds.
         with service.fault("delay", seconds=10), pytest.raises(da.CheckpointLockedError) as caught:
             by_day(client).run(tmp_path, on_progress=second)
-        assert told == [caught.value]
+        assert outcome == [caught.value]
         assert caught.value.pid == os.getpid()
 
 
 SAMPLE = 40
 
 
-def test_s5_a_damaged_folder_is_told_or_made_good(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s5_a_damaged_folder_is_reported_or_repaired(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
     whole = tmp_path / "whole"
     scan_of(client).run(whole)
@@ -283,7 +283,7 @@ def test_s5_a_damaged_folder_is_told_or_made_good(connect: Any, service: da.Sand
     assert sum(cut) > SAMPLE // 2
 
 
-def test_s5_what_is_gone_is_asked_for_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s5_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     scan.run(tmp_path)
     before = rows_in(tmp_path)

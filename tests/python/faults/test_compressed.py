@@ -1,4 +1,4 @@
-"""Compressed answers: read as they come, in little memory, and only as far as they are asked for."""
+"""Compressed responses: decoded as they arrive, in little memory, and only as far as requested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import dataaccess as da
 MANY = [{"id": f"row-{number}"} for number in range(30_000)]
 LONG = json.dumps({**ANSWER, "data": {"status": True, "data": MANY}}).encode()
 
-# Searches twice, and tells the second time's error, seconds and growth of memory.
+# Searches twice, and reports the second search's error, seconds and growth of memory.
 MEASURE = """
 import re, sys, time
 from pathlib import Path
@@ -29,12 +29,12 @@ def peak():
 client = da.Client(sys.argv[1], token="tok", retries=3)
 search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 search()
-before, started, told = peak(), time.monotonic(), "rows"
+before, started, outcome = peak(), time.monotonic(), "rows"
 try:
     search()
 except da.DataAccessError as error:
-    told = type(error).__name__
-print(told, time.monotonic() - started, peak() - before)
+    outcome = type(error).__name__
+print(outcome, time.monotonic() - started, peak() - before)
 """
 
 
@@ -43,7 +43,7 @@ def search(client: Any) -> Any:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "zstd", "identity"])
-def test_a_compressed_answer_is_read_like_a_plain_one(connect: Any, encoding: str) -> None:
+def test_a_compressed_response_is_read_like_a_plain_one(connect: Any, encoding: str) -> None:
     body = PACK[encoding.removeprefix("x-")](LONG)
     with serving(always(packed(body, encoding))) as server:
         assert search(connect(server.base_url)) == MANY
@@ -70,7 +70,7 @@ def test_the_embedded_service_compresses_for_a_client_that_lets_it(connect: Any)
     assert asked == ["gzip, zstd", "identity"]
 
 
-def test_a_compressed_failure_is_told_in_its_own_words(connect: Any) -> None:
+def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
     body = gzip.compress(b'{"code":301,"message":"Permission denied","data":"no"}')
     with serving(always(packed(body, status="403 Forbidden"))) as server:
         with pytest.raises(da.PermissionDeniedError) as caught:
@@ -78,7 +78,7 @@ def test_a_compressed_failure_is_told_in_its_own_words(connect: Any) -> None:
         assert (caught.value.code, caught.value.api_message) == (301, "Permission denied")
 
 
-def test_what_is_mangled_twice_is_not_asked_for_again(connect: Any) -> None:
+def test_what_is_mangled_twice_is_not_retried(connect: Any) -> None:
     with serving(always(packed(b"{}"))) as server:
         with pytest.raises(da.MalformedHttpError, match="gzip"):
             search(connect(server.base_url, retries=5))
@@ -100,7 +100,7 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
         assert "compressed response" in str(caught.value)
 
 
-def test_the_limit_on_an_answer_counts_what_it_holds(connect: Any) -> None:
+def test_the_limit_on_a_response_counts_what_it_holds(connect: Any) -> None:
     with serving(always(packed(gzip.compress(LONG)))) as server:
         assert len(search(connect(server.base_url, max_response_bytes=len(LONG)))) == len(MANY)
         with pytest.raises(da.ResponseTooLargeError) as caught:
@@ -133,11 +133,11 @@ def test_a_limit_still_ends_early(connect: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "outcome"),
     [(gzip.compress(bytes(2**28)), "NotJsonError"), (spaces(256), "rows"), (spaces(64, 1_000), "rows")],
     ids=["zeros", "spaces", "noise"],
 )
-def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, told: str) -> None:
+def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, outcome: str) -> None:
     large = packed(body)
 
     def answer(connection: Any, number: int) -> None:
@@ -148,7 +148,7 @@ def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, told: str
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=True)  # noqa: S603
         assert len(server.requests) == 2
     kind, seconds, growth = done.stdout.split()
-    assert kind == told
+    assert kind == outcome
     assert int(growth) < 32 * 2**20
     # What is no JSON ends at its first byte.
-    assert told == "rows" or float(seconds) < 1
+    assert outcome == "rows" or float(seconds) < 1

@@ -29,13 +29,13 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_c1_an_unknown_host_is_told_and_asked_for_again(connect: Any, ask: Operation) -> None:
+def test_c1_an_unknown_host_is_reported_and_retried(connect: Any, ask: Operation) -> None:
     with pytest.raises(da.ConnectError, match=r"resolve the host of cdp\.invalid: ") as caught:
         ask(connect("https://cdp.invalid", retries=1))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
 
-def test_c2_nobody_listening_is_told_with_the_address(connect: Any, ask: Operation) -> None:
+def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask: Operation) -> None:
     with serving(always(WHOLE)) as server:
         address = server.base_url
     with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
@@ -45,7 +45,7 @@ def test_c2_nobody_listening_is_told_with_the_address(connect: Any, ask: Operati
 
 @contextmanager
 def black_hole() -> Iterator[str]:
-    """The address of a port whose queue is full: whoever comes now gets no answer at all."""
+    """The address of a port whose queue is full: a connection attempt now gets no response."""
     waiting = []
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -61,7 +61,7 @@ def black_hole() -> Iterator[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what a full queue cannot take")
-def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, ask: Operation) -> None:
+def test_c3_a_connection_without_a_response_is_given_up_with_the_call(connect: Any, ask: Operation) -> None:
     with black_hole() as address:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError) as caught:
@@ -72,7 +72,7 @@ def test_c3_a_connection_nobody_answers_is_given_up_with_the_call(connect: Any, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="as above")
-def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
+def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
@@ -82,7 +82,7 @@ def test_c3_a_connection_nobody_answers_is_given_up_by_itself(connect: Any, time
 
 @contextmanager
 def silent() -> Iterator[int]:
-    """A port that takes connections and says nothing."""
+    """A port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -100,8 +100,8 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
-        told = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
-        with pytest.raises(da.ProxyError, match=told) as caught:
+        output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
+        with pytest.raises(da.ProxyError, match=output) as caught:
             search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 
@@ -138,8 +138,8 @@ def test_c5_one_dead_address_of_two_is_never_noticed(tmp_path: Path, addresses: 
     known = in_private_hosts(hosts, sys.executable, "-c", ask)
     assert all(address in known.stdout for address in addresses), known
     with serving(always(http())) as server:
-        told = in_private_hosts(hosts, sys.executable, "-c", SEARCH, f"http://two.test:{server.port}")
-        assert (told.stdout.strip(), told.stderr) == (str(ROWS), "")
+        output = in_private_hosts(hosts, sys.executable, "-c", SEARCH, f"http://two.test:{server.port}")
+        assert (output.stdout.strip(), output.stderr) == (str(ROWS), "")
         assert server.connections == 1
 
 
@@ -175,7 +175,7 @@ def test_c13_a_date_to_retry_at_is_measured_by_the_services_own_clock(connect: A
     with serving(in_turn(busy, WHOLE)) as server:
         assert ask(connect(server.base_url)) == ask.result
         assert len(server.requests) == 2
-    # Without the service's clock that is an hour, which nobody waits.
+    # Without the service's clock that would be an hour.
     busy = http(b"", "503 Busy", headers=(f"Retry-After: {ahead}",))
     with serving(always(busy)) as server:
         with pytest.raises(da.ThrottledError):
@@ -204,22 +204,22 @@ except OSError:
 try:
     search()
 except da.DataAccessError as error:
-    told = f"{type(error).__name__} {getattr(error, 'phase', None)} {error}"
+    output = f"{type(error).__name__} {getattr(error, 'phase', None)} {error}"
 for one in taken:
     os.close(one)
-print(told)
+print(output)
 print(search())
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 @pytest.mark.parametrize("state", ["used", "fresh"])
-def test_p13_too_many_open_files_is_told_and_passes(state: str) -> None:
+def test_p13_too_many_open_files_is_reported_and_passes(state: str) -> None:
     with serving(always(http())) as server:
-        told = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
-    assert told.stdout, told.stderr
-    first, *rest = told.stdout.splitlines()
-    assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), told
+        output = run(sys.executable, "-c", EXHAUSTED, server.base_url, state)
+    assert output.stdout, output.stderr
+    first, *rest = output.stdout.splitlines()
+    assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), output
     assert "too many open files" in first.lower()
     assert rest == [str(ROWS)]
-    assert "panic" not in told.stderr
+    assert "panic" not in output.stderr

@@ -1,6 +1,6 @@
 """What is JSON and what is not: the tables of `tests/json` and what grows without bound, as rows and as columns.
 
-The decoder's own tests take the same tables at every split and in every place of an answer.
+The decoder's own tests take the same tables at every split and in every place of a response.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WAYS = [rows, columns, batches]
 
 
 class Bodies:
-    """Answers each request with the body that is set."""
+    """Responses each request with the body that is set."""
 
     body = b""
 
@@ -68,7 +68,7 @@ def in_the_envelope(value: bytes) -> bytes:
     return b'{"x":%s,"code":200,"data":{"status":true,"data":[{"a":1}]}}' % value
 
 
-def told(ask: Callable[..., Any], client: Any, schema: Any = None) -> da.DataAccessError:
+def raised_by(ask: Callable[..., Any], client: Any, schema: Any = None) -> da.DataAccessError:
     with pytest.raises(da.DataAccessError) as caught:
         ask(client, schema)
     assert str(caught.value).isprintable()
@@ -89,7 +89,7 @@ def test_each_value_has_its_verdict_in_rows_and_columns(connect: Any, start: int
             bodies.body = in_a_record(case.json)
             if case.errors:
                 for ask in WAYS:
-                    error = told(ask, client)
+                    error = raised_by(ask, client)
                     assert isinstance(error, case.errors), (case.name, repr(error))
                 continue
             expected = strictly_loaded(case.json)
@@ -115,7 +115,7 @@ def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> N
             bodies.body = in_an_entry(case.json)
             if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
                 # There are no columns that could be at fault.
-                error = told(download, client)
+                error = raised_by(download, client)
                 expected = {da.InvalidJsonError, *case.errors} - {da.RecordError}
                 assert type(error) in expected, (case.name, repr(error))
             else:
@@ -143,12 +143,12 @@ def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
         client = connect(server.base_url, retries=0)
         for ask in WAYS:
             if case.errors:
-                assert isinstance(told(ask, client), case.errors)
+                assert isinstance(raised_by(ask, client), case.errors)
             else:
                 assert ask(client) == ([{"a": 1}] if case.verdict == "ok" else [])
         # None of them is a download: a sound one lacks its entries.
         expected = case.errors if case.errors and da.RecordError not in case.errors else (da.EnvelopeError,)
-        assert isinstance(told(download, client), expected)
+        assert isinstance(raised_by(download, client), expected)
     assert case.verdict in ERRORS
 
 
@@ -167,7 +167,7 @@ def test_j5_a_hundred_and_twenty_eight_brackets_are_the_limit(connect: Any) -> N
                 assert len(ask(client)) == 1
             for body in (in_a_record(nested(125)), in_a_skipped_key(nested(125)), in_the_envelope(nested(128))):
                 bodies.body = body
-                error = told(ask, client)
+                error = raised_by(ask, client)
                 assert isinstance(error, da.InvalidJsonError)
                 assert "128 open brackets" in str(error)
                 assert error.offset == body.index(b"[" * 120) + (124 if b'"x"' not in body else 127)
@@ -183,7 +183,7 @@ def test_j5_endless_brackets_are_refused_in_any_place(connect: Any, count: int, 
         for head in (in_a_record(b"")[:-5], in_a_skipped_key(b"")[:-5], b'{"code":200,"x":'):
             bodies.body = head + bracket * (count // len(bracket))
             for ask in (rows, columns):
-                error = told(ask, client)
+                error = raised_by(ask, client)
                 assert isinstance(error, da.InvalidJsonError), repr(error)
                 assert error.offset is not None
                 assert error.offset < len(head) + 129 * len(bracket)
@@ -216,7 +216,7 @@ def test_j4_a_number_of_more_than_a_kibibyte_is_no_number(connect: Any, case: st
         ):
             bodies.body = body
             for ask in WAYS:
-                error = told(ask, client)
+                error = raised_by(ask, client)
                 assert isinstance(error, da.InvalidJsonError), (body[:60], repr(error))
                 assert error.attempts == 1
 
@@ -249,7 +249,7 @@ def test_j12_a_value_of_sixteen_mebibytes_is_the_limit(connect: Any) -> None:
                 in_the_envelope(text[:-1] + b'x"'),
             ):
                 bodies.body = body
-                error = told(ask, client)
+                error = raised_by(ask, client)
                 assert isinstance(error, da.ResponseTooLargeError), repr(error)
                 assert (error.what, error.limit, error.attempts) == ("value", 16 * MEBIBYTE, 1)
 
@@ -261,12 +261,12 @@ def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
         client = connect(server.base_url)
         for body in (b'{"code":200,%s}' % many, b'{"code":200,"data":{%s}}' % many):
             bodies.body = body
-            error = told(rows, client)
+            error = raised_by(rows, client)
             assert isinstance(error, da.ResponseTooLargeError), repr(error)
             assert (error.what, error.limit) == ("members", 10_000)
 
 
-def test_a_free_answer_may_have_any_number_of_members(connect: Any) -> None:
+def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
     bodies = Bodies()
     bodies.body = b'{"code":200,"data":{%s}}' % b",".join(b'"%d":0' % number for number in range(20_000))
     with serving(bodies) as server:

@@ -1,4 +1,4 @@
-"""Proxies: who is on the way is told by the name of the setting, and is told as such (C11, C12)."""
+"""Proxies: errors name the proxy and the setting it comes from (C11, C12)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import context
+from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.proxy import saying, tunnel
 from support.raw_server import Answer, Close, RawServer, always, http, serving
 
@@ -80,7 +80,7 @@ def test_a_proxy_carries_what_it_cannot_read(
     assert "proxy-authorization" not in service.requests[0].headers
 
 
-# What the proxy does, which status is told, and whether it is tried again. Of all refusals only 407 is told apart.
+# What the proxy does, the reported status, and whether the request is retried. Only 407 has its own class.
 CASES: dict[str, tuple[Answer, int | None, bool]] = {
     "C11-wants-a-password": (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
     "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), None, True),
@@ -99,7 +99,7 @@ CASES: dict[str, tuple[Answer, int | None, bool]] = {
 
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy=", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
-def test_a_proxy_that_fails_is_told_as_the_proxy(
+def test_a_proxy_that_fails_is_reported_as_the_proxy(
     connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:
     answer, status, tried_again = CASES[case]
@@ -107,19 +107,19 @@ def test_a_proxy_that_fails_is_told_as_the_proxy(
         with pytest.raises(da.ProxyError) as caught:
             ask(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
         assert len(proxy.requests) == caught.value.attempts == (2 if tried_again else 1)
-        told = str(caught.value)
-        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in told
+        message = str(caught.value)
+        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in message
     error = caught.value
     assert (error.phase, error.status) == ("proxy", status)
-    assert told.isprintable()
+    assert message.isprintable()
     told_too = traceback.TracebackException.from_exception(error, capture_locals=True)
     ours = [frame.locals for frame in told_too.stack if frame.filename.startswith(PACKAGE)]
-    everything = told + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
+    everything = message + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
     for secret in ("hunter2", CREDENTIALS.removeprefix("Basic "), "tok-secret"):
         assert secret not in everything
 
 
-def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(always(b"")) as gone:
         address = gone.base_url
     monkeypatch.setenv("HTTPS_PROXY", address)
@@ -131,7 +131,7 @@ def test_nobody_at_the_address_of_a_proxy(connect: Any, trusting: Any, monkeypat
         search(connect(SERVICE, retries=0, **trusting))
 
 
-def test_a_proxy_that_mends_itself_is_never_noticed(
+def test_a_proxy_that_succeeds_later_is_never_noticed(
     connect: Any, ask: Operation, service: RawServer, trusting: Any
 ) -> None:
     good = tunnel(service.port)
@@ -149,7 +149,7 @@ def test_a_proxy_that_mends_itself_is_never_noticed(
         assert len(proxy.requests) == 3
 
 
-def test_a_proxy_that_dies_in_the_tunnel_hands_on_no_half_answer(
+def test_a_proxy_that_dies_in_the_tunnel_delivers_no_half_response(
     connect: Any, ask: Operation, service: RawServer, trusting: Any
 ) -> None:
     whole, broken = 0, set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.pairs import cycled
+from support.cycled import cycled
 from support.raw_server import always, http, serving
 
 import dataaccess as da

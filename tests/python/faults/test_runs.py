@@ -1,4 +1,4 @@
-"""Runs whose answers fail (S6 to S9): what is done is kept, what is told, and how the next run goes on."""
+"""Runs with failures (S6 to S9): what is kept, what is reported, and how the next run continues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RATE = 10
 
 
 class Tokens:
-    """A callable that gives a token of its own each time, and takes the one before out of force when told."""
+    """A callable that returns a new token each time, and can revoke the previous one."""
 
     def __init__(self, service: da.Sandbox) -> None:
         self.given: list[str] = []
@@ -57,7 +57,7 @@ class Tokens:
         self._service.revoke(self.given[-1])
 
 
-def test_s6_a_token_that_ends_under_way_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     tokens = Tokens(service)
 
     def on_progress(progress: da.ScanProgress) -> None:
@@ -73,7 +73,7 @@ def test_s6_a_token_that_ends_under_way_is_renewed(connect: Any, service: da.San
     assert len(service.requests) == 8 + refused
 
 
-def test_s6_without_another_token_the_run_ends_and_goes_on_with_one(
+def test_s6_without_another_token_the_run_ends_and_continues_with_one(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     token = service.issue_token()
@@ -101,7 +101,7 @@ LONG = 70_001
 
 
 @pytest.mark.slow
-def test_s7_an_answer_that_breaks_off_anywhere_is_asked_for_again(connect: Any, tmp_path: Path) -> None:
+def test_s7_a_response_that_is_cut_off_anywhere_is_retried(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(CUTS)]
     # The last of them is longer than what is written at a time.
     rows = {value: 60 + int(value) for value in values} | {values[-1]: LONG}
@@ -140,7 +140,7 @@ def test_s8_a_run_is_no_snapshot(connect: Any, tmp_path: Path) -> None:
         assert scan.run(tmp_path).rows == 2
 
 
-def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
+def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
     bad = {"17", "42"}
 
     def give(connection: Any, value: str, _before: int) -> None:
@@ -148,15 +148,15 @@ def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_pat
         connection.sendall(refusal if value in bad else answer([{"n": int(value), "text": "x"}]))
 
     values = [str(number) for number in range(50)]
-    told: list[da.ScanProgress] = []
+    seen: list[da.ScanProgress] = []
     with answering(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
             da.ScanIncompleteError, match=r"^2 of 50 tasks failed for good, and 48 are kept in"
         ) as caught:
-            scan.run(tmp_path, on_progress=told.append)
+            scan.run(tmp_path, on_progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))
-        assert (told[-1].done, told[-1].failed) == (48, 2)
+        assert (seen[-1].done, seen[-1].failed) == (48, 2)
         assert failed_for_good(error) == [17, 42]
         assert {type(each) for each in error.failed.values()} == {da.RequestRejectedError}
         assert error.report.rows == len(error.report.tasks) == 48
@@ -169,7 +169,7 @@ def test_s9_tasks_that_fail_for_good_do_not_end_the_others(connect: Any, tmp_pat
     assert [row["n"] for row in rows_in(tmp_path)] == list(range(50))
 
 
-def test_s9_what_may_mend_itself_is_told_to_be_worth_another_run(connect: Any, tmp_path: Path) -> None:
+def test_s9_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(http(b"", "500 Internal Server Error") if value == "1" else answer([{"n": 1, "text": "x"}]))
 

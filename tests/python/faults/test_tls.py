@@ -1,4 +1,4 @@
-"""TLS: whoever cannot prove who they are gets no request, and is told for what they are (C6, C8, C10)."""
+"""TLS: a server without a valid certificate gets no request, and the error says why (C6, C8, C10)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.pairs import cycled
 from support.raw_server import Close, always, http, serving
 
 import dataaccess as da
@@ -78,7 +78,7 @@ def by_a_leaf(authority: trustme.CA) -> trustme.LeafCert:
 
 Server = Callable[[trustme.CA], ssl.SSLContext]
 
-# Who answers, and which reason is told.
+# The server, and the reported reason.
 CASES: dict[str, tuple[Server, str]] = {
     "C6-unknown-authority": (lambda _: context(trustme.CA().issue_cert("localhost")), "unknown issuer"),
     "C6-self-signed": (lambda _: context(leaf(None, FOR_SERVERS)), "unknown issuer"),
@@ -117,7 +117,7 @@ CASES: dict[str, tuple[Server, str]] = {
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 @pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
-def test_who_is_not_trusted_gets_no_request(
+def test_an_untrusted_server_gets_no_request(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, case: str
 ) -> None:
     server_of, reason = CASES[case]
@@ -148,7 +148,7 @@ GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mai
 
 
 @pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
-def test_c10_a_port_that_speaks_no_tls_is_told_at_once(
+def test_c10_a_port_without_tls_is_reported_at_once(
     connect: Any, ask: Operation, bundle: Path, greeting: bytes
 ) -> None:
     with speaking(greeting) as port:
@@ -164,13 +164,13 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
         raise Close
 
     with serving(wait) as server:
-        # It waits for a request in plain HTTP and takes the handshake for the beginning of one.
+        # It expects plain HTTP and reads the handshake as the beginning of a request.
         with pytest.raises(da.RequestTimeoutError):
             ask(connect(f"https://localhost:{server.port}", ca_bundle=bundle, timeout=0.5))
         assert server.requests == []
 
 
-def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, ask: Operation, authority: trustme.CA) -> None:
+def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
     with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="must begin with https://"):
             ask(connect(server.base_url.replace("https://", "http://"), retries=0))
@@ -178,7 +178,7 @@ def test_c10_plain_http_to_a_port_that_speaks_tls_is_told(connect: Any, ask: Ope
 
 
 def abruptly(answer: bytes) -> Any:
-    """Ends the connection behind some bytes without a word in TLS, as whoever cuts the line does."""
+    """Ends the connection behind some bytes without a TLS close_notify, as a broken network does."""
 
     def end(connection: Any, _number: int) -> None:
         connection.sendall(answer)
@@ -213,7 +213,7 @@ ENDED_BY_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + 
         pytest.param(ENDED_BY_CLOSE, da.TruncatedResponseError, id="H8-where-the-body-seems-whole"),
     ],
 )
-def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_answer_cut(
+def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, sent: bytes, expected: type[da.DataAccessError]
 ) -> None:
     tls = context(authority.issue_cert("localhost"))

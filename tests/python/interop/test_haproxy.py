@@ -63,7 +63,7 @@ def test_the_same_rows_come_through_it_by_http_1(connect: Any, front: str, optio
     assert [search(client) for _ in range(3)] == [rows] * 3
 
 
-def test_a_service_that_is_down_is_asked_for_again(connect: Any, front: str, options: Any) -> None:
+def test_a_service_that_is_down_is_retried(connect: Any, front: str, options: Any) -> None:
     with pytest.raises(da.ThrottledError, match="503") as caught:
         search(connect(f"{front}/gone", retries=1, **options))
     assert caught.value.attempts == 2
@@ -75,7 +75,7 @@ def test_a_refusal_for_its_speed_is_obeyed(connect: Any, front: str, options: An
 
 
 @pytest.mark.slow
-def test_a_service_that_is_too_slow_is_told_as_the_gateway_says(
+def test_a_service_that_is_too_slow_is_reported_as_the_gateway_says(
     connect: Any, front: str, options: Any, sandbox: da.Sandbox
 ) -> None:
     with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError, match="504"):

@@ -63,7 +63,7 @@ class Nginx:
         self.plain = f"http://127.0.0.1:{plain}"
 
     def answered(self, requests: int) -> Counter[str]:
-        """How often it answered with which status, once it has noted so many requests, which it does afterwards."""
+        """The number of responses by status, once it has logged so many requests, which it does afterwards."""
         until = time.monotonic() + 20
         while True:
             lines = (self._folder / "access.log").read_text(encoding="utf-8").splitlines()
@@ -115,9 +115,7 @@ def test_columns_are_streamed_through_it(connect: Any, front: Nginx, options: An
     assert sum(batch.num_rows for batch in scan.batches(max_rows=7)) == len(rows)
 
 
-def test_who_does_not_trust_its_authority_sends_nothing(
-    connect: Any, front: Nginx, options: Any, tmp_path: Path
-) -> None:
+def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, options: Any, tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(other)
     with pytest.raises(da.TlsError) as caught:
@@ -125,7 +123,7 @@ def test_who_does_not_trust_its_authority_sends_nothing(
     assert (caught.value.reason, front.answered(0)) == ("unknown issuer", {})
 
 
-def test_a_wrong_scheme_is_told_both_ways(connect: Any, front: Nginx, options: Any) -> None:
+def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.TlsError) as caught:
         search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
     assert caught.value.reason == "not TLS"
@@ -133,7 +131,7 @@ def test_a_wrong_scheme_is_told_both_ways(connect: Any, front: Nginx, options: A
         search(connect(front.secured.replace("https://", "http://"), **options))
 
 
-def test_a_service_that_is_gone_is_asked_for_again(connect: Any, front: Nginx, options: Any) -> None:
+def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
         search(connect(f"{front.secured}/gone", retries=1, **options))
     assert (caught.value.attempts, front.answered(2)) == (2, {"502": 2})

@@ -1,4 +1,4 @@
-"""squid on the way to the service: tunnels, passwords, refusals, names that only it knows."""
+"""squid as the proxy: tunnels, passwords, refusals, names that only it knows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def proxy() -> Iterator[str]:
     """Its address without a password."""
     program = found("squid")
     port = free_port()
-    # Started by root it becomes another user, whom the folders of pytest are closed to.
+    # Started by root it becomes another user, who cannot read the folders of pytest.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)
@@ -102,7 +102,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
         ("dead.test", "robot:hunter2%40@", None, 2),
     ],
 )
-def test_its_refusals_are_told_as_its_own(
+def test_its_refusals_are_reported_as_its_own(
     connect: Any,
     proxy: str,
     bundle: Path,
@@ -117,6 +117,6 @@ def test_its_refusals_are_told_as_its_own(
         search(connect(f"https://{host}:{free_port()}", retries=1, ca_bundle=bundle))
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)
-    told = "refused the" if status else "opened no"
-    assert f"the proxy {proxy} (HTTPS_PROXY) {told} tunnel to {host}:" in str(error)
+    verb = "refused the" if status else "opened no"
+    assert f"the proxy {proxy} (HTTPS_PROXY) {verb} tunnel to {host}:" in str(error)
     assert "hunter2" not in str(error) + repr(error.history)

@@ -22,9 +22,9 @@ ALONE = ["-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:hypothesispytest",
 
 
 @pytest.mark.slow
-def test_they_are_there_without_being_asked_for_and_tell_what_they_are(pytester: pytest.Pytester) -> None:
-    told = pytester.runpytest_subprocess("--fixtures", timeout=50).stdout
-    told.fnmatch_lines(
+def test_fixtures_are_available_and_documented(pytester: pytest.Pytester) -> None:
+    reported = pytester.runpytest_subprocess("--fixtures", timeout=50).stdout
+    reported.fnmatch_lines(
         ["dataaccess_sandbox *", "*for this test alone*", "dataaccess_client *", "*token has every scope*"]
     )
 

@@ -1,5 +1,5 @@
 """Fixtures of the tests of processes."""
 
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
 
 __all__ = ["short_pauses"]

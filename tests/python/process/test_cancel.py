@@ -24,7 +24,7 @@ def _nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def stall(connection: Any, _number: int) -> None:
-    """Half an answer, then nothing until the other side has gone."""
+    """Half a response, then nothing until the other side has gone."""
     connection.sendall(http()[:-10])
     assert connection.recv(1) == b""
 
@@ -81,7 +81,7 @@ def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> Non
 
 @pytest.mark.slow
 def test_p4_cancelling_at_any_moment_closes_the_connection() -> None:
-    # Promised are 50 ms; the bound here leaves room for a busy machine.
+    # The limit is 50 ms; the bound here leaves room for a busy machine.
     assert max(seconds_until_closed(30, seed=4)) < 2
 
 
@@ -106,25 +106,25 @@ def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
     sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
 ) -> None:
     loop = asyncio.new_event_loop()
-    told: list[str] = []
-    loop.set_exception_handler(lambda _loop, context: told.append(context["message"]))
+    messages: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: messages.append(context["message"]))
     client = sandbox.async_client()
     calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
     tasks = [loop.create_task(call) for call in calls]
     loop.run_until_complete(asyncio.sleep(0.001))
     loop.close()
-    # Their answers come, and find nobody.
+    # Their responses arrive after the waiters have gone.
     deadline = time.monotonic() + 20
     while client.stats().in_flight and time.monotonic() < deadline:
         time.sleep(0.01)
     pending = sum(not task.done() for task in tasks)
     assert pending
     del calls, tasks
-    while len(told) < pending and time.monotonic() < deadline:
+    while len(messages) < pending and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)
-    # What asyncio itself says of tasks that nobody waits for.
-    assert told == ["Task was destroyed but it is pending!"] * pending
+    # The message of asyncio about pending tasks that nothing awaits.
+    assert messages == ["Task was destroyed but it is pending!"] * pending
     assert capfd.readouterr() == ("", "")
     # The client serves the next loop.
     assert asyncio.run(client.download_segment(5637051))["code"] == 200

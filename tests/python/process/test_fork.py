@@ -87,11 +87,11 @@ def test_a_child_that_ends_properly_takes_nothing_with_it(use: str) -> None:
 def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
     running = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
     parent = os.getpid()
-    told: list[str] = []
+    reported: list[str] = []
 
     def on_update(_status: object) -> None:
         # The child goes on with the call it has not made.
-        if os.getpid() == parent and not told:
+        if os.getpid() == parent and not reported:
             reader, writer = os.pipe()
             child = os.fork()
             if child == 0:
@@ -100,7 +100,7 @@ def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
                 return
             os.close(writer)
             with os.fdopen(reader) as pipe:
-                told.append(pipe.read())
+                reported.append(pipe.read())
             assert os.waitpid(child, 0)[1] == 0
 
     kept: list[int] = []
@@ -114,7 +114,7 @@ def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
                 os._exit(0)
             ended.append(type(error))
     assert ended == [da.WaitTimeoutError]
-    assert told == ["ForkedHandleError"]
+    assert reported == ["ForkedHandleError"]
 
 
 def _count_of(client: da.Client) -> int:
@@ -201,7 +201,7 @@ def test_a_child_cannot_read_on_in_a_stream_of_its_parent(sandbox: da.Sandbox) -
     assert reader.read_all().num_rows == expected
 
 
-def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
+def test_a_child_asks_again_for_what_its_parent_opened_for_a_schema(sandbox: da.Sandbox) -> None:
     where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
     scan = sandbox.client().scan_items("customer", ["customer_id"], where)
     # pyarrow imports pandas at its first table, which takes seconds: not in the child.
@@ -211,7 +211,7 @@ def test_a_child_asks_anew_for_what_its_parent_opened_for_a_schema(sandbox: da.S
     assert pa.table(scan).num_rows == 2
 
 
-def test_a_child_gets_the_types_that_its_parent_was_told_or_an_error() -> None:
+def test_a_child_gets_the_types_of_its_parent_or_an_error() -> None:
     with serving(in_turn(*(answer([{"a": value}]) for value in (1, None, "x", "x")))) as server:
         scan = scan_of(client_of(server), ["a"])
 
@@ -220,8 +220,8 @@ def test_a_child_gets_the_types_that_its_parent_was_told_or_an_error() -> None:
 
         assert pa.schema(scan).field("a").type == pa.int64()
         assert in_child(read) == repr([{"a": None}])
-        told = in_child(read)
-        assert told.startswith("RecordError")
-        assert 'pass schema={"a": ' in told
+        reported = in_child(read)
+        assert reported.startswith("RecordError")
+        assert 'pass schema={"a": ' in reported
         assert in_child(lambda: (pa.schema(scan).field("a").type, read())) == repr((pa.string(), [{"a": "x"}]))
         assert read() == [{"a": 1}]

@@ -21,10 +21,10 @@ code = '''
 import os
 try:
     import dataaccess
-    told = "imported"
+    outcome = "imported"
 except ImportError as error:
-    told = "ImportError: " + str(error)
-os.write({}, told.encode())
+    outcome = "ImportError: " + str(error)
+os.write({}, outcome.encode())
 '''.format(writer)
 interpreter = interpreters.create()
 interpreters.run_string(interpreter, code)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupted import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import ANSWER, Close, always, http, serving
 from support.streams import CLOSING, HEAD, OPENING, records
 
@@ -40,7 +40,7 @@ def _ctrl_c_is_heard() -> Iterator[None]:
 def test_p3_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
     if state == "connect" and sys.platform != "linux":
         pytest.skip("only here a full queue answers nothing")
-    # Promised are 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    # The limit is 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
     assert seconds_late(state) < 2
 
 

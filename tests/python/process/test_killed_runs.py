@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.killed import killed
+from support.killed_runs import killed
 
 TASKS = 40
 KILLS = 8
@@ -14,10 +14,10 @@ KILLS = 8
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
-def test_s1_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    told = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)
+def test_s1_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
+    killed_run = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)
     # A machine that is slow to kill lets more be done in between.
-    assert told.kills >= KILLS // 2
-    assert told.refusals == 1
-    assert told.failures > 0
-    assert sum(told.again) > 0, "no kill has met anything under way"
+    assert killed_run.kills >= KILLS // 2
+    assert killed_run.refusals == 1
+    assert killed_run.failures > 0
+    assert sum(killed_run.again) > 0, "no kill has met anything under way"

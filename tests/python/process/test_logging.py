@@ -59,16 +59,16 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_an_attempt_is_told_when_it_begins_and_ends_and_when_another_follows(connect: Any, kept: Kept) -> None:
+def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(connect: Any, kept: Kept) -> None:
     whole = http()
     with serving(in_turn(BUSY, whole)) as server:
         started = time.time()
         search(connect(server.base_url))
         ended = time.time()
         ids = [request.headers["x-request-id"] for request in server.requests]
-    told = [(record.name, record.levelname) for record in kept.records]
+    logged = [(record.name, record.levelname) for record in kept.records]
     request, retry = ("dataaccess.request", "DEBUG"), ("dataaccess.retry", "WARNING")
-    assert told == [request, request, retry, request, request]
+    assert logged == [request, request, retry, request, request]
     assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
     assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
     assert {record.operation for record in kept.records} == {"search_codes"}
@@ -86,7 +86,7 @@ def test_an_attempt_is_told_when_it_begins_and_ends_and_when_another_follows(con
     assert all(0 <= record.msecs < 1000 for record in kept.records)
 
 
-def test_every_operation_is_told_by_its_name(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+def test_every_operation_is_reported_by_its_name(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
     client = connect(sandbox)
     client.search_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
     client.download_segment(5637051)
@@ -94,9 +94,9 @@ def test_every_operation_is_told_by_its_name(connect: Any, sandbox: da.Sandbox, 
     client.call("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
     client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
     list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
-    told = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
+    logged = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
     once = ["search_items", "download_segment", "wait_for_segment", "call", "scan_codes", "scan_codes"]
-    assert told == once
+    assert logged == once
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -115,7 +115,7 @@ def test_records_are_handled_where_the_call_was_made(kept: Kept, *, asynchronous
 
 
 @pytest.mark.slow
-def test_a_retry_is_told_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
+def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
     seen: list[int] = []
 
     def answer(connection: Any, number: int) -> None:
@@ -150,7 +150,7 @@ def test_the_level_of_the_moment_decides(connect: Any, kept: Kept, levels: dict[
     assert [record.name for record in kept.records] == expected
 
 
-def test_what_is_cut_off_is_told_too(connect: Any, kept: Kept) -> None:
+def test_what_is_cut_off_is_reported_too(connect: Any, kept: Kept) -> None:
     def stall(connection: Any, _number: int) -> None:
         connection.sendall(http()[:-5])
         time.sleep(5)
@@ -161,7 +161,7 @@ def test_what_is_cut_off_is_told_too(connect: Any, kept: Kept) -> None:
     assert (ended.outcome, ended.status) == ("cancelled", 200)
 
 
-def test_a_cancelled_call_tells_its_end(kept: Kept) -> None:
+def test_a_cancelled_call_logs_its_end(kept: Kept) -> None:
     async def main(address: str) -> None:
         task = asyncio.create_task(da.AsyncClient(address, token="tok").download_segment(1))
         while not kept.records:
@@ -178,7 +178,7 @@ def test_a_cancelled_call_tells_its_end(kept: Kept) -> None:
 
 
 @pytest.mark.both_clients
-def test_a_stream_that_is_closed_early_tells_its_end(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+def test_a_stream_that_is_closed_early_logs_its_end(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
     batches = connect(sandbox).scan_codes(allocated_time=da.after("2024-01-01")).batches(max_rows=10)
     next(batches)
     batches.close()
@@ -196,7 +196,7 @@ class Raising(logging.Handler):
 
 def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda told: unraisable.append(told.exc_type))
+    monkeypatch.setattr(sys, "unraisablehook", lambda logged: unraisable.append(logged.exc_type))
     handler = Raising()
     logging.getLogger("dataaccess").addHandler(handler)
     try:
@@ -208,7 +208,9 @@ def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatc
     assert len(kept.records) == 5
 
 
-def test_a_handler_may_use_the_client_and_is_not_told_of_that(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
+def test_a_handler_may_use_the_client_and_its_requests_are_not_logged(
+    connect: Any, sandbox: da.Sandbox, kept: Kept
+) -> None:
     other = sandbox.client()
     found: list[int] = []
 
@@ -236,13 +238,13 @@ def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
     try:
         with serving(always(http())) as server, pytest.raises(KeyboardInterrupt):
             search(da.Client(server.base_url, token="tok"))
-        # The end is told too, a little later: not to the next test.
+        # The end is logged too, a little later: not during the next test.
         assert len(kept.wait_for(2)) == 2
     finally:
         logging.getLogger("dataaccess").removeHandler(handler)
 
 
-def test_sixteen_threads_each_tell_their_own(sandbox: da.Sandbox, kept: Kept) -> None:
+def test_sixteen_threads_each_log_their_own(sandbox: da.Sandbox, kept: Kept) -> None:
     client = sandbox.client()
 
     def work() -> None:

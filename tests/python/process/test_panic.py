@@ -12,7 +12,7 @@ from dataaccess import _native
 
 @pytest.mark.skipif(not hasattr(_native, "panic_for_test"), reason="the extension was built without `testing`")
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_panic_is_told_as_a_defect_and_harms_nothing(sandbox: da.Sandbox, *, asynchronous: bool) -> None:
+def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, *, asynchronous: bool) -> None:
     async def awaited() -> object:
         return await _native.panic_for_test(asynchronous=True)  # type: ignore[misc]
 

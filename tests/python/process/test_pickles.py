@@ -8,7 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
-from support.workers import count, full, raise_it
+from support.pool_workers import count, full, raise_it
 
 import dataaccess as da
 from dataaccess import errors
@@ -20,7 +20,7 @@ EXCEPTIONS = [
 SPAWN = multiprocessing.get_context("spawn")
 
 
-def told(error: BaseException) -> tuple[Any, ...]:
+def shown(error: BaseException) -> tuple[Any, ...]:
     """What must be the same on the other side."""
     return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
 
@@ -51,10 +51,10 @@ def test_p10_a_literal_token_never_travels(kind: Any) -> None:
         assert TOKEN not in repr(caught.value)
 
 
-def test_p11_every_exception_comes_whole_out_of_a_pool() -> None:
+def test_p11_every_exception_survives_a_process_pool() -> None:
     with SPAWN.Pool(1) as pool:
         pending = [(kind, pool.apply_async(raise_it, (kind,))) for kind in EXCEPTIONS]
         for kind, result in pending:
             with pytest.raises(kind) as caught:
                 result.get(timeout=50)
-            assert told(caught.value) == told(full(kind))
+            assert shown(caught.value) == shown(full(kind))

@@ -24,7 +24,7 @@ CONCURRENCY = 2
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[da.Sandbox]:
-    """Answers take a while, so that there is something to interrupt."""
+    """Responses take a while, so that there is something to interrupt."""
     with some_days(latency=0.1) as service:
         yield service
 
@@ -45,8 +45,8 @@ def _ctrl_c_is_heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
-    """Another run, at once, has only what is open to do; at most what was under way is asked for again."""
+def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
+    """Another run, at once, runs only open tasks; at most those in flight are requested again."""
     report = scan.run(folder)
     assert 3 <= sum(task.was_done for task in report.tasks) < 8
     assert len(service.requests) <= 8 + CONCURRENCY
@@ -56,7 +56,7 @@ def check_it_goes_on(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 @pytest.mark.usefixtures("_ctrl_c_is_heard")
-def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=CONCURRENCY))
     sent: list[float] = []
 
@@ -70,13 +70,13 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_goes_on(service: da.Sandbox, tmp
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         scan.run(tmp_path)
-    # Promised are 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    # The limit is 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
     assert time.monotonic() - sent[0] < 2
     thread.join()
-    check_it_goes_on(scan, service, tmp_path)
+    check_it_continues(scan, service, tmp_path)
 
 
-def test_a_run_that_asyncio_cancels_goes_on(service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_run_cancelled_by_asyncio_can_be_resumed(service: da.Sandbox, tmp_path: Path) -> None:
     async def main() -> None:
         scan = by_day(service.async_client(concurrency=CONCURRENCY))
         third = asyncio.Event()
@@ -92,10 +92,10 @@ def test_a_run_that_asyncio_cancels_goes_on(service: da.Sandbox, tmp_path: Path)
             await run
 
     asyncio.run(main())
-    check_it_goes_on(by_day(service.client()), service, tmp_path)
+    check_it_continues(by_day(service.client()), service, tmp_path)
 
 
-def test_the_loop_goes_on_while_a_run_does(service: da.Sandbox, tmp_path: Path) -> None:
+def test_the_event_loop_is_not_blocked_by_a_run(service: da.Sandbox, tmp_path: Path) -> None:
     async def main() -> int:
         run = asyncio.create_task(by_day(service.async_client()).run(tmp_path))
         turns = 0
@@ -125,19 +125,17 @@ def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_child_that_was_forked_under_way_neither_shares_nor_opens_the_folder(
-    service: da.Sandbox, tmp_path: Path
-) -> None:
+def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=1))
-    told: list[str] = []
+    messages: list[str] = []
 
     def on_progress(progress: da.ScanProgress) -> None:
         if progress.done == 2:
-            told.append(in_child(lambda: scan.run(tmp_path)))
+            messages.append(in_child(lambda: scan.run(tmp_path)))
 
     report = scan.run(tmp_path, on_progress=on_progress)
-    assert told[0].startswith("CheckpointLockedError: ")
-    assert f"in use by process {os.getpid()}" in told[0]
+    assert messages[0].startswith("CheckpointLockedError: ")
+    assert f"in use by process {os.getpid()}" in messages[0]
     # The child has ended, and the lock was still its parent's.
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(service.requests) == 8

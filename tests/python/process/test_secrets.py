@@ -1,4 +1,4 @@
-"""No failure shows a token, a password or a row: not to whoever prints it, logs it, pickles it or shows its frames."""
+"""No failure shows a token, a password or a row: printed, logged, pickled or in its frames."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def shown(error: BaseException) -> dict[str, str]:
     """Whatever can be seen of an error, by where."""
-    told = {"traceback": "".join(traceback.format_exception(error))}
+    texts = {"traceback": "".join(traceback.format_exception(error))}
     for number, one in enumerate(chain(error)):
-        told[f"{number} repr"] = repr(one) + str(one)
-        told[f"{number} fields"] = repr(vars(one))
+        texts[f"{number} repr"] = repr(one) + str(one)
+        texts[f"{number} fields"] = repr(vars(one))
         frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
         # The caller's own frames hold what the caller put there.
-        told[f"{number} locals"] = repr([frame.locals for frame in frames if frame.filename.startswith(PACKAGE)])
+        texts[f"{number} locals"] = repr([frame.locals for frame in frames if frame.filename.startswith(PACKAGE)])
     if isinstance(error, da.DataAccessError):
-        told["pickle"] = repr(pickle.dumps(error))
-    return told
+        texts["pickle"] = repr(pickle.dumps(error))
+    return texts
 
 
 @pytest.mark.usefixtures("short_pauses")
@@ -55,16 +55,16 @@ def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCapt
                 logging.getLogger(name).setLevel(logging.NOTSET)
     assert (error is None) == (failure in {"nothing fails", "busy, then well"}), repr(error)
     assert error is None or isinstance(error, da.DataAccessError)
-    told = {"warnings": repr(warned), "log": repr([vars(record) for record in caplog.records]) + caplog.text}
+    texts = {"warnings": repr(warned), "log": repr([vars(record) for record in caplog.records]) + caplog.text}
     if error is not None:
-        told |= shown(error)
+        texts |= shown(error)
     for secret in SECRETS:
-        found = {place for place, text in told.items() if secret in text}
+        found = {place for place, text in texts.items() if secret in text}
         assert not found, f"{secret} in {found}"
-    # The caller has the value of a record that does not fit, and nobody else.
-    rows = {place for place, text in told.items() if ROW in text}
+    # Only the caller gets the value of a record that does not fit.
+    rows = {place for place, text in texts.items() if ROW in text}
     assert rows <= ({"0 fields"} if isinstance(error, da.RecordError) else set())
-    assert not {place for place, text in told.items() if ASKED in text and "locals" not in place}
+    assert not {place for place, text in texts.items() if ASKED in text and "locals" not in place}
 
 
 def test_part_of_a_token_is_not_shown_either() -> None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from support.crowd import IN_FLIGHT, PADDING, crowd
+from support.many_threads import IN_FLIGHT, PADDING, crowd
 from support.raw_server import serving
 
 import dataaccess as da
@@ -93,7 +93,7 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
     assert len(_calls._shared) == 1
 
 
-def test_a_sandbox_that_is_dropped_keeps_nobody_waiting() -> None:
+def test_dropping_a_sandbox_does_not_block() -> None:
     import socket
 
     sandbox = da.Sandbox.demo()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
 
 import dataaccess as da
 

@@ -121,7 +121,7 @@ def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
     ],
     ids=str,
 )
-def test_values_that_are_none_are_told_so(row: dict[str, Any], expected: str) -> None:
+def test_values_that_are_none_are_reported(row: dict[str, Any], expected: str) -> None:
     with da.Sandbox() as sandbox:
         sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime"})
         with pytest.raises(da.SandboxError) as caught:

@@ -59,7 +59,7 @@ def the_customers(first: int, last: int) -> list[Body]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("values", "times"), [(5_000, 10), (12_000, 4)], ids=["5-megabytes", "12-megabytes"])
-def test_b2_a_client_that_asks_for_too_much_is_told_so(sandbox: da.Sandbox, values: int, times: int) -> None:
+def test_b2_a_client_that_sends_too_much_gets_a_refusal(sandbox: da.Sandbox, values: int, times: int) -> None:
     """The refusal is sent while the client is still writing, and reaches it each time."""
     one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
     client = sandbox.client(retries=0)
@@ -81,7 +81,7 @@ def test_b3_ten_thousand_conditions_of_one_group_are_searched(service: PlainServ
 
 
 @pytest.mark.parametrize("shape", ["groups", "conditions", "empty-groups"])
-def test_b3_more_is_refused_by_its_place(service: PlainService, shape: str) -> None:
+def test_b3_more_is_refused_by_its_path(service: PlainService, shape: str) -> None:
     many = [condition()] * (GROUPS + 1)
     groups: dict[str, list[list[Body]]] = {
         "groups": [[each] for each in many],
@@ -119,7 +119,7 @@ ANYTHING = st.recursive(
 
 @given(draw=st.data())
 def test_b3_anything_in_any_place_of_a_filter_is_answered(service: PlainService, draw: Any) -> None:
-    """The grammar of filters with any JSON value in one of its places: an answer or a refusal, no failure."""
+    """The grammar of filters with any JSON value in one of its places: a response or a refusal, no failure."""
     member = draw.draw(st.sampled_from([*condition(), "OR", "AND", "filters", "condition", "attrs", "itemTypeName"]))
     value = draw.draw(ANYTHING)
     body = search([condition(customer(1))])
@@ -170,8 +170,8 @@ def test_b4_values_with_sql_in_them_are_values(service: PlainService, template: 
 BATCH = 50
 
 
-def test_b6_loads_and_searches_side_by_side_are_whole() -> None:
-    """Four threads load, four search: each answer has all rows of a load or none, and never fewer than before."""
+def test_b6_concurrent_loads_and_searches_are_complete() -> None:
+    """Four threads load, four search: each response has all rows of a load or none, and never fewer than before."""
     everything = {**search([]), "itemTypeId": 7, "itemTypeName": "visit", "attrs": ["visit_id", "load"]}
     with da.Sandbox() as sandbox:
         sandbox.declare("visit", 7, {"visit_id": "string", "load": "string"})

@@ -33,7 +33,7 @@ def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> Non
     assert re.fullmatch(r"\d+ms", answer["duration"])
 
 
-def test_an_unfinished_entry_has_the_nulls_of_the_document(connect: Any, own: da.Sandbox) -> None:
+def test_an_unfinished_entry_has_the_nulls_of_the_specification(connect: Any, own: da.Sandbox) -> None:
     (entry,) = connect(own).download_segment(own.start_export(seconds=timedelta(days=1)))["entries"]
     assert entry.pop("startTime")
     assert entry == dict.fromkeys(["exportedRows", "endTime", "durations", "responseCode", "responseMessage"], None) | {
@@ -76,7 +76,7 @@ def test_exports_of_another_sandbox_are_unknown(own: da.Sandbox, sandbox: da.San
         ("export_id", "7"),
     ],
 )
-def test_an_export_that_cannot_be_is_refused(sandbox: da.Sandbox, argument: str, value: Any) -> None:
+def test_an_export_that_is_invalid_is_refused(sandbox: da.Sandbox, argument: str, value: Any) -> None:
     with pytest.raises(da.ConfigError, match=f"{argument}= must be"):
         sandbox.start_export(**{argument: value})
 

@@ -1,4 +1,4 @@
-"""Faults of the sandbox as the clients tell them, and how a test asks for them."""
+"""Faults of the sandbox: the errors that the clients raise, and how a test injects them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-# What is asked for, which class tells it, and whether it is tried again.
+# The fault, the class that it raises, and whether the request is retried.
 CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "reset": ({"kind": "reset"}, da.ConnectionLostError, True),
     "reset-after-the-head": ({"kind": "reset", "after_bytes": 0}, da.ConnectionLostError, True),
@@ -56,7 +56,7 @@ def ask(sandbox: da.Sandbox, options: dict[str, Any], **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_fault_is_told_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
+def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
     options, expected, tried_again = CASES[case]
     client = connect(own, retries=1)
     with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
@@ -70,7 +70,7 @@ def test_each_fault_is_told_by_its_class(connect: Any, own: da.Sandbox, case: st
 def test_a_fault_that_passes_is_never_noticed(connect: Any, own: da.Sandbox, case: str) -> None:
     client = connect(own)
     expected = search(client)
-    # Two answers that break off at the same byte are final.
+    # Two responses that are cut off at the same byte are final.
     times = 1 if case.endswith("in-the-body") else 2
     with ask(own, CASES[case][0], times=times) as fault:
         assert search(client) == expected
@@ -102,7 +102,7 @@ def test_a_delay_and_a_drip_are_only_slow(connect: Any, own: da.Sandbox) -> None
         assert time.monotonic() - started >= 0.2
 
 
-def test_a_stall_goes_on_when_its_block_ends(connect: Any, own: da.Sandbox) -> None:
+def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.Sandbox) -> None:
     client = connect(own, retries=0)
     expected = search(client)
     fault = own.fault("stall", after_bytes=100)
@@ -156,7 +156,7 @@ def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> 
     ],
     ids=lambda options: options["kind"],
 )
-def test_an_answer_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
+def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
     client = own.client(retries=0)
     with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
         client.download_segment(1)
@@ -164,7 +164,7 @@ def test_an_answer_that_passes_whole_is_no_hit(own: da.Sandbox, options: dict[st
 
 
 @pytest.mark.parametrize("status", [204, 304])
-def test_an_answer_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
+def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
     with own.fault("status", status=status), PlainService(own.base_url, own.issue_token()) as service:
         answer = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (answer.status, answer.body) == (status, b"")
@@ -246,7 +246,7 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
         ({"kind": "late_code", "code": "301"}, "code= must be a whole number"),
     ],
 )
-def test_a_fault_that_cannot_be_is_refused_where_it_is_written(
+def test_a_fault_that_is_invalid_is_refused_where_it_is_written(
     sandbox: da.Sandbox, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(da.ConfigError, match=message):

@@ -1,4 +1,4 @@
-"""A hostile text in every position of a request: the service answers with an envelope and its rows stay as they are.
+"""A hostile string in every position of a request: the service answers with an envelope and its rows stay as they are.
 
 The rows are fetched and hashed before all tests and after. Texts that are legal values are compared with the oracle.
 """
@@ -100,7 +100,7 @@ def status_search(value: Any) -> Body:
     return code_search(code_condition(column="code_status", data_type="number", value=[value]))
 
 
-# Where a hostile text breaks a rule, whatever it is.
+# Where a hostile string breaks a rule, whatever it is.
 SEARCHES: dict[str, Put] = {
     "body": lambda text: text,
     "itemTypeId": lambda text: item_search(itemTypeId=text),
@@ -152,7 +152,7 @@ def put_at(path: str, position: str) -> Put:
 
 def fault(reply: Reply, text: str) -> str | None:
     """What is wrong with a refusal, if anything."""
-    # An object that is not there may also be told as such.
+    # An unknown object may also be reported as such.
     if reply.status not in {400, 404}:
         return f"status {reply.status}: {reply.body[:200]!r}"
     envelope = reply.envelope
@@ -161,15 +161,15 @@ def fault(reply: Reply, text: str) -> str | None:
         return f"not a refusal: {reply.body[:200]!r}"
     if not is_one_harmless_line(message) or len(message) > 500:
         return f"not one harmless line: {message!a}"
-    told = [word for word in INTERNALS if word in message.lower() and word not in text.lower()]
-    return f"tells {told}: {message}" if told else None
+    leaked = [word for word in INTERNALS if word in message.lower() and word not in text.lower()]
+    return f"shows {leaked}: {message}" if leaked else None
 
 
 @pytest.mark.parametrize(("path", "position"), POSITIONS)
 def test_a_hostile_text_where_it_breaks_a_rule(service: PlainService, path: str, position: str) -> None:
     put, turn = put_at(path, position), POSITIONS.index((path, position))
     faults = {name: fault(service.post(path, put(text)), text) for name, text in texts_of(turn).items()}
-    assert not {name: told for name, told in faults.items() if told}
+    assert not {name: leaked for name, leaked in faults.items() if leaked}
 
 
 @pytest.mark.parametrize(("path", "position"), POSITIONS)
@@ -178,8 +178,8 @@ def test_bytes_that_are_no_json_text(service: PlainService, path: str, position:
     faults = {}
     for name, hostile in BYTES.items():
         reply = service.post(path, template.replace(b"HOSTILE", hostile))
-        if told := fault(reply, ""):
-            faults[name] = told
+        if leaked := fault(reply, ""):
+            faults[name] = leaked
     assert not faults
 
 
@@ -205,7 +205,7 @@ def test_a_hostile_text_as_an_audience_member_finds_nothing(service: PlainServic
             assert fault(service.search(body), text) is None, name
 
 
-def test_all_hostile_texts_at_once_leave_the_known_one_to_be_found(service: PlainService) -> None:
+def test_all_hostile_strings_at_once_leave_the_known_one_to_be_found(service: PlainService) -> None:
     legal = [text for text in TEXTS.values() if is_unicode(text)]
     body = item_filter(value=[*legal, "demo-customer-0001", *legal])
     assert [record["customer_id"] for record in service.search(body).records] == ["demo-customer-0001"]
@@ -244,11 +244,11 @@ def test_a_hostile_text_around_the_body(sandbox: da.Sandbox, position: str) -> N
         with PlainService(sandbox.base_url, token) as service:
             reply = service.post(path, item_search(), headers)
         assert reply.status < 500, (name, reply)
-        # What is no HTTP is refused before there is a request that an envelope could answer.
+        # What is no HTTP is refused before there is a request to respond to with an envelope.
         if reply.status == 200:
             assert len(reply.records) == 1, name
         elif reply.body:
             assert is_one_harmless_line(reply.refusal), name
         refusals |= {reply.body} if reply.status == 403 else set()
-    # Permission failures are told apart by nothing.
+    # Permission failures are all the same.
     assert len(refusals) <= 1

@@ -138,7 +138,7 @@ def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any,
     ],
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )
-def test_times_of_any_column_become_the_text_of_the_document(service: da.Sandbox, opened: Any, expected: str) -> None:
+def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, opened: Any, expected: str) -> None:
     assert service.load("store", arrow(opened=opened)) == 1
     assert stored(service)[0]["opened"] == expected
 
@@ -162,7 +162,7 @@ def test_a_column_that_does_not_fit_is_named(service: da.Sandbox, column: dict[s
     assert expected in refusal(service, arrow(**column))
 
 
-def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
+def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
     stranger = refusal(service, pa.table({"store_id": ["a"], "colour": ["red"]}))
     assert stranger == "object `store`: column `colour` is no attribute of it"
     twice = refusal(service, pa.table([["a"], ["b"]], names=["store_id", "store_id"]))
@@ -201,9 +201,9 @@ def test_columns_that_cannot_be_told_are_refused(service: da.Sandbox) -> None:
 def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
     service: da.Sandbox, row: dict[Any, Any], expected: str
 ) -> None:
-    told = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
-    assert told.startswith("object `store`, row 1: ")
-    assert expected in told
+    message = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
+    assert message.startswith("object `store`, row 1: ")
+    assert expected in message
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str
             assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
 
 
-def test_every_status_and_audience_type_of_the_document_is_loaded() -> None:
+def test_every_status_and_audience_type_of_the_specification_is_loaded() -> None:
     rows = [
         {"id": f"{status!r}/{audience!r}", "code_status": status, "audience_type": audience}
         for status in (1, 3, 4, 4.0, None)
@@ -277,28 +277,28 @@ def test_what_an_iterable_raises_comes_out_and_nothing_is_loaded(service: da.San
     assert stored(service) == []
 
 
-def test_a_text_with_a_zero_character_is_found_by_itself(service: da.Sandbox) -> None:
+def test_a_string_with_a_zero_character_is_found_by_itself(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "a"}, {"store_id": "a\0b"}, {"store_id": "a\0c"}])
     found = service.client().search_items("store", ["store_id"], da.col("store_id").matches(["a\0b"]), item_type_id=7)
     assert found == [{"store_id": "a\0b"}]
 
 
-def test_whole_numbers_are_compared_as_whole_numbers(service: da.Sandbox) -> None:
+def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
     found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
     assert found == [{"area": 2**53 + 1}]
 
 
 def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
-    def told(name: str, item_type_id: int, attributes: Any) -> str:
+    def declaration_error(name: str, item_type_id: int, attributes: Any) -> str:
         with pytest.raises(da.SandboxError) as caught:
             service.declare(name, item_type_id, attributes)
         return str(caught.value)
 
-    wrong = told("shop", 8, {"id": "text"})
+    wrong = declaration_error("shop", 8, {"id": "text"})
     assert wrong == "object `shop`: attribute `id` cannot be `text`; it is string, number or datetime"
-    assert "its name or its id 7 is taken by `store`" in told("shop", 7, {"id": "string"})
-    assert "it has no attributes" in told("shop", 8, {})
+    assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
+    assert "it has no attributes" in declaration_error("shop", 8, {})
     with pytest.raises(da.SandboxError, match="object `shop` is not declared; declared are promotion_code, customer"):
         service.load("shop", [])
     service.declare("store", 7, STORE)
@@ -317,7 +317,7 @@ def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("my notes " * 200, encoding="utf-8")
-    with pytest.raises(da.SandboxError, match="is no store of a sandbox; nothing in it was changed"):
+    with pytest.raises(da.SandboxError, match="is not a sandbox store; it was not changed"):
         da.Sandbox(db=notes)
     link = tmp_path / "link.db"
     link.symlink_to(tmp_path / "data.db")

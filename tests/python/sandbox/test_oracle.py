@@ -1,4 +1,4 @@
-"""Searches compared with an oracle: what the service finds is what the document's filters say of the rows.
+"""Searches compared with an oracle that evaluates the specification's filters in Python.
 
 Bodies are drawn by hypothesis in both wire shapes and sent plainly, so that no check of the client is in
 the way; then through both clients. `HYPOTHESIS_PROFILE=soak` draws many more.
@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import demo_tables
-from support.bodies import code_bodies, item_bodies, milliseconds
 from support.demo_tables import allocated_after
 from support.oracle import Row, Table, records
+from support.oracle_table import visits
 from support.plain_http import PlainService
-from support.visits import visits
+from support.search_bodies import code_bodies, item_bodies, milliseconds
 
 import dataaccess as da
 
@@ -170,7 +170,7 @@ def names(body: Row) -> list[str]:
 @pytest.mark.parametrize("operator", ["before_date", "equals", "after_date"])
 @pytest.mark.parametrize("day", ["2023-12-31", "2024-01-01", "2024-02-28", "2024-02-29", "2024-03-01"])
 def test_the_borders_of_days(service: PlainService, codes: Table, day: str, operator: str) -> None:
-    """Codes stand on the first and the last second of each day, so that a border off by one is seen."""
+    """Codes are at the first and the last second of each day, so that a border off by one is seen."""
     for beside in (-1, 0, 86_399_999):
         condition = {**allocated_after(milliseconds(f"{day} 00:00:00") + beside), "operator": operator}
         body = code_search(condition)

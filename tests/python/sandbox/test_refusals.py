@@ -1,6 +1,6 @@
-"""What the service must refuse: each rule of the document broken on its own in a body that breaks no other.
+"""What the service must refuse: each rule of the specification broken alone.
 
-The answer is always a 4xx envelope whose message is one line and names the place; never a 200, never a 500.
+The response is always a 4xx envelope with a one-line message that names the path; never a 200 or 500.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import broken_rules, demo_tables
-from support.bodies import code_bodies, item_bodies
 from support.broken_rules import Rule
 from support.oracle import Table
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
+from support.search_bodies import code_bodies, item_bodies
 
 import dataaccess as da
 
@@ -47,7 +47,7 @@ def refused(service: PlainService, good: dict[str, Any], rule: Rule, draw: Draw)
     assert service.search(good).status == 200
     reply = service.search(broken)
     message = reply.refusal
-    # An object that is not there may also be told as such.
+    # An unknown object may also be reported as such.
     assert reply.status in ({400, 404} if rule is broken_rules.object_is_unknown else {400}), (message, broken)
     assert all(name in message for name in named), (message, named, broken)
 

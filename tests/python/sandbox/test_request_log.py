@@ -13,7 +13,7 @@ import pytest
 import dataaccess as da
 
 
-def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
+def test_requests_show_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
     client = connect(own)
     before = datetime.now(UTC)
     client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -29,7 +29,7 @@ def test_requests_tell_what_was_sent_and_what_came_back(connect: Any, own: da.Sa
     assert before - timedelta(seconds=1) <= search.time <= download.time <= datetime.now(UTC) + timedelta(seconds=1)
 
 
-def test_a_token_is_never_told(own: da.Sandbox) -> None:
+def test_a_token_is_never_reported(own: da.Sandbox) -> None:
     token = own.issue_token()
     client = da.Client(own.base_url, token=token)
     client.download_segment(5637051)
@@ -38,9 +38,7 @@ def test_a_token_is_never_told(own: da.Sandbox) -> None:
     assert token not in repr(request)
 
 
-def test_requests_that_were_refused_are_told_but_not_those_that_the_guard_kept_out(
-    connect: Any, own: da.Sandbox
-) -> None:
+def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any, own: da.Sandbox) -> None:
     with pytest.raises(da.PermissionDeniedError):
         connect(own, scopes=["item"]).download_segment(5637051)
     connection = http.client.HTTPConnection(own.base_url.removeprefix("http://"))
@@ -50,32 +48,32 @@ def test_requests_that_were_refused_are_told_but_not_those_that_the_guard_kept_o
     connection.request("POST", "/bytes", b"\xff")
     assert connection.getresponse().status == 404
     connection.close()
-    told = [(request.path, request.body, request.status) for request in own.requests]
-    assert told == [
+    logged = [(request.path, request.body, request.status) for request in own.requests]
+    assert logged == [
         ("/access/api/segment/download", {"scope": "download", "exportId": 5637051}, 403),
         ("/bytes", b"\xff", 404),
     ]
 
 
-def test_a_request_without_an_answer_has_no_status(own: da.Sandbox) -> None:
+def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
     client = own.client(retries=1)
     with own.fault("reset", times=1):
         client.download_segment(5637051)
     assert [request.status for request in own.requests] == [None, 200]
 
 
-def test_what_was_told_stays_and_what_is_cleared_is_gone(own: da.Sandbox) -> None:
+def test_a_snapshot_stays_and_cleared_requests_are_gone(own: da.Sandbox) -> None:
     client = own.client()
     client.download_segment(5637051)
-    told = own.requests
+    logged = own.requests
     own.clear_requests()
     assert own.requests == []
     client.download_segment(5637051)
-    assert len(told) == len(own.requests) == 1
+    assert len(logged) == len(own.requests) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
-        told[0].status = 500  # type: ignore[misc]
+        logged[0].status = 500  # type: ignore[misc]
     with pytest.raises(TypeError):
-        told[0].headers["x"] = "y"  # type: ignore[index]
+        logged[0].headers["x"] = "y"  # type: ignore[index]
 
 
 def test_a_stopped_sandbox_still_tells() -> None:

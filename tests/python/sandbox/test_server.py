@@ -66,10 +66,10 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
     ):
         connection.request("POST", "/access/api/segment/download", b"{}", headers)
         answer = connection.getresponse()
-        told = answer.read()
+        reported = answer.read()
         assert answer.status == 403
-        assert b"the sandbox serves" in told
-        assert b"Permission denied" not in told
+        assert b"the sandbox serves" in reported
+        assert b"Permission denied" not in reported
     connection.close()
 
 

@@ -1,4 +1,4 @@
-"""Switches set from Python by the names of the README's table, and seen through a client."""
+"""Switches set from Python by the names of the table in docs/open-points.md, and seen through a client."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from support.plain_http import PlainService
 
 import dataaccess as da
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encoding="utf-8")
 
 
 def table() -> dict[str, str]:
-    """What each switch takes, by its name."""
-    rows = [line.strip("|").split("|") for line in README.split("<!-- open points -->")[1].splitlines() if line]
+    """The valid values of each switch."""
+    rows = [line.strip("|").split("|") for line in PAGE.split("<!-- open points -->")[1].splitlines() if line]
     return {row[0].strip(" `"): row[-1].strip() for row in rows[2:]}
 
 
@@ -55,16 +55,16 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
         ({"empty_shape": "nil"}, 'it takes "array", "object", "null", "absent"'),
         ({"empty_shape": None}, "switch empty_shape: none is not a value of it"),
         ({"day_zone": "Hanoi"}, 'it takes "UTC" or another IANA name'),
-        ({"maximum_rows": 0}, "it takes none, or a whole number from 1 on"),
+        ({"maximum_rows": 0}, "it takes none, or an integer of at least 1"),
         ({"maximum_rows": True}, "switch maximum_rows: true is not a value of it"),
-        ({"finished_status": 1.5}, "switch finished_status: 1.5 is not a value of it; it takes a whole number"),
-        ({"latency": -1}, "it takes seconds before an answer, from 0 on"),
-        ({"generic_scope": [1]}, "switch generic_scope: [1] is not a value of it; it takes a text"),
-        ({"generic_scope": ""}, "it takes a text"),
+        ({"finished_status": 1.5}, "switch finished_status: 1.5 is not a value of it; it takes an integer"),
+        ({"latency": -1}, "it takes seconds before a response, at least 0"),
+        ({"generic_scope": [1]}, "switch generic_scope: [1] is not a value of it; it takes a string"),
+        ({"generic_scope": ""}, "it takes a string"),
     ],
     ids=str,
 )
-def test_a_wrong_name_or_value_is_told_what_would_do(switches: dict[str, Any], expected: str) -> None:
+def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], expected: str) -> None:
     for start in (da.Sandbox, da.Sandbox.demo):
         with pytest.raises(da.SandboxError, match=re.escape(expected)):
             start(switches=switches)
@@ -72,7 +72,7 @@ def test_a_wrong_name_or_value_is_told_what_would_do(switches: dict[str, Any], e
 
 @pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
 @pytest.mark.parametrize("order", ["code_first", "code_last"])
-def test_a_client_lives_with_every_shape_of_an_answer(shape: str, order: str) -> None:
+def test_a_client_copes_with_every_shape_of_a_response(shape: str, order: str) -> None:
     with da.Sandbox.demo(switches={"empty_shape": shape, "key_order": order}) as sandbox:
         client = sandbox.client()
         assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
@@ -104,7 +104,7 @@ def test_the_latency_may_be_a_timedelta() -> None:
         assert time.monotonic() - since >= 0.3
 
 
-def test_a_malformed_request_that_is_told_by_its_code_is_an_error_too() -> None:
+def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None:
     with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
         with pytest.raises(da.ApiError) as caught:
             sandbox.client().call("/access/api/item/search", {"attrs": []})

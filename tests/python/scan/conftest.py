@@ -1,5 +1,6 @@
 """Fixtures of the tests of scans."""
 
-from support.clock import short_pauses
+from support.fast_clock import short_pauses
+from support.written_files import path, unchanged_folder
 
-__all__ = ["short_pauses"]
+__all__ = ["path", "short_pauses", "unchanged_folder"]

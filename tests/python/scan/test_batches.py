@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from support.pairs import cycled
+from support.cycled import cycled
 from support.raw_server import Close, RawServer, http, in_turn, reset, serving
 from support.streams import CLOSING, HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
 
@@ -52,7 +52,7 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
 
 
 @pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", None, 2**63], ["max_rows", "max_bytes"]))
-def test_a_size_that_makes_no_sense_is_refused(client: Any, name: str, bad: Any) -> None:
+def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
     with pytest.raises(da.ValidationError, match=f"^{name}: must be a whole number from 1 on, not ") as caught:
         client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
     assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
@@ -94,19 +94,19 @@ def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) ->
             list(batches)
 
 
-def test_whoever_waits_for_a_batch_is_told_that_it_was_closed() -> None:
+def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
     def silent(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 150))
 
     with serving(silent) as server:
         batches = scan_of(client_of(server)).batches(max_rows=100)
-        told: list[BaseException] = []
+        errors: list[BaseException] = []
 
         def take() -> None:
             try:
                 list(batches)
             except da.DataAccessError as error:
-                told.append(error)
+                errors.append(error)
 
         thread = threading.Thread(target=take)
         thread.start()
@@ -114,7 +114,7 @@ def test_whoever_waits_for_a_batch_is_told_that_it_was_closed() -> None:
             time.sleep(0.01)
         batches.close()
         thread.join()
-    assert [type(error) for error in told] == [da.StreamInterruptedError]
+    assert [type(error) for error in errors] == [da.StreamInterruptedError]
 
 
 def test_async_batches_close_as_generators_do() -> None:
@@ -186,7 +186,7 @@ def refused(connection: Any, _number: int) -> None:
         (refused, da.PermissionDeniedError),
     ],
 )
-def test_a_stream_that_breaks_tells_how_many_rows_it_gave(connect: Any, end: Any, cause: type[Exception]) -> None:
+def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: Any, cause: type[Exception]) -> None:
     with serving(end) as server:
         batches = scan_of(connect(server.base_url, retries=3)).batches(max_rows=1_000)
         taken = []
@@ -203,7 +203,7 @@ def test_a_stream_that_breaks_tells_how_many_rows_it_gave(connect: Any, end: Any
     assert batches.stats is None
 
 
-def test_until_the_first_batch_a_request_is_sent_again(connect: Any) -> None:
+def test_until_the_first_batch_a_request_is_retried(connect: Any) -> None:
     good = answer([{"n": 1, "text": "a"}])
     with serving(in_turn(http(b"", "500 Oops"), http(b"", "503 Busy", headers=("Retry-After: 0",)), good)) as server:
         scan = scan_of(connect(server.base_url))
@@ -211,7 +211,7 @@ def test_until_the_first_batch_a_request_is_sent_again(connect: Any) -> None:
         assert (scan.stats.attempts, scan.stats.retries) == (3, 2)
 
 
-def test_an_answer_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:
+def test_a_response_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:
     failed = http({"code": 200, "message": "", "data": {"status": False, "data": [{"n": 1}]}})
     with serving(in_turn(failed)) as server, pytest.raises(da.ApiError, match="status false"):
         list(scan_of(connect(server.base_url)).batches())
@@ -252,7 +252,7 @@ def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_that_is_sent_again_has_its_time_to_the_first_row_again(connect: Any) -> None:
+def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: Any) -> None:
     def twice(connection: Any, number: int) -> None:
         connection.sendall(HEAD + OPENING + (b"" if number else records(0, 1)))
         if number == 0:

@@ -28,7 +28,7 @@ def service() -> Any:
 
 
 def customers(service: da.Sandbox) -> da.Scan:
-    """A scan whose schema only the answer tells."""
+    """A scan whose schema is known only from the response."""
     who = da.col("customer_id").matches([f"demo-customer-000{number}" for number in range(1, 9)])
     return service.client().scan_items("customer", ["customer_id", "name"], who)
 
@@ -66,13 +66,13 @@ def test_asking_for_a_known_schema_sends_nothing(service: da.Sandbox) -> None:
     assert len(service.requests) == 0
 
 
-def test_whoever_asks_for_the_schema_alone_leaves_one_request(service: da.Sandbox) -> None:
+def test_asking_only_for_the_schema_leaves_one_request(service: da.Sandbox) -> None:
     scan = customers(service)
     assert [pa.schema(scan).names for _ in range(3)] == [["customer_id", "name"]] * 3
     assert len(service.requests) == 1
 
 
-def test_a_stream_that_nobody_fetched_ends_with_its_scan() -> None:
+def test_an_unused_stream_ends_with_its_scan() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 1))
         while True:
@@ -90,7 +90,7 @@ def test_a_stream_that_nobody_fetched_ends_with_its_scan() -> None:
         assert server.open == 0
 
 
-def test_a_capsule_that_nobody_reads_ends_its_request() -> None:
+def test_an_unread_capsule_ends_its_request() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 100_000))
         while True:
@@ -144,7 +144,7 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
             pl.DataFrame(scan)
 
 
-def test_closing_the_client_fails_whoever_reads_a_capsule() -> None:
+def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
     def endless(connection: Any, _number: int) -> None:
         connection.sendall(HEAD + OPENING + records(0, 100_000))
         while True:
@@ -233,10 +233,10 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
         connection.sendall(http())
 
     with serving(slow) as server:
-        seconds, told = printed(EXPIRED, server).split(" ", 1)
+        seconds, message = printed(EXPIRED, server).split(" ", 1)
     assert 5 <= float(seconds) < 15
-    assert "the token callable returned no token within 5 s" in told
-    assert "to_arrow()" in told
+    assert "the token callable returned no token within 5 s" in message
+    assert "to_arrow()" in message
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
         del capsule
 
 
-def test_a_failed_answer_is_told_by_the_schema_too() -> None:
+def test_a_failed_response_is_reported_by_the_schema_too() -> None:
     with serving(always(http(b"", "500 Oops"))) as server:
         scan = scan_of(client_of(server, retries=0))
         with pytest.raises(da.ServerError):

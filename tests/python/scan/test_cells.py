@@ -64,7 +64,7 @@ CELLS: dict[str, list[Any]] = {
 
 
 class Records:
-    """Answers each request with one record that has this value, or lacks it; and one that is all null."""
+    """Responses each request with one record that has this value, or lacks it; and one that is all null."""
 
     value = ""
 

@@ -1,4 +1,4 @@
-"""Every form that the answer of a scan takes, compared with the rows that were loaded: types, values, nulls."""
+"""Every output format of a scan, compared with the loaded rows: types, values, nulls."""
 
 from __future__ import annotations
 
@@ -235,10 +235,10 @@ def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
     with serving(always(answer([row]))) as server:
         client = connect(server.base_url)
         first = scan_of(client, list(row), schema={"t": "timestamp"}).collect()
-        told = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
-        assert first.schema == told
+        reported = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
+        assert first.schema == reported
         again = scan_of(client, list(row), schema=first.schema).collect()
-    assert (again.schema, again.to_dicts()) == (told, first.to_dicts())
+    assert (again.schema, again.to_dicts()) == (reported, first.to_dicts())
 
 
 def test_many_columns_are_shown_in_short(connect: Any) -> None:
@@ -326,7 +326,7 @@ class TestOtherLibraries:
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
 
 
-def test_an_answer_that_broke_off_leaves_nothing_in_the_next(connect: Any) -> None:
+def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) -> None:
     parts = whole(70_000)
 
     def second_time(connection: Any, number: int) -> None:

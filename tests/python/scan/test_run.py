@@ -1,4 +1,4 @@
-"""Runs into a folder: what lies there afterwards, what a second run asks for, and what is told of both."""
+"""Runs into a folder: its files, what a second run requests, and the reports."""
 
 from __future__ import annotations
 
@@ -86,21 +86,23 @@ def test_a_folder_that_is_relative_is_the_one_of_the_start(
 
 
 @pytest.mark.async_only
-def test_a_coroutine_is_awaited_before_the_next_is_told(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_coroutine_callback_is_awaited_before_the_next_call(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
     import asyncio
 
-    told: list[int] = []
+    messages: list[int] = []
 
     async def on_progress(progress: da.ScanProgress) -> None:
         await asyncio.sleep(0.01)
-        told.append(progress.done)
+        messages.append(progress.done)
 
     by_day(connect(service)).run(tmp_path, on_progress=on_progress)
-    assert told == list(range(9))
+    assert messages == list(range(9))
 
 
 @pytest.mark.sync_only
-def test_a_coroutine_is_refused_where_nobody_awaits_it(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     async def on_progress(_progress: da.ScanProgress) -> None: ...
 
     with pytest.raises(TypeError, match="on_progress is a coroutine function, which only AsyncClient can await"):
@@ -119,7 +121,7 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
         scan.run(tmp_path, on_progress=on_progress)
-    # At once, though what was under way may still let go.
+    # At once, though requests in flight may still be closing.
     report = scan.run(tmp_path)
     assert sum(task.was_done for task in report.tasks) >= 3
     assert len(service.requests) <= 8 + 2
@@ -149,7 +151,7 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "messages"),
     [
         ({"suspect_at": 0}, "suspect_at"),
         ({"suspect_at": 1.5}, "suspect_at"),
@@ -158,10 +160,10 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
         ({"fail_fast": 1}, "fail_fast"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], told: str
+def test_an_option_that_is_invalid_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], messages: str
 ) -> None:
-    with pytest.raises((da.ValidationError, da.ConfigError), match=told):
+    with pytest.raises((da.ValidationError, da.ConfigError), match=messages):
         by_day(connect(service)).run(tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
 
@@ -223,7 +225,7 @@ def good(value: str) -> bytes:
 
 
 def refusing(*values: str) -> Any:
-    """Refuses some values for good."""
+    """Refuses some values permanently."""
 
     def give(connection: Any, value: str, _before: int) -> None:
         refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")

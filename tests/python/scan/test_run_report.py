@@ -1,4 +1,4 @@
-"""What is told of a run: its figures, how far it is, and what makes one doubt that its rows are all there are."""
+"""Reports of a run: its stats, its progress, and signs that rows are missing."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
     assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r}; complete: unknown)"
 
 
-def test_progress_is_told_before_the_first_task_and_after_each(
+def test_progress_is_reported_before_the_first_task_and_after_each(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
-    told: list[da.ScanProgress] = []
-    report = by_day(connect(service)).run(tmp_path, on_progress=told.append)
-    assert [progress.done for progress in told] == list(range(9))
-    assert {(progress.tasks, progress.failed) for progress in told} == {(8, 0)}
-    assert (told[0].rows, told[0].bytes) == (0, 0)
-    assert (told[-1].rows, told[-1].bytes) == (report.rows, report.bytes)
+    seen: list[da.ScanProgress] = []
+    report = by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    assert [progress.done for progress in seen] == list(range(9))
+    assert {(progress.tasks, progress.failed) for progress in seen} == {(8, 0)}
+    assert (seen[0].rows, seen[0].bytes) == (0, 0)
+    assert (seen[-1].rows, seen[-1].bytes) == (report.rows, report.bytes)
     for name in ("rows", "bytes", "seconds"):
-        values = [getattr(progress, name) for progress in told]
+        values = [getattr(progress, name) for progress in seen]
         assert values == sorted(values), name
-    told.clear()
-    by_day(connect(service)).run(tmp_path, on_progress=told.append)
-    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in told]
+    seen.clear()
+    by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
     assert (done, rows, size) == (8, report.rows, report.bytes)
 
 
-def test_a_run_is_told_to_be_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     with pytest.warns(da.IncompleteWarning) as caught:
         report = scan.run(tmp_path, suspect_at=41)
@@ -90,7 +90,7 @@ def test_a_run_is_told_to_be_capped_by_its_counts(connect: Any, service: da.Sand
         ([99, 99, 99, 99], None),
     ],
 )
-def test_counts_that_look_like_a_cap_are_told(
+def test_counts_that_look_like_a_cap_are_reported(
     connect: Any, tmp_path: Path, counts: list[int], reason: str | None
 ) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
@@ -106,7 +106,7 @@ def test_counts_that_look_like_a_cap_are_told(
     assert report.complete == ("unknown" if reason is None else "capped")
 
 
-def test_a_total_unlike_the_records_is_told_by_its_task(connect: Any, tmp_path: Path) -> None:
+def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
         meta = {"meta": {"total": 500}} if value == "1" else {}
         connection.sendall(answer([{"n": 1, "text": "x"}], **meta))
@@ -134,7 +134,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
         assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).run(tmp_path / "right").stray_days == []
 
 
-def test_days_of_few_rows_tell_the_zone_together(connect: Any, tmp_path: Path) -> None:
+def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
     # Those of the third day alone would fit UTC-07:00 as well.
     with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
         with pytest.warns(da.StrayDayWarning, match=r"2 of 7 days are like that.*UTC\+07:00"):

@@ -1,4 +1,4 @@
-"""Runs over objects whose types only the rows tell: the first task that has any decides for all, in later runs too."""
+"""Runs over objects without known types: the first task with rows decides for all, in later runs too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BIG = 70_001
 
 
 def giving(records: dict[str, list[dict[str, Any]]]) -> Any:
-    """Answers each value with its records, as they are when it is asked for."""
+    """Responses each value with its records, as they are when it is asked for."""
 
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(answer(records[value]))
@@ -32,7 +32,7 @@ def types_of(folder: Path) -> list[dict[str, Any]]:
     return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
 
 
-def test_the_first_task_with_rows_tells_the_types_of_all(connect: Any, tmp_path: Path) -> None:
+def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: Path) -> None:
     records: dict[str, list[dict[str, Any]]] = {
         "a": [],
         "b": [{"n": 1, "text": "x"}],
@@ -76,7 +76,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
         assert mended.run(tmp_path).rows == 4
         assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
-        # What is complete is not asked for again in other types.
+        # A complete run is not requested again in other types.
         with pytest.raises(
             da.CheckpointMismatchError, match="its schema was `n: json` and is now `n: int64`"
         ) as refused:
@@ -133,7 +133,7 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
     assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
 
 
-def test_types_told_beforehand_need_no_rows(connect: Any, tmp_path: Path) -> None:
+def test_given_types_need_no_rows(connect: Any, tmp_path: Path) -> None:
     with answering(giving({"a": [], "b": []})) as server:
         scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
         assert scan.run(tmp_path).rows == 0
@@ -150,7 +150,7 @@ def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path)
 
 
 def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any:
-    """Breaks off behind many records, and gives others when it is asked again."""
+    """Cuts off after many records, and sends others on a retry."""
 
     def give(connection: Any, _value: str, before: int) -> None:
         whole = answer(first if before == 0 else then)

@@ -37,7 +37,7 @@ def test_items_are_explained_as_well(client: Any) -> None:
     assert scan.explain()[0]["body"] == client.validate_items("customer", ["customer_id"], where, attrs_as="text")
 
 
-def test_a_bad_argument_is_told_when_the_scan_is_made(client: Any) -> None:
+def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
     with pytest.raises(da.ValidationError, match="code_status"):
         client.scan_codes(allocated_time=da.on("2024-01-15"), code_status=7)
     with pytest.raises(da.ValidationError, match="limit"):
@@ -123,7 +123,7 @@ def test_rows_keep_the_keys_that_columns_do_not(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("data", [{}, None, {"data": None}, {"data": {}}, []])
-def test_the_shape_of_an_empty_answer_is_told(connect: Any, data: Any) -> None:
+def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> None:
     with serving(always(http({"code": 200, "message": "ok", "data": data}))) as server:
         scan = scan_of(connect(server.base_url))
         assert scan.collect().num_rows == 0
@@ -157,7 +157,7 @@ def test_a_null_is_not_absent_and_nothing_is_absent_from_nothing(connect: Any) -
                 use()
 
 
-def test_nothing_is_absent_from_an_answer_that_was_cut(connect: Any) -> None:
+def test_nothing_is_absent_from_a_response_that_was_cut(connect: Any) -> None:
     with serving(always(answer([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
         client = connect(server.base_url)
         scan = scan_of(client)
@@ -197,9 +197,10 @@ def stored(zone: str) -> da.Sandbox:
 
 
 @pytest.mark.parametrize(
-    ("zone", "told"), [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")]
+    ("zone", "hint"),
+    [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")],
 )
-def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, told: str) -> None:
+def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, hint: str) -> None:
     with stored(zone) as service:
         client = connect(service)
         scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
@@ -207,7 +208,7 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
             with pytest.warns(da.StrayDayWarning, match="another day") as caught:
                 use()
             assert len(caught) == 1
-            assert told in str(caught[0].message)
+            assert hint in str(caught[0].message)
         same = connect(service, timezone=zone)
         assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
 

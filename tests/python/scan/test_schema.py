@@ -1,4 +1,4 @@
-"""Types of columns: what `schema=` asks for, what is inferred, and what is told when a value does not fit."""
+"""Types of columns: what `schema=` asks for, what is inferred, and the error when a value does not fit."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize("use", ["collect", "stream"])
-def test_a_misfit_names_the_place_and_what_mends_it(connect: Any, use: str) -> None:
+def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> None:
     with serving(always(answer([{"a": 1}, {"a": "secret"}]))) as server:
         scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
         with pytest.raises(da.RecordError, match="row 1, column a: expected a whole number") as caught:
@@ -127,7 +127,7 @@ WIDE = 2**53 + 1
 
 
 def written(*values: str) -> Any:
-    """An answer of records whose numbers are written so."""
+    """A response of records whose numbers are written so."""
     body = b",".join(b'{"a":%s}' % value.encode() for value in values)
     return in_parts([OPENING, body, CLOSING])
 
@@ -144,7 +144,7 @@ def written(*values: str) -> Any:
         (["0.1", "1e300", "5e-324"], "double", [0.1, 1e300, 5e-324]),
     ],
 )
-def test_no_whole_number_is_rounded_to_a_float(connect: Any, values: Any, kind: str, found: Any) -> None:
+def test_no_integer_is_rounded_to_a_float(connect: Any, values: Any, kind: str, found: Any) -> None:
     with serving(written(*values)) as server:
         assert column(scan_of(connect(server.base_url), ["a"]).to_arrow()) == (kind, found)
 
@@ -176,14 +176,14 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             except da.StreamInterruptedError as error:
                 (kind,) = re.findall(r'^pass schema=\{"a": "(json|float64)"\}$', error.hint or "")
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
-            # Equal, and of the same kind: a text stays apart from a number.
+            # Equal, and of the same kind: a string stays apart from a number.
             found = [row["a"] for batch in batches for row in batch.to_dicts()]
             assert found == [row["a"] for row in rows], later
             assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows], later
 
 
 def in_turns(*answers: list[dict[str, Any]]) -> Any:
-    """A server of these records, one answer after the other."""
+    """A server of these records, one response after the other."""
     return serving(in_turn(*(answer(records) for records in answers)))
 
 
@@ -191,7 +191,7 @@ def types(table: Any) -> list[str]:
     return [str(kind) for kind in pa.table(table).schema.types]
 
 
-def test_a_schema_that_was_told_is_that_of_the_next_stream_and_of_no_later_one() -> None:
+def test_a_schema_that_was_asked_for_is_that_of_the_next_stream_and_of_no_later_one() -> None:
     with in_turns([{"a": 1}], [{"a": "x"}], [{"a": 2.5}]) as server:
         scan = scan_of(client_of(server), ["a"])
         for _ in range(3):
@@ -214,14 +214,14 @@ def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
         assert types(scan) == ["bool"]
 
 
-def test_json_in_one_answer_is_no_json_in_the_next() -> None:
+def test_json_in_one_response_is_no_json_in_the_next() -> None:
     with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
         scan = scan_of(client_of(server), ["a"])
         assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
         assert pa.table(scan).to_pylist() == [{"a": "y"}]
 
 
-def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has() -> None:
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has() -> None:
     with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
         scan = scan_of(client_of(server), ["a"])
         relation = duckdb.sql("from scan")
@@ -235,7 +235,7 @@ def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_answer_has()
             assert scan.stats.rows == len(rows)
 
 
-def test_an_empty_answer_has_a_schema_as_well() -> None:
+def test_an_empty_response_has_a_schema_as_well() -> None:
     with serving(always(answer([]))) as server:
         scan = scan_of(client_of(server), ["a", "b"])
         assert pa.schema(scan).names == ["a", "b"]
@@ -264,7 +264,7 @@ def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
         ("string", "schema", "takes a dict"),
     ],
 )
-def test_a_bad_schema_is_told_at_once(client: Any, schema: Any, argument: str, message: str) -> None:
+def test_a_bad_schema_is_reported_at_once(client: Any, schema: Any, argument: str, message: str) -> None:
     with pytest.raises(da.ValidationError) as caught:
         client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema=schema)
     (problem,) = caught.value.problems
@@ -272,7 +272,7 @@ def test_a_bad_schema_is_told_at_once(client: Any, schema: Any, argument: str, m
     assert message in problem.message
 
 
-def test_problems_of_search_and_schema_are_told_together(client: Any) -> None:
+def test_problems_of_search_and_schema_are_reported_together(client: Any) -> None:
     with pytest.raises(da.ValidationError) as caught:
         client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=7, schema={"id": "strng"})
     assert [problem.argument for problem in caught.value.problems] == ["code_status", 'schema["id"]']

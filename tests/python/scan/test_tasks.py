@@ -16,9 +16,9 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.pool_workers import arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import FORMS, Asked, Last, good, parted, rows_of, scan_of_parts
-from support.workers import arrow_of, ids_of
 
 import dataaccess as da
 
@@ -41,7 +41,7 @@ def bare(held: Any) -> Any:
 
 
 def travelled(held: Any) -> Any:
-    """The same task in another process, as far as it can tell."""
+    """The same task as in another process."""
     copy = pickle.loads(pickle.dumps(bare(held)))
     return copy if bare(held) is held else type(held)(copy, held._runner)
 
@@ -298,7 +298,7 @@ def test_a_task_without_known_types_is_asked_for_once() -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-def test_a_task_is_tried_eight_times_and_told_by_its_own_name(connect: Any) -> None:
+def test_a_task_is_tried_eight_times_and_named_in_the_error(connect: Any) -> None:
     def answers(asked: Asked) -> bytes:
         return http(b"", "500 Broken") if asked.part == 1 else good(asked)
 

@@ -1,11 +1,11 @@
-"""The full figures of a consumer that rests: a minute, within an answer of a gibibyte."""
+"""The full figures of a consumer that rests: a minute, within a response of a gibibyte."""
 
 from __future__ import annotations
 
 import sys
 
 import pytest
-from support.pausing import MEBIBYTE, rest
+from support.slow_consumer import MEBIBYTE, rest
 
 pytestmark = [
     pytest.mark.soak,

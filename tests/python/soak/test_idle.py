@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from support.idle import closing_idle
+from support.idle_servers import closing_idle
 from support.raw_server import http, serving
 
 import dataaccess as da
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("idle", [0.001, 0.004])
-def test_ten_thousand_requests_meet_no_failure_in_the_idle_race(connect: Any, idle: float) -> None:
+def test_ten_thousand_requests_survive_idle_connection_closes(connect: Any, idle: float) -> None:
     with serving(closing_idle(http(), idle)) as server:
         client = connect(server.base_url, retries=1)
         for _ in range(10_000):

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from support.cancelling import seconds_until_closed
-from support.crowd import IN_FLIGHT, crowd
-from support.exiting import WORKS, ended
 from support.forking import STATES, forked
-from support.interrupted import SIX, seconds_late
+from support.interpreter_exit import WORKS, ended
+from support.interrupts import SIX, seconds_late
+from support.many_threads import IN_FLIGHT, crowd
 
 import dataaccess as da
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
-from support.killed import killed
+from support.killed_runs import killed
 from support.runs import some_days
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
@@ -20,10 +20,10 @@ KILLS = 100
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
 def test_s1_a_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    told = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=random.randrange(2**32))  # noqa: S311 - moments
-    assert (told.kills, told.refusals) == (KILLS, 1)
-    assert told.requests / 10 < told.failures < told.requests / 3
-    assert sum(told.again) > KILLS // 4
+    outcomes = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=random.randrange(2**32))  # noqa: S311 - moments
+    assert (outcomes.kills, outcomes.refusals) == (KILLS, 1)
+    assert outcomes.requests / 10 < outcomes.failures < outcomes.requests / 3
+    assert sum(outcomes.again) > KILLS // 4
 
 
 def test_s5_each_byte_of_a_folder_counts(connect: Any, tmp_path: Path) -> None:
@@ -31,9 +31,9 @@ def test_s5_each_byte_of_a_folder_counts(connect: Any, tmp_path: Path) -> None:
     with some_days() as service:
         client = connect(service)
         scan_of(client).run(tmp_path / "whole")
-        told = [
+        outcomes = [
             check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in flips(tmp_path / "whole", chance)
         ]
-        assert sum(told) > len(told) * 3 // 4
-        told = [check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in cuts(tmp_path / "whole")]
-        assert sum(told) > len(told) // 2
+        assert sum(outcomes) > len(outcomes) * 3 // 4
+        outcomes = [check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in cuts(tmp_path / "whole")]
+        assert sum(outcomes) > len(outcomes) // 2

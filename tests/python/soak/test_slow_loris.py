@@ -1,4 +1,4 @@
-"""The full figures: more bad sockets than the server has room for, while a good client is served."""
+"""The full figures: more bad sockets than the server accepts, while a good client is served."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every rule of a search's body, each with a way to break it and nothing else (sections 2.4, 4.1, 4.2 and 8).
 
-A rule takes a body that breaks none, changes it in place, and tells what the refusal must name. The rules
-are those of the document and of the table of open points; nothing here sends anything.
+A rule takes a body that breaks none, changes it in place, and returns what the refusal must name. The rules
+are those of the specification and of the table of open points; nothing here sends anything.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def unknown_top_member(draw: Draw, body: Row) -> list[str]:
     return ["the body", f"`{name}`"]
 
 
-def id_is_no_whole_number(draw: Draw, body: Row) -> list[str]:
+def id_is_no_integer(draw: Draw, body: Row) -> list[str]:
     body["itemTypeId"] = pick(draw, NOT_A_WHOLE_NUMBER)
     return ["itemTypeId"]
 
@@ -189,7 +189,7 @@ def text_among_numbers(draw: Draw, body: Row) -> list[str]:
     return [f"{place}.value[{len(found['value']) - 1}]"]
 
 
-def number_among_texts(draw: Draw, body: Row) -> list[str]:
+def number_among_strings(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body, data_types=["string"])
     found["operator"] = "matches"
     found["value"].append(pick(draw, NOT_A_TEXT))
@@ -212,7 +212,7 @@ def time_unit_on_no_time(draw: Draw, body: Row) -> list[str]:
 # Times.
 
 
-def time_is_no_whole_number(draw: Draw, body: Row) -> list[str]:
+def time_is_no_integer(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body, data_types=["datetime"])
     found["value"] = pick(draw, [*NOT_A_WHOLE_NUMBER, [found["value"]], str(found["value"]), found["value"] + 0.5])
     return [f"{place}.value"]
@@ -250,7 +250,7 @@ def item_type_field_is_absent(draw: Draw, body: Row) -> list[str]:
 # Promotion codes alone (section 4.2).
 
 
-def attrs_are_a_text(draw: Draw, body: Row) -> list[str]:
+def attrs_are_a_string(draw: Draw, body: Row) -> list[str]:
     body["attrs"] = pick(draw, [",".join(body["attrs"]), body["attrs"][0], ""])
     return ["attrs", "is not an array"]
 
@@ -335,7 +335,7 @@ def value_is_outside_section_8(draw: Draw, body: Row) -> list[str]:
 OF_BOTH: list[Rule] = [
     top_member_is_absent,
     unknown_top_member,
-    id_is_no_whole_number,
+    id_is_no_integer,
     name_is_no_text,
     object_is_unknown,
     attrs_are_no_names,
@@ -354,14 +354,14 @@ OF_BOTH: list[Rule] = [
     data_type_is_another,
     operator_is_unknown,
     values_are_no_array,
-    number_among_texts,
+    number_among_strings,
     equals_has_not_one_value,
     time_unit_on_no_time,
 ]
-OF_TIMES: list[Rule] = [time_is_no_whole_number, time_is_outside_the_calendar, time_unit_is_another]
+OF_TIMES: list[Rule] = [time_is_no_integer, time_is_outside_the_calendar, time_unit_is_another]
 OF_ITEMS: list[Rule] = [item_type_field, item_type_field_is_absent]
 OF_CODES: list[Rule] = [
-    attrs_are_a_text,
+    attrs_are_a_string,
     text_among_numbers,
     code_type_is_another,
     code_type_is_absent,
@@ -379,7 +379,7 @@ OF_CODES: list[Rule] = [
 
 
 def forms(body: Row, listed: list[str]) -> list[list[str] | str]:
-    """The forms in which the names of an object's attributes are taken: those of promotion codes as an array only."""
+    """The accepted forms of `attrs`: those of promotion codes as an array only."""
     return [listed] if body["itemTypeName"] == "promotion_code" else [listed, ",".join(listed)]
 
 

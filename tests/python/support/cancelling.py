@@ -15,7 +15,7 @@ WHOLE = http({"code": 200, "data": {"status": True, "data": [{"id": f"row {numbe
 
 
 def in_pieces(connection: Any, _number: int) -> None:
-    """An answer that takes a while, and ends before its end; then nothing until the other side has gone."""
+    """A response that takes a while, and ends before its end; then nothing until the other side has gone."""
     time.sleep(0.01)
     for start in range(0, len(WHOLE) - 100, 10_000):
         connection.sendall(WHOLE[start : min(start + 10_000, len(WHOLE) - 100)])

@@ -26,7 +26,7 @@ THREADS, CONCURRENCY = 16, 64
 
 
 def envelope(key: str) -> dict[str, Any]:
-    """The answer to a key: rows that no other key has, and now and then so many that they are handed on in parts."""
+    """The response to a key: rows that no other key has, and sometimes enough for several batches."""
     draw = random.Random(f"rows of {key}")  # noqa: S311 - reproducible on purpose
     count = draw.choice([16_000, *[60] * 11])
     rows = [{"n": n, "text": f"{key} {n * 7919 % 1_000}"} for n in range(draw.randint(count * 3 // 4, count))]
@@ -39,7 +39,7 @@ def rows_of(key: str) -> list[dict[str, Any]]:
 
 
 Way = Callable[[Any, bytes, int], None]
-"""Fails on a connection with the answer's body and the number of the attempt."""
+"""Fails on a connection with the response's body and the number of the attempt."""
 
 
 def part(body: bytes, attempt: int) -> bytes:
@@ -65,7 +65,7 @@ def cut(connection: Any, body: bytes, attempt: int) -> None:
 
 
 def cut_unnoticed(connection: Any, body: bytes, attempt: int) -> None:
-    """Ended well, as far as HTTP can tell."""
+    """Complete, according to HTTP."""
     connection.sendall(http(part(body, attempt)))
 
 
@@ -80,7 +80,7 @@ def busy(connection: Any, _body: bytes, _attempt: int) -> None:
 
 
 def broken(connection: Any, _body: bytes, _attempt: int) -> None:
-    """In the words of something on the way."""
+    """An error of a gateway."""
     connection.sendall(http(b"<html>bad gateway", "502 Bad Gateway", content_type="text/html"))
 
 
@@ -91,7 +91,7 @@ def stalled(connection: Any, body: bytes, attempt: int) -> None:
     raise Close
 
 
-# What goes wrong, each as often, and the class that tells it.
+# The failures, equally frequent, with the class that each raises.
 FAULTS: list[tuple[Way, type[da.DataAccessError]]] = [
     (lost, da.ConnectionLostError),
     (closed, da.ConnectionLostError),
@@ -112,7 +112,7 @@ def fault_of(key: str, attempt: int) -> tuple[Way, type[da.DataAccessError]] | N
 
 @dataclass
 class Chaotic:
-    """Answers searches, most of them."""
+    """Responses searches, most of them."""
 
     server: RawServer = field(init=False)
 

@@ -1,4 +1,4 @@
-"""Compressed answers, made by other libraries than the client's."""
+"""Compressed responses, made by other libraries than the client's."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PACK: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.com
 
 
 def packed(body: bytes, encoding: str = "gzip", status: str = "200 OK", **options: Any) -> bytes:
-    """An answer that says how it is compressed; the body is already."""
+    """A response that says how it is compressed; the body is already."""
     return http(body, status, headers=(f"Content-Encoding: {encoding}", "Retry-After: 0"), **options)
 
 
 def spaces(mebibytes: int, noise: int = 0) -> bytes:
-    """An answer of JSON, as gzip, that is almost nothing but white space: the more noise, the less it shrinks."""
+    """A response of JSON, as gzip, that is almost nothing but white space: the more noise, the less it shrinks."""
     packer = zlib.compressobj(9, wbits=31)
     whole = http(ANSWER).partition(b"\r\n\r\n")[2]
     parts = [packer.compress(whole[:-1])]

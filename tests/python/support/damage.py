@@ -1,4 +1,4 @@
-"""A folder of a run, damaged byte by byte: each time it is told, or what is right is asked for again."""
+"""A folder of a run, damaged byte by byte: each time the damage is reported, or the data is requested again."""
 
 from __future__ import annotations
 
@@ -49,24 +49,24 @@ def cuts(folder: Path) -> Iterator[Damage]:
 
 
 def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
-    """Runs in the damaged folder; whether the damage was told. Rows are right, or there are none."""
+    """Runs in the damaged folder; whether the damage was reported. Rows are right, or there are none."""
     where = f"{damage.name}, {damage.where}"
     shutil.copytree(whole, folder)
     (folder / damage.name).write_bytes(damage.content)
-    told: list[da.CheckpointCorruptError] = []
+    errors: list[da.CheckpointCorruptError] = []
     try:
         try:
             report = scan_of(client).run(folder)
         except da.CheckpointCorruptError as error:
-            told.append(error)
+            errors.append(error)
         else:
             assert rows_in(folder) == rows_in(whole), where
             assert report.rows == len(rows_in(whole)), where
     finally:
         shutil.rmtree(folder)
-    for each in told:
+    for each in errors:
         assert each.path is not None, where
         assert Path(each.path).name == damage.name, where
         assert (each.line is not None) == (damage.name == JOURNAL), where
         assert each.hint is not None, where
-    return bool(told)
+    return bool(errors)

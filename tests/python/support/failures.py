@@ -56,7 +56,7 @@ def echo_cut_by_the_excerpt(connection: Any, _number: int) -> None:
     connection.sendall(http(b"x" * 185 + TOKEN.encode(), "500 Broken"))
 
 
-# What a server answers, and the options that differ.
+# The server's response, and the options that differ.
 ANSWERS: dict[str, tuple[Any, dict[str, Any]]] = {
     "nothing fails": (always(ROWS), {}),
     "busy, then well": (in_turn(BUSY, ROWS), {}),
@@ -97,7 +97,7 @@ def _client(address: str, **options: Any) -> da.Client:
 
 @contextmanager
 def _nobody() -> Iterator[str]:
-    """An address where nobody listens."""
+    """An address without a listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"127.0.0.1:{taken.getsockname()[1]}"
@@ -228,3 +228,7 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is looked at
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]
+
+
+def throttled(*headers: str, status: str = "429 Slow") -> bytes:
+    return http(b"", status, headers=headers)

@@ -15,7 +15,7 @@ CHILD_SECONDS = 15
 
 
 def end_if_it_hangs() -> None:
-    """For a child: whoever has set something up for an alarm meant it for the parent."""
+    """For a child: resets an alarm, which was set for the parent."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(CHILD_SECONDS)
 
@@ -30,17 +30,17 @@ def in_child(act: Callable[[], object]) -> str:
             end_if_it_hangs()
             os.close(reader)
             text = repr(act())
-        except BaseException as error:  # noqa: BLE001 - told to the parent
+        except BaseException as error:  # noqa: BLE001 - reported to the parent
             text = f"{type(error).__name__}: {error}"
         finally:
             os.write(writer, text.encode())
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        told = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(child, 0)
-    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {told!r}"
-    return told
+    assert status == 0, f"the child was ended by {os.waitstatus_to_exitcode(status)}, after {output!r}"
+    return output
 
 
 def count(client: da.Client) -> int:
@@ -49,7 +49,7 @@ def count(client: da.Client) -> int:
 
 @contextmanager
 def idle(_client: da.Client) -> Iterator[None]:
-    """Nothing is under way."""
+    """Nothing is in flight."""
     yield
 
 
@@ -97,7 +97,7 @@ def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
         while not stop.is_set():
             try:
                 act()
-            except BaseException as error:  # noqa: BLE001 - told below
+            except BaseException as error:  # noqa: BLE001 - reported below
                 failures.append(error)
                 return
 
@@ -114,7 +114,7 @@ def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
 
 
 def forked(state: str, sandbox: da.Sandbox) -> float:
-    """Forks in a state; the child searches, downloads and cannot stop the service. Its seconds to the first answer."""
+    """Forks; the child searches, downloads and cannot stop the service. Returns its seconds to the first response."""
     client = sandbox.client()
     expected = count(client)
 
@@ -127,7 +127,7 @@ def forked(state: str, sandbox: da.Sandbox) -> float:
 
     with STATES[state](client):
         time.sleep(0.02)
-        told = in_child(child)
-        assert told.startswith(f"({expected}, 200, "), told
+        output = in_child(child)
+        assert output.startswith(f"({expected}, 200, "), output
     assert count(client) == expected
-    return float(told.rpartition(" ")[2].rstrip(")"))
+    return float(output.rpartition(" ")[2].rstrip(")"))

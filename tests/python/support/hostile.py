@@ -1,14 +1,14 @@
-"""Hostile texts by category: what breaks parsers, queries, logs and terminals, made for these tests.
+"""Hostile strings by category: what breaks parsers, queries, logs and terminals, made for these tests.
 
 `TEXTS` holds them by a printable name. Each is any Python text, so lone surrogates are among them: as JSON
-they are escapes. `BYTES` cannot be written as a text at all and stands for itself in a body.
+they are escapes. `BYTES` cannot be a string at all and is put into a body as it is.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-# A text that is stored, and so must be told from all that look like it.
+# A stored string, which must differ from all that look like it.
 KNOWN = "demo-customer-0001"
 
 SQL = [
@@ -109,7 +109,7 @@ CATEGORIES = {
 }
 TEXTS = {f"{name}-{number}": text for name, texts in CATEGORIES.items() for number, text in enumerate(texts)}
 
-# How many tests in a row share the texts.
+# How many consecutive tests share the strings.
 SHARES = 4
 
 
@@ -123,7 +123,7 @@ def texts_of(turn: int) -> dict[str, str]:
     }
 
 
-# What stands between the quotes of a JSON text and makes it none.
+# What makes a JSON string invalid between its quotes.
 BYTES = {
     "raw-control": b"\x01",
     "raw-newline": b"\n",
@@ -145,10 +145,10 @@ BYTES = {
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text has no lone surrogate, and so is a text to others than Python too."""
+    """Whether a string has no lone surrogate and is valid Unicode."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def is_one_harmless_line(message: str) -> bool:
-    """Whether a text neither breaks the line, nor paints the terminal, nor turns its direction, nor hides in it."""
+    """Whether a string has no line breaks, terminal escapes, direction marks or invisible characters."""
     return not any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in message)

@@ -38,7 +38,7 @@ class JsonCase:
 
     @property
     def errors(self) -> tuple[type[da.DataAccessError], ...]:
-        """What may be raised where the value was asked for; nothing when it must be taken."""
+        """What may be raised where the value was requested; nothing when it is valid."""
         return ERRORS[self.verdict.removeprefix("free ").split("/")[0]]
 
 
@@ -50,7 +50,7 @@ def table(name: str) -> list[JsonCase]:
 
 
 def unescaped(written: str) -> bytes:
-    """`<0A 0D>` are bytes, `<REPEAT 9 400>` is a text so many times, all else is itself."""
+    """`<0A 0D>` are bytes, `<REPEAT 9 400>` is a repeated string, all else is literal."""
 
     def code(found: re.Match[str]) -> str:
         if found[1].startswith("REPEAT"):
@@ -62,7 +62,7 @@ def unescaped(written: str) -> bytes:
 
 
 def strictly_loaded(text: bytes) -> Any:
-    """What Python's own reader makes of it, without what it takes beyond JSON."""
+    """The result of Python's own parser, without its extensions of JSON."""
 
     def refuse(word: str) -> Any:
         raise ValueError(word)

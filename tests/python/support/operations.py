@@ -1,4 +1,4 @@
-"""The two operations, and an answer that is good for both: what becomes of it must not depend on who asked."""
+"""The two operations, and a response that is valid for both, as failures must not depend on the operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHOLE = http(GOOD)
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation to call with a client, and what it gives of the answer that is good for both."""
+    """An operation to call with a client, and its result of the response that is valid for both."""
 
     name: str
     call: Callable[[Any], Any]

@@ -1,4 +1,4 @@
-"""The searches of the document, evaluated in Python over rows that a test holds.
+"""The searches of the specification, evaluated in Python over rows that a test holds.
 
 Written from sections 2.4, 4.1 and 4.2 and the table of open points, and from nothing else: a body that
 breaks no rule goes in, the records that must come back go out. It knows neither the package nor HTTP.
@@ -67,7 +67,7 @@ def meets(value: Any, condition: Row, zone: tzinfo) -> bool:
         return False
     if condition["data_type"] == "datetime":
         return compares(day_of_text(value, zone), condition["operator"], day_of_number(condition["value"], zone))
-    # `equals` has one value, `matches` any number of them. A text is never equal to a number.
+    # `equals` has one value, `matches` any number of them. A string never equals a number.
     return value in condition["value"]
 
 

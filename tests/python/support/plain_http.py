@@ -1,7 +1,7 @@
-"""The service without a client: bytes out, an answer back, and no check in the way.
+"""Requests without a client: bytes out, a response back, no checks.
 
 It writes requests itself, so that a test can send what no HTTP library would. It knows the paths and the
-envelope of the document, and nothing of the package.
+envelope of the specification, and nothing of the package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOWNLOAD = "/access/api/segment/download"
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came."""
+    """A response as it arrived."""
 
     status: int
     headers: dict[str, str]
@@ -86,11 +86,11 @@ class PlainService:
         payload = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         lines = {**self.headers, "Content-Length": str(len(payload)), **(headers or {})}
         head = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items())]
-        # Whatever a text holds goes out, also what is no Unicode.
+        # Any string is sent, also invalid Unicode.
         return self.send("\r\n".join([*head, "", ""]).encode("utf-8", "surrogatepass") + payload)
 
     def send(self, request: bytes) -> Reply:
-        """Sends bytes and reads one answer; a kept connection that was closed meanwhile is opened anew."""
+        """Sends bytes and reads one response; a kept connection that was closed meanwhile is opened again."""
         fresh = self._socket is None
         try:
             return self._exchange(request)

@@ -25,7 +25,7 @@ def found(name: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """A port without a listener."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
@@ -36,7 +36,7 @@ def free_port() -> int:
 def running(folder: Path, port: int, *command: str) -> Iterator[None]:
     """Runs a program for the time of a block, from when it listens at the port."""
     output = folder / "output"
-    with output.open("wb") as told, subprocess.Popen(command, stdout=told, stderr=told) as child:  # noqa: S603 - ours
+    with output.open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as child:  # noqa: S603 - ours
         try:
             until = time.monotonic() + 20
             while not is_listening(port):
@@ -53,7 +53,7 @@ def running(folder: Path, port: int, *command: str) -> Iterator[None]:
 
 
 def is_listening(port: int) -> bool:
-    """Whether somebody takes connections."""
+    """Whether a server accepts connections."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False

@@ -27,7 +27,7 @@ def relay(client: Any, service: socket.socket, limit: int) -> None:
     """Carries bytes both ways until one side ends or the limit is reached."""
     given = 0
     while True:
-        # What TLS has already decrypted, no system call tells.
+        # Bytes that TLS has already decrypted do not show in `select`.
         waiting = getattr(client, "pending", int)()
         ready = [client] if waiting else select.select([client, service], [], [], 30)[0]
         for source in ready:

@@ -1,4 +1,4 @@
-"""A server of raw sockets: what it answers, byte by byte, is the test's business."""
+"""A server of raw sockets: the test decides every byte of its responses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Answer = Callable[[socket.socket, int], None]
 
 
 class Close(Exception):  # noqa: N818 - a way to say it, not an error
-    """Raised by an answer to close the connection properly."""
+    """Raised by a handler to close the connection properly."""
 
 
 @dataclass
@@ -164,7 +164,7 @@ def http(
     headers: tuple[str, ...] = (),
     length: int | None = None,
 ) -> bytes:
-    """An answer in full; a body that is no bytes is written as JSON."""
+    """A complete response; a body that is not bytes is written as JSON."""
     payload = body if isinstance(body, bytes) else json.dumps(body).encode()
     size = len(payload) if length is None else length
     lines = [
@@ -177,12 +177,12 @@ def http(
 
 
 def always(answer: bytes) -> Answer:
-    """Gives the same answer each time."""
+    """Gives the same response each time."""
     return lambda connection, _number: connection.sendall(answer)
 
 
 def in_turn(*answers: bytes) -> Answer:
-    """Gives each answer once, and the last one ever after."""
+    """Gives each response once, and the last one ever after."""
     return lambda connection, number: connection.sendall(answers[min(number, len(answers) - 1)])
 
 

@@ -1,4 +1,4 @@
-"""What runs are tried on: a service with a few days of codes, answers chosen by what a task asks for, and folders."""
+"""Helpers of the tests of runs: a service with a few days of codes, responses by requested value, and folders."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def by_value(client: Any, values: list[str], attrs: tuple[str, ...] = ("n", "tex
 
 @contextmanager
 def answering(answer: Callable[[Any, str, int], None]) -> Iterator[RawServer]:
-    """A server for `by_value`: the answer gets the connection, the value asked for, and how often it was before."""
+    """A server for `by_value`: handlers get the connection, the value and the number of its earlier requests."""
     asked: dict[str, int] = {}
 
     def serve(connection: Any, number: int) -> None:

@@ -32,12 +32,12 @@ class Last(bytes):
     __slots__ = ()
 
 
-# In place of an answer: none, for as long as the client waits.
+# In place of a response: none, for as long as the client waits.
 SILENCE = Last(b"silence")
 
 
 class Parts:
-    """Answers each request by its part."""
+    """Responses each request by its part."""
 
     def __init__(self, answers: Callable[[Asked], bytes]) -> None:
         """Begins to listen."""
@@ -103,7 +103,7 @@ def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
 
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
-    """The rows of a scan, taken batch by batch."""
+    """The rows of a scan, read batch by batch."""
     return [row for batch in scan.batches(**options) for row in batch.to_dicts()]
 
 

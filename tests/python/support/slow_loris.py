@@ -19,7 +19,7 @@ BEGINNINGS = (
 
 
 def longest_answer(sandbox: da.Sandbox, sockets: int, seconds: float) -> float:
-    """The longest time a good client waits while so many sockets drip, each opened anew when it is dropped."""
+    """The longest time a good client waits while so many sockets drip, each opened again when it is closed."""
     parts = urlsplit(sandbox.base_url)
     address = (parts.hostname or "", parts.port or 0)
     client = sandbox.client(retries=0)

@@ -1,4 +1,4 @@
-"""Answers of a raw server that come in parts, and the scans that read them."""
+"""Responses of a raw server that come in parts, and the scans that read them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ CLOSING = b"]}}"
 
 
 def answer(records: list[dict[str, Any]], **data: Any) -> bytes:
-    """A whole answer with these records."""
+    """A complete response with these records."""
     return http({"code": 200, "message": "ok", "data": {"status": True, "data": records, **data}})
 
 
 @lru_cache(maxsize=16)
 def records(start: int, count: int) -> bytes:
-    """Records of a number and a text, as they stand in an answer."""
+    """Records of a number and a string, as they stand in a response."""
     return b",".join(b'{"n": %d, "text": "row %d"}' % (n, n) for n in range(start, start + count))
 
 
 def in_parts(parts: Iterable[bytes], pause: Callable[[int], object] = lambda _number: None) -> Any:
-    """Sends an answer part by part, each after a pause, and closes the connection."""
+    """Sends a response part by part, each after a pause, and closes the connection."""
     parts = list(parts)
 
     def send(connection: Any, _number: int) -> None:
@@ -41,14 +41,14 @@ def in_parts(parts: Iterable[bytes], pause: Callable[[int], object] = lambda _nu
 
 
 def whole(count: int, most: int = 1_000) -> list[bytes]:
-    """The parts of an answer of so many records."""
+    """The parts of a response of so many records."""
     parts = [records(start, min(most, count - start)) for start in range(0, count, most)]
     joined = [part if number == 0 else b"," + part for number, part in enumerate(parts)]
     return [OPENING, *joined, CLOSING]
 
 
 def scan_of(client: Any, attrs: Iterable[str] = ("n", "text"), **options: Any) -> Any:
-    """A scan of an object without rules, for which a raw server may answer anything."""
+    """A scan of an object without rules, for which a raw server may send anything."""
     names = list(attrs)
     return client.scan_items("store", names, da.col(names[0]).equals("x"), item_type_id=7, **options)
 

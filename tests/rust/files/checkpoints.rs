@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use dataaccess::checkpoint::{Checkpoint, Fingerprint};
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 
 use super::folder::{Folder, JOURNAL, LOCK, content, done, entry, fingerprint, names, open, put, tasks, work};
 
@@ -18,7 +18,7 @@ fn refusal(folder: &Path) -> Error {
 }
 
 #[test]
-fn a_run_goes_on_where_it_ended() {
+fn a_run_continues_where_it_ended() {
     let folder = Folder::new();
     let path = folder.file("runs").join("2024q1");
     let mut checkpoint = open(&path, 4).unwrap();
@@ -43,7 +43,7 @@ fn a_run_goes_on_where_it_ended() {
 }
 
 #[test]
-fn mistakes_of_its_user_are_told_as_defects() {
+fn mistakes_of_its_user_are_reported_as_bugs() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
     work(&mut checkpoint, 0);
@@ -75,7 +75,7 @@ fn fields(changed: Option<&str>) -> Fingerprint {
 }
 
 #[test]
-fn another_scan_is_told_by_what_differs_and_never_by_what_names_customers() {
+fn another_scan_is_described_by_what_differs_and_never_by_what_names_customers() {
     let folder = Folder::new();
     let begin = |fields: &Fingerprint| Checkpoint::open(folder.path(), fields, &tasks(1));
     begin(&fields(None)).unwrap();
@@ -83,17 +83,17 @@ fn another_scan_is_told_by_what_differs_and_never_by_what_names_customers() {
     for field in ["host", "item type", "attrs", "schema", "tasks", "filters"] {
         let error = begin(&fields(Some(field))).unwrap_err();
         assert_eq!(error.kind(), Kind::CheckpointMismatch);
-        assert_eq!(error.field("field"), Some(&Field::from(field)));
-        assert_eq!(error.field("path"), Some(&Field::from(folder.path().to_str().unwrap())));
+        assert_eq!(error.details().field.as_deref(), Some(field));
+        assert_eq!(error.details().path.as_deref(), Some(folder.path().to_str().unwrap()));
         assert!(!error.summary().contains("customer") && error.summary().len() < 400, "{}", error.summary());
     }
     let line = begin(&fields(Some("host"))).unwrap_err().summary();
     let expected = "holds another scan: its host was `a` and is now `a!`; name another folder, or delete this one";
     assert!(line.ends_with(expected), "{line}");
     let error = begin(&fields(None).with("limit", "5")).unwrap_err();
-    assert_eq!(error.field("field"), Some(&Field::from("limit")));
+    assert_eq!(error.details().field.as_deref(), Some("limit"));
     let error = begin(&Fingerprint::default().with("host", "a")).unwrap_err();
-    assert_eq!(error.field("field"), Some(&Field::from("item type")));
+    assert_eq!(error.details().field.as_deref(), Some("item type"));
     assert_eq!(names(folder.path()), before);
     assert!(!fs::read_to_string(folder.file(JOURNAL)).unwrap().contains("customer"));
     begin(&fields(None)).unwrap();
@@ -110,7 +110,7 @@ fn a_folder_of_somebody_else_is_left_as_it_is() {
     fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
     open(folder.path(), 3).unwrap();
     let error = refusal(&folder.file(".notes.txt"));
-    assert!(error.kind() == Kind::Checkpoint && error.field("errno").is_some(), "{error:?}");
+    assert!(error.kind() == Kind::Checkpoint && error.details().errno.is_some(), "{error:?}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_would_be_read_as_a_part_is_refused_by_name() {
         if name == "folder" { fs::create_dir(&path) } else { fs::write(&path, "mine") }.unwrap();
         let error = refusal(folder.path());
         assert_eq!(error.kind(), Kind::Checkpoint);
-        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
         fs::rename(&path, folder.file(&format!("_{name}"))).unwrap();
     }
     assert_eq!(done(&open(folder.path(), 3).unwrap()), [1]);
@@ -160,7 +160,7 @@ fn a_part_that_the_journal_does_not_know_is_removed() {
 }
 
 #[test]
-fn a_task_whose_part_is_gone_is_open_again() {
+fn a_task_whose_part_is_missing_is_open_again() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
     checkpoint.freeze(&types()).unwrap();
@@ -178,7 +178,7 @@ fn a_task_whose_part_is_gone_is_open_again() {
 }
 
 #[test]
-fn a_part_that_changed_is_told_with_the_way_out() {
+fn a_part_that_changed_is_reported_with_the_way_out() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 3).unwrap();
     (0..3).for_each(|task| work(&mut checkpoint, task));
@@ -189,7 +189,7 @@ fn a_part_that_changed_is_told_with_the_way_out() {
         fs::write(&path, changed).unwrap();
         let error = refusal(folder.path());
         assert_eq!(error.kind(), Kind::CheckpointCorrupt);
-        assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+        assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
         assert!(error.hint().unwrap().starts_with("delete this file and run again"), "{error:?}");
     }
     fs::remove_file(&path).unwrap();
@@ -206,7 +206,7 @@ fn a_journal_of_a_later_format_is_not_guessed_at() {
     crc.update(json.as_bytes());
     fs::write(folder.file(JOURNAL), format!("{:08x} {json}\n", crc.sum())).unwrap();
     let error = refusal(folder.path());
-    assert_eq!((error.kind(), error.field("line")), (Kind::CheckpointCorrupt, Some(&Field::Integer(1))));
+    assert_eq!((error.kind(), error.details().line), (Kind::CheckpointCorrupt, Some(1)));
     assert!(error.message().ends_with("is of format 3, and this package reads format 2"), "{}", error.message());
 }
 
@@ -231,8 +231,8 @@ fn symbolic_links_are_refused() {
         std::os::unix::fs::symlink(&target, &ours).unwrap();
         let error = refusal(&path);
         assert_eq!(error.kind(), Kind::Checkpoint);
-        let told = format!("`{}` is a symbolic link, which is not followed", ours.display());
-        assert_eq!(error.message(), told);
+        let message = format!("`{}` is a symbolic link, which is not followed", ours.display());
+        assert_eq!(error.message(), message);
         assert_eq!(fs::read(&target).unwrap(), before);
         fs::remove_file(&ours).unwrap();
         if ours != next {
@@ -267,7 +267,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
     let error = refusal(folder);
     assert_eq!(error.kind(), Kind::Checkpoint);
-    assert_eq!(error.field("path"), Some(&Field::from(path.to_str().unwrap())));
+    assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
     assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
     assert_eq!(error.hint(), Some(hint));
 }

@@ -1,4 +1,4 @@
-//! Every byte of a small checkpoint damaged in turn: it is told, or a correct shorter run goes on; never wrong rows.
+//! Every byte of a small checkpoint damaged in turn: it is reported, or a correct shorter run goes on; never wrong rows.
 
 use std::fs;
 use std::path::Path;
@@ -107,7 +107,7 @@ fn every_byte_of_a_part() {
 }
 
 #[test]
-fn a_journal_cut_anywhere_counts_up_to_its_last_whole_line_and_goes_on() {
+fn a_journal_cut_anywhere_counts_up_to_its_last_complete_line() {
     let folder = Folder::new();
     let journal = journal(folder.path());
     for length in 0..=journal.len() {
@@ -127,7 +127,7 @@ fn a_journal_cut_anywhere_counts_up_to_its_last_whole_line_and_goes_on() {
 }
 
 #[test]
-fn lines_that_contradict_each_other_are_told() {
+fn lines_that_contradict_each_other_are_reported() {
     let folder = Folder::new();
     let journal = String::from_utf8(journal(folder.path())).unwrap();
     let lines: Vec<_> = journal.split_inclusive('\n').collect();
@@ -139,19 +139,19 @@ fn lines_that_contradict_each_other_are_told() {
         crc.update(json.as_bytes());
         format!("{:08x} {json}\n", crc.sum())
     };
-    let told = |lines: &[&str], expected: &str| {
+    let is_reported = |lines: &[&str], expected: &str| {
         lay(folder.path(), lines.concat().as_bytes());
         let error = open(folder.path(), TASKS).unwrap_err();
         assert_eq!(error.kind(), Kind::CheckpointCorrupt);
         assert!(error.message().ends_with(expected), "{}", error.message());
     };
-    told(&[settled, second], "has no beginning in line 1");
-    told(&[begin, settled, begin, second], "begins a second time in line 3");
-    told(&[begin, settled, &other(settled, "string", "int64")], "has other columns in line 3");
-    told(&[begin, settled, &other(second, "00002-", "00009-")], "names an unknown task in line 3");
+    is_reported(&[settled, second], "has no beginning in line 1");
+    is_reported(&[begin, settled, begin, second], "begins a second time in line 3");
+    is_reported(&[begin, settled, &other(settled, "string", "int64")], "has other columns in line 3");
+    is_reported(&[begin, settled, &other(second, "00002-", "00009-")], "names an unknown task in line 3");
     let more = other(second, "\"rows\":2", "\"rows\":3");
-    told(&[begin, second, &more, first], "tells otherwise of a task that is done in line 3");
-    told(&[begin, &second.replace("\"rows\":2", "\"rows\":3"), first, third], "is damaged in line 2");
+    is_reported(&[begin, second, &more, first], "tells otherwise of a task that is done in line 3");
+    is_reported(&[begin, &second.replace("\"rows\":2", "\"rows\":3"), first, third], "is damaged in line 2");
     // The same again says nothing new.
     lay(folder.path(), [begin, settled, settled, second, second, first, third, third].concat().as_bytes());
     assert_eq!(opened(folder.path()), Some(3));

@@ -93,7 +93,7 @@ pub fn work(checkpoint: &mut Checkpoint, task: usize) {
     checkpoint.commit(task, entry(task), Some(written)).unwrap();
 }
 
-/// The tasks that are done, in their order. Each must be told as it was kept, and have its part, and nobody else one.
+/// The completed tasks, in order. Each must be reported as it was kept and have its part file; no other task has one.
 pub fn done(checkpoint: &Checkpoint) -> Vec<usize> {
     let mut parts = Vec::new();
     for done in checkpoint.done() {

@@ -1,4 +1,4 @@
-//! A run that is killed again and again: what it has told as done is done, and nothing else is.
+//! A run that is killed repeatedly: exactly the tasks that it has reported as done are done.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
@@ -12,9 +12,9 @@ use super::folder::{Folder, done, open, work};
 const TASKS: usize = 300;
 
 #[test]
-fn a_killed_run_has_done_what_it_told() {
+fn a_killed_run_has_done_what_it_reported() {
     let folder = Folder::new();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for round in 0_u64.. {
         let mut worker =
             child("files::kills::works_until_killed", folder.path(), "").stdout(Stdio::piped()).spawn().unwrap();
@@ -26,23 +26,23 @@ fn a_killed_run_has_done_what_it_told() {
         thread::sleep(Duration::from_millis(20 + 7 * (round % 13)));
         worker.kill().unwrap();
         worker.wait().unwrap();
-        told.extend::<Vec<usize>>(reading.join().unwrap());
+        reported.extend::<Vec<usize>>(reading.join().unwrap());
         let found = done(&open(folder.path(), TASKS).unwrap());
-        // At most the one task at work when the kill came is done and not told.
-        let untold: Vec<_> = found.iter().filter(|task| !told.contains(task)).copied().collect();
-        assert!(untold.len() <= 1 && told.iter().all(|task| found.contains(task)), "{found:?} {told:?}");
-        told.extend(untold);
+        // At most the task at work when the kill came is done and not reported.
+        let unreported: Vec<_> = found.iter().filter(|task| !reported.contains(task)).copied().collect();
+        assert!(unreported.len() <= 1 && reported.iter().all(|task| found.contains(task)), "{found:?} {reported:?}");
+        reported.extend(unreported);
         if found.len() == TASKS {
             assert!(round > 3, "nothing was killed");
             break;
         }
     }
-    told.sort_unstable();
-    assert_eq!(told, (0..TASKS).collect::<Vec<_>>());
+    reported.sort_unstable();
+    assert_eq!(reported, (0..TASKS).collect::<Vec<_>>());
 }
 
 #[test]
-#[ignore = "run by a_killed_run_has_done_what_it_told"]
+#[ignore = "run by a_killed_run_has_done_what_it_reported"]
 fn works_until_killed() {
     let mut checkpoint = open(&folder(), TASKS).unwrap();
     // The harness has begun a line.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use dataaccess::checkpoint::TaskRecord;
-use dataaccess::error::{Error, Field, Kind};
+use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, Csv, Writer};
 use serde_json::Value;
 
@@ -14,18 +14,22 @@ use super::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
 
 fn is_locked_by(error: &Error, owner: u32) {
     assert_eq!(error.kind(), Kind::CheckpointLocked);
-    assert_eq!(error.field("pid"), Some(&Field::Integer(owner.into())));
+    assert_eq!(error.details().pid, Some(owner));
     assert!(error.message().ends_with(&format!("is in use by process {owner}")), "{}", error.message());
 }
 
 fn succeeds(mut command: Command) {
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
-fn a_second_run_is_told_who_is_at_work() {
+fn a_second_run_learns_who_is_at_work() {
     let folder = Folder::new();
     let mut checkpoint = open(folder.path(), 2).unwrap();
     let file = checkpoint.part(0).unwrap();
@@ -39,13 +43,13 @@ fn a_second_run_is_told_who_is_at_work() {
 }
 
 #[test]
-#[ignore = "run by a_second_run_is_told_who_is_at_work"]
+#[ignore = "run by a_second_run_learns_who_is_at_work"]
 fn finds_it_locked() {
     is_locked_by(&open(&folder(), 2).unwrap_err(), std::os::unix::process::parent_id());
 }
 
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_nothing() {
     // 64 blocks of 512 bytes; a process that does not ignore the signal would be ended.
     let folder = Folder::new();
     succeeds(child("files::locks::fills_the_disk", folder.path(), "trap '' XFSZ; ulimit -f 64; export FULL=27"));
@@ -63,11 +67,11 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "run by a_full_disk_is_told_and_leaves_nothing"]
+#[ignore = "run by a_full_disk_is_reported_and_leaves_nothing"]
 fn fills_the_disk() {
-    let errno: i64 = std::env::var("FULL").unwrap().parse().unwrap();
+    let errno: i32 = std::env::var("FULL").unwrap().parse().unwrap();
     let is_full = |error: &Error, kind: Kind| {
-        assert_eq!((error.kind(), error.field("errno")), (kind, Some(&Field::Integer(errno))), "{error:?}");
+        assert_eq!((error.kind(), error.details().errno), (kind, Some(errno)), "{error:?}");
         let remedy = error.hint().unwrap();
         assert!(remedy.starts_with("free some space and") || remedy.starts_with("allow larger files"), "{remedy}");
     };
@@ -85,7 +89,7 @@ fn fills_the_disk() {
     let mut file = checkpoint.part(1).unwrap();
     file.write_all(b"abc").unwrap();
     assert_eq!(file.finish().unwrap().bytes, 3);
-    // A line that does not fit: the task is not done, and the next line stands where it should.
+    // A line that does not fit: the task is not done, and the next line is where it should be.
     let long = TaskRecord { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
     is_full(&checkpoint.commit(2, long, None).unwrap_err(), Kind::Checkpoint);
     work(&mut checkpoint, 1);

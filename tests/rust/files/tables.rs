@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use super::folder::Folder;
 
-/// A row of each type: text, integer, number, truth, time.
+/// A row of each type: string, integer, number, bool, time.
 type Row = (Option<String>, Option<i64>, Option<f64>, Option<bool>, Option<i64>);
 
 fn schema() -> SchemaRef {

@@ -36,7 +36,7 @@ fn found(service: &Service, operator: &str, time: &str) -> Vec<String> {
 }
 
 #[test]
-fn any_instant_of_a_day_stands_for_the_whole_day() {
+fn any_instant_of_a_day_means_the_whole_day() {
     let service = service("UTC");
     for time in ["2024-02-29T00:00:00Z", "2024-02-29T12:34:56.789Z", "2024-02-29T23:59:59.999Z"] {
         assert_eq!(found(&service, "equals", time), ["1", "2", "3", "4"], "{time}");

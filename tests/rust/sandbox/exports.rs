@@ -14,7 +14,7 @@ use super::wire::{DOWNLOAD, Service};
 /// 2024-03-01 00:00:00 UTC.
 const START: Duration = Duration::from_secs(1_709_251_200);
 
-/// A demo service whose clock stands still until it is moved.
+/// A demo service whose clock moves only when the test moves it.
 fn service(switches: Switches) -> (Service, Arc<AtomicU64>) {
     let millis = Arc::new(AtomicU64::new(0));
     let clock = {
@@ -37,7 +37,7 @@ fn running(start: &str) -> Value {
 }
 
 #[test]
-fn an_answer_is_the_documents_to_the_letter() {
+fn a_response_is_the_specifications_to_the_letter() {
     let (service, _) = service(Switches::default());
     let reply = service.post(DOWNLOAD, &json!({"scope": "download", "exportId": demo::EXPORT_RUNNING}));
     let expected = concat!(
@@ -130,7 +130,7 @@ fn an_export_takes_a_free_id_or_the_place_of_the_one_it_names() {
 }
 
 #[test]
-fn an_export_may_last_for_ever_or_have_nothing_in_it() {
+fn an_export_may_last_forever_or_have_nothing_in_it() {
     let (service, _) = service(Switches::default());
     let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true };
     for (plan, total) in [

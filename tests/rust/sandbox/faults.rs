@@ -1,4 +1,4 @@
-//! Faults as a raw reader of the socket sees them: to the byte, and by the way the connection ends.
+//! Faults as a raw socket sees them: every byte, and how the connection ends.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
 
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// What came of an answer, and how it ended: properly, by a reset, or not at all.
+/// The bytes of a response, and how it ended: properly, by a reset, or not at all.
 #[derive(Debug)]
 struct Taken {
     bytes: Vec<u8>,
@@ -75,7 +75,7 @@ fn whole(service: &Service) -> Vec<u8> {
 }
 
 #[test]
-fn a_reset_or_a_cut_before_the_answer_sends_nothing() {
+fn a_reset_or_a_cut_before_the_response_sends_nothing() {
     let service = Service::demo();
     let reset = fault(&service, FaultKind::Reset { after_bytes: None });
     let taken = take(send(&service));
@@ -88,7 +88,7 @@ fn a_reset_or_a_cut_before_the_answer_sends_nothing() {
 }
 
 #[test]
-fn a_reset_or_a_cut_sends_so_many_bytes_of_the_body_and_promises_all() {
+fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
     let service = Service::demo();
     let whole = whole(&service);
     for after in [0, 1, 17, 5_000, whole.len() - 1] {
@@ -106,7 +106,7 @@ fn a_reset_or_a_cut_sends_so_many_bytes_of_the_body_and_promises_all() {
 }
 
 #[test]
-fn an_answer_that_is_no_longer_passes_whole() {
+fn a_response_that_is_no_longer_passes_unchanged() {
     let service = Service::demo();
     let whole = whole(&service);
     for kind in [
@@ -123,7 +123,7 @@ fn an_answer_that_is_no_longer_passes_whole() {
 }
 
 #[test]
-fn a_stall_is_silent_until_the_fault_ends_and_then_goes_on() {
+fn a_stall_is_silent_until_the_fault_ends_and_then_continues() {
     let service = Service::demo();
     let whole = whole(&service);
     for after_bytes in [None, Some(0), Some(1_000)] {
@@ -158,7 +158,7 @@ fn a_stall_ends_with_its_client_and_holds_up_no_stop() {
 }
 
 #[test]
-fn a_drip_comes_in_pieces_with_pauses_and_is_whole() {
+fn a_drip_arrives_in_pieces_with_pauses_and_is_complete() {
     let service = Service::demo();
     let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
     let _drip = fault(&service, FaultKind::Drip { chunk_bytes: 50, pause: PAUSE });
@@ -190,7 +190,7 @@ fn a_drip_comes_in_pieces_with_pauses_and_is_whole() {
 }
 
 #[test]
-fn a_delay_comes_before_the_answer_and_ends_with_the_fault() {
+fn a_delay_comes_before_the_response_and_ends_with_the_fault() {
     let service = Service::demo();
     let delay = fault(&service, FaultKind::Delay(PAUSE * 5));
     let started = Instant::now();
@@ -258,7 +258,7 @@ fn a_fault_is_for_its_path_and_its_turn() {
 }
 
 #[test]
-fn faults_count_rightly_when_many_threads_meet_them() {
+fn faults_count_correctly_with_many_threads() {
     let service = Service::demo();
     let fault = fault(&service, FaultKind::Status { status: 500, retry_after: None, body: None });
     let limited = {
@@ -275,7 +275,7 @@ fn faults_count_rightly_when_many_threads_meet_them() {
 }
 
 #[test]
-fn a_fault_that_cannot_be_is_refused_and_none_begins_after_the_stop() {
+fn a_fault_that_is_invalid_is_refused_and_none_begins_after_the_stop() {
     let service = Service::demo();
     let error = service.sandbox.inject(Fault::new(FaultKind::LateCode(1)).on("search")).unwrap_err();
     assert_eq!((error.kind(), error.message()), (Kind::Config, "fault: path `search` does not begin with /"));

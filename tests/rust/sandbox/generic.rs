@@ -59,7 +59,7 @@ fn a_record_needs_one_group_and_all_its_conditions() {
 }
 
 #[test]
-fn numbers_are_compared_as_numbers_and_texts_as_texts() {
+fn numbers_are_compared_as_numbers_and_strings_as_strings() {
     let service = orders();
     let by_id = |value: Value| found(&service, &[vec![condition("order_id", "number", "matches", &json!([value]))]]);
     assert_eq!(by_id(json!(BIG)), [BIG]);
@@ -120,7 +120,7 @@ fn rows_that_do_not_fit_are_refused_and_none_is_loaded() {
     let load = |rows: Vec<Vec<Cell>>| service.sandbox.load("customer", rows).unwrap_err().message().to_owned();
     let good = || vec!["1".into(), "n".into()];
     assert!(load(vec![good(), vec!["2".into()]]).contains("row 1: 1 cells for 2 attributes"));
-    assert!(load(vec![good(), vec![2.into(), "n".into()]]).contains("`customer_id`: 2 is a number, not a text"));
+    assert!(load(vec![good(), vec![2.into(), "n".into()]]).contains("`customer_id`: 2 is a number, not a string"));
     assert!(load(vec![good(), good()]).contains("row 1: its identifier `1` is taken"));
     assert!(load(vec![good(), vec![Cell::Null, "n".into()]]).contains("row 1: the identifying attribute is null"));
     assert_eq!(service.records(&customers(&[vec![]])), Vec::<Value>::new());

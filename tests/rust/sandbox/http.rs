@@ -121,7 +121,7 @@ fn a_head_that_is_none_gets_an_envelope_too() {
     }
 }
 
-/// The answer on a connection that is closed after it.
+/// The response on a connection that is closed after it.
 fn read_reply(mut stream: TcpStream) -> Reply {
     let mut said = String::new();
     stream.read_to_string(&mut said).expect("an answer up to its end");

@@ -72,7 +72,7 @@ fn stopping_is_quick_while_clients_hold_sockets_and_closes_the_port() {
     service.sandbox.stop();
     for mut stream in [idle, kept, half_a_head, half_a_body] {
         let mut rest = Vec::new();
-        // A cut connection ends or is reset; either way nobody waits any longer.
+        // A cut connection ends or is reset; either way no one waits any longer.
         let _ = stream.read_to_end(&mut rest);
         assert_eq!(rest, b"");
     }
@@ -101,7 +101,7 @@ fn dropping_stops_without_keeping_anyone_waiting() {
 }
 
 #[test]
-fn a_port_can_be_chosen_and_one_that_is_taken_is_told() {
+fn a_port_can_be_chosen_and_one_that_is_taken_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = Sandbox::start(Options { port, ..Options::default() }).unwrap_err();
@@ -113,7 +113,7 @@ fn a_port_can_be_chosen_and_one_that_is_taken_is_told() {
 }
 
 #[test]
-fn a_panic_is_an_answer_and_the_service_lives() {
+fn a_panic_is_a_response_and_the_service_continues() {
     let broken = Arc::new(AtomicBool::new(false));
     let clock = {
         let broken = Arc::clone(&broken);
@@ -126,7 +126,7 @@ fn a_panic_is_an_answer_and_the_service_lives() {
     let body = json!({"scope": "download", "exportId": 5_637_051});
     broken.store(true, Ordering::SeqCst);
     for _ in 0..10 {
-        service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to answer");
+        service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to respond");
     }
     broken.store(false, Ordering::SeqCst);
     assert_eq!(service.post(DOWNLOAD, &body).status, 200);

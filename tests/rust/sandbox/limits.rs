@@ -27,7 +27,7 @@ fn until_closed(stream: &mut TcpStream) -> (Duration, String) {
 
 #[test]
 fn sockets_that_drip_do_not_keep_a_good_client_out() {
-    // Twice as many as there is room for, none of which ever ends a request.
+    // Twice the limit, none of which ever completes a request.
     let service = service(Limits { connections: 16, ..Limits::default() });
     let mut slow: Vec<TcpStream> = (0..32).map(|_| service.connect()).collect();
     for (number, stream) in slow.iter_mut().enumerate() {
@@ -49,7 +49,7 @@ fn sockets_that_drip_do_not_keep_a_good_client_out() {
 }
 
 #[test]
-fn who_is_owed_an_answer_is_not_dropped_for_another() {
+fn a_connection_that_awaits_a_response_is_not_replaced() {
     let service = service(Limits { connections: 2, ..Limits::default() });
     let delay = service.sandbox.inject(Fault::new(FaultKind::Delay(SHORT * 2)).times(2)).unwrap();
     std::thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn a_kept_connection_may_be_silent_for_longer_than_a_head_may_take() {
 }
 
 #[test]
-fn a_body_has_its_time_and_is_told() {
+fn a_body_has_its_time_and_is_reported() {
     let service = service(Limits { body: SHORT, ..Limits::default() });
     let mut stream = service.connect();
     write!(stream, "POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{{").unwrap();
@@ -114,7 +114,7 @@ fn a_body_has_its_time_and_is_told() {
 }
 
 #[test]
-fn an_answer_that_does_not_begin_in_time_is_given_up() {
+fn a_response_that_does_not_begin_in_time_is_given_up() {
     use dataaccess::sandbox::Clock;
     let clock = Clock::new(|| {
         if std::thread::current().name() == Some("dataaccess-sandbox-search") {
@@ -125,12 +125,12 @@ fn an_answer_that_does_not_begin_in_time_is_given_up() {
     let limits = Limits { answer: SHORT, ..Limits::default() };
     let service = Service::start(Options { limits, clock, ..Options::demo() });
     let reply = service.post(SEARCH, &customers(&[vec![]]));
-    reply.refuses(503, "did not answer within 0.3 seconds");
+    reply.refuses(503, "sent no response within 0.3 seconds");
     assert_eq!(reply.header("retry-after"), Some("1"));
 }
 
 #[test]
-fn a_latency_that_was_asked_for_is_no_part_of_the_time_an_answer_may_take() {
+fn configured_latency_does_not_count_towards_the_response_limit() {
     let limits = Limits { answer: SHORT, ..Limits::default() };
     let switches = Switches { latency: SHORT * 2, ..Switches::default() };
     let service = Service::start(Options { limits, switches, ..Options::demo() });
@@ -140,7 +140,7 @@ fn a_latency_that_was_asked_for_is_no_part_of_the_time_an_answer_may_take() {
 }
 
 #[test]
-fn a_slow_reader_keeps_its_answer_however_long_it_takes() {
+fn a_slow_reader_keeps_its_response_however_long_it_takes() {
     let limits = Limits { head: SHORT, keep_alive: SHORT, ..Limits::default() };
     let service = service(limits);
     let (searches, expected) = many_searches(&service);
@@ -164,7 +164,7 @@ fn what_comes_after_a_refusal_is_read_for_a_while_and_no_longer() {
     assert!(started.elapsed() > SHORT / 2, "{:?}", started.elapsed());
 }
 
-/// A search whose answer is asked for so often that no buffer of the system holds all of it.
+/// A search whose response is asked for so often that no buffer of the system holds all of it.
 fn many_searches(service: &Service) -> (String, usize) {
     let body = codes(&json!(["id", "name"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]);
     let request = format!(
@@ -177,7 +177,7 @@ fn many_searches(service: &Service) -> (String, usize) {
 }
 
 #[test]
-fn who_takes_nothing_of_an_answer_gives_way_to_one_who_comes() {
+fn a_client_that_reads_nothing_of_its_response_is_replaced() {
     let service = service(Limits { connections: 4, stall: SHORT, ..Limits::default() });
     let (searches, expected) = many_searches(&service);
     let mut idle: Vec<TcpStream> = (0..4).map(|_| service.connect()).collect();
@@ -224,7 +224,7 @@ fn a_member_that_comes_twice_is_refused() {
         ("\"AND\":", "\"AND\":[],\"AND\":", "AND"),
     ] {
         let reply = service.post_as(&bearer, SEARCH, &body.replace(once, twice));
-        reply.refuses(400, &format!("the body: member `{name}` comes twice at line 1 column"));
+        reply.refuses(400, &format!("the body: member `{name}` occurs twice at line 1 column"));
     }
 }
 

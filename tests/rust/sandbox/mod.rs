@@ -1,6 +1,6 @@
-//! The embedded service over real sockets: shapes, rules, access, exports, lifetime.
+//! The sandbox over real sockets: response formats, rules, access, exports, lifetime.
 //!
-//! Requests are written by hand, so that the service is held against the document and not against our client.
+//! Requests are written by hand, so that the sandbox is compared with the specification and not with our client.
 
 mod access;
 mod days;
@@ -12,8 +12,8 @@ mod http;
 mod lifetime;
 mod limits;
 mod promotion_codes;
-mod received;
 mod remote;
+mod request_log;
 mod rules;
 mod switches;
 mod wire;

@@ -7,7 +7,7 @@ use super::wire::{SEARCH, Service, allocated_time, codes, matches};
 const ALL: &str = "2023-12-31T00:00:00Z";
 
 #[test]
-fn an_answer_is_the_documents_to_the_letter() {
+fn a_response_is_the_specifications_to_the_letter() {
     let service = Service::demo();
     let body = codes(&json!(["id", "allocated_time"]), &[allocated_time("equals", "2024-01-01T12:00:00Z")]);
     let reply = service.post(SEARCH, &body);
@@ -19,7 +19,7 @@ fn an_answer_is_the_documents_to_the_letter() {
 }
 
 #[test]
-fn an_empty_answer_is_an_empty_array() {
+fn an_empty_response_is_an_empty_array() {
     let body = codes(&json!(["id"]), &[allocated_time("before_date", "2000-01-01T00:00:00Z")]);
     assert_eq!(
         Service::demo().post(SEARCH, &body).body,
@@ -66,7 +66,7 @@ fn all_four_conditions_hold_together() {
 }
 
 #[test]
-fn an_audience_type_without_audiences_answers_with_nothing() {
+fn an_audience_type_without_audiences_returns_nothing() {
     let conditions = [matches("audience_type", "number", &json!([-1003])), allocated_time("after_date", ALL)];
     assert_eq!(Service::demo().records(&codes(&json!(["id"]), &conditions)), Vec::<Value>::new());
 }

@@ -31,7 +31,7 @@ fn refusal(access: Access) -> String {
 }
 
 #[test]
-fn others_are_kept_out_unless_allowed_with_a_token_of_ones_own() {
+fn remote_access_needs_permission_and_a_given_token() {
     let closed = Access { allow_remote: false, ..remote(Some(TOKEN)) };
     assert_eq!(refusal(closed.clone()), "host: 0.0.0.0 can be reached by other machines");
     let public = Access { address: Ipv4Addr::new(192, 0, 2, 1).into(), ..closed.clone() };

@@ -63,7 +63,7 @@ fn every_member_is_required() {
 }
 
 #[test]
-fn members_that_nobody_reads_are_refused() {
+fn unknown_members_are_refused() {
     let mut body = good_codes();
     body["limit"] = json!(10);
     SERVICE.post(SEARCH, &body).refuses(400, "the body: `limit` is not known here");
@@ -81,10 +81,10 @@ fn members_that_nobody_reads_are_refused() {
 #[test]
 fn members_have_their_types() {
     let body = good_codes;
-    refused(body(), SEARCH, "/itemTypeId", json!("-100"), "itemTypeId: \"-100\" is not a whole number");
-    refused(body(), SEARCH, "/itemTypeName", json!(null), "itemTypeName: null is not a text");
+    refused(body(), SEARCH, "/itemTypeId", json!("-100"), "itemTypeId: \"-100\" is not an integer");
+    refused(body(), SEARCH, "/itemTypeName", json!(null), "itemTypeName: null is not a string");
     refused(body(), SEARCH, "/attrs", json!({"id": 1}), "attrs: {\"id\":1} is not an array");
-    refused(body(), SEARCH, "/attrs", json!(["id", 5]), "attrs[1]: 5 is not a text");
+    refused(body(), SEARCH, "/attrs", json!(["id", 5]), "attrs[1]: 5 is not a string");
     refused(body(), SEARCH, "/filters", json!([]), "filters: [] is not an object");
     refused(body(), SEARCH, "/filters/OR", json!({}), "filters.OR: {} is not an array");
     refused(body(), SEARCH, "/filters/OR/0", json!([]), "filters.OR[0]: [] is not an object");
@@ -95,7 +95,7 @@ fn members_have_their_types() {
     refused(body(), SEARCH, &format!("{AND}/1/value"), json!([17]), "AND[1].value[0]: 17 is not a string");
     refused(body(), SEARCH, &format!("{AND}/2/value"), json!([3, "4"]), "AND[2].value[1]: \"4\" is not a number");
     for bad in [json!([1_704_067_200_000_i64]), json!("2024-01-01"), json!(0.5), json!(null)] {
-        refused(body(), SEARCH, &format!("{AND}/3/value"), bad, "is not a bare whole number");
+        refused(body(), SEARCH, &format!("{AND}/3/value"), bad, "is not a bare integer");
     }
     // JSON has one kind of number: a whole one may be written with a point.
     let mut pointed = body();
@@ -265,11 +265,11 @@ fn a_search_of_ten_thousand_conditions_is_too_long() {
 }
 
 #[test]
-fn a_download_names_its_scope_and_a_whole_number() {
+fn a_download_names_its_scope_and_an_integer() {
     let body = json!({"scope": "download", "exportId": 5_637_051});
     refused(body.clone(), DOWNLOAD, "/scope", json!("item"), "scope: \"item\" is not `download`");
-    refused(body.clone(), DOWNLOAD, "/exportId", json!("5637051"), "exportId: \"5637051\" is not a whole number");
-    refused(body, DOWNLOAD, "/exportId", json!(1.5), "exportId: 1.5 is not a whole number");
+    refused(body.clone(), DOWNLOAD, "/exportId", json!("5637051"), "exportId: \"5637051\" is not an integer");
+    refused(body, DOWNLOAD, "/exportId", json!(1.5), "exportId: 1.5 is not an integer");
 }
 
 #[test]

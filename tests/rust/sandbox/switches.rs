@@ -1,4 +1,4 @@
-//! The switches that change the shape of an answer.
+//! The switches that change the format of a response.
 
 use dataaccess::error::Kind;
 use dataaccess::sandbox::switches::{EmptyShape, KeyOrder, Switches};
@@ -12,7 +12,7 @@ fn service(switches: Switches) -> Service {
 }
 
 #[test]
-fn an_empty_answer_has_the_shape_of_the_switch() {
+fn an_empty_response_has_the_shape_of_the_switch() {
     let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
     for (empty_shape, data) in [
         (EmptyShape::Array, r#"{"status":true,"data":[]}"#),

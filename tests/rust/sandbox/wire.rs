@@ -78,14 +78,14 @@ impl Service {
         reply.json()["data"]["data"].as_array().expect("an array").clone()
     }
 
-    /// The texts of one attribute of the records that a search finds.
+    /// The strings of one attribute of the records that a search finds.
     pub fn texts(&self, body: &Value, attribute: &str) -> Vec<String> {
         self.records(body).iter().map(|record| record[attribute].as_str().expect("a text").to_owned()).collect()
     }
 }
 
 impl Reply {
-    /// Reads one answer.
+    /// Reads one response.
     pub fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
         let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
@@ -107,7 +107,7 @@ impl Reply {
         serde_json::from_str(&self.body).expect("JSON")
     }
 
-    /// The whole answer but its date, which tells the time and nothing else.
+    /// The whole response without its `Date`.
     pub fn undated(&self) -> (String, &str) {
         let lines = self.head.lines().filter(|line| !line.to_ascii_lowercase().starts_with("date: "));
         (lines.collect::<Vec<_>>().join("\r\n"), &self.body)
@@ -131,7 +131,7 @@ pub fn millis(time: &str) -> i64 {
     time.parse::<jiff::Timestamp>().expect("a time").as_millisecond()
 }
 
-/// `allocated_time` as the document writes it.
+/// `allocated_time` as the specification writes it.
 pub fn allocated_time(operator: &str, time: &str) -> Value {
     json!({"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": operator,
            "value": millis(time), "time_unit": "DAY"})

@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client for tests of the embedded service: what was sent and received, byte for byte.
+//! A plain HTTP/1.1 client for tests of the sandbox: what was sent and received, byte for byte.
 //!
 //! It shares nothing with the package's own client.
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 pub const SEARCH: &str = "/access/api/item/search";
 pub const DOWNLOAD: &str = "/access/api/segment/download";
 
-/// An answer with its body as it came, without the framing.
+/// A response with its body as it came, without the framing.
 pub struct Reply {
     pub status: u16,
     pub head: String,
@@ -65,7 +65,7 @@ pub fn send(sandbox: &Sandbox, path: &str, headers: &str, body: &str) -> TcpStre
     stream
 }
 
-/// The rest of an answer, all of it.
+/// The rest of a response, all of it.
 pub fn receive(mut stream: TcpStream) -> Reply {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
@@ -114,7 +114,7 @@ pub fn allocated(operator: &str, time: &str) -> Value {
            "value": milliseconds(time), "time_unit": "DAY"})
 }
 
-/// A condition of a promotion code search on texts or numbers.
+/// A condition of a promotion code search on strings or numbers.
 pub fn code_condition(column: &str, data_type: &str, value: Value) -> Value {
     json!({"type": 2, "column": column, "data_type": data_type, "operator": "matches", "value": value, "extendValue": []})
 }

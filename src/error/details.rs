@@ -1,0 +1,97 @@
+//! What an error carries besides its text: the attributes of the exception classes.
+
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+/// The part of a call that ran out of time or failed to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Resolving the host name.
+    Dns,
+    /// Opening the connection.
+    Tcp,
+    /// Opening a tunnel through the proxy.
+    Proxy,
+    /// The TLS handshake.
+    Tls,
+    /// All of connecting.
+    Connect,
+    /// Waiting for the response headers.
+    Headers,
+    /// Waiting for more of the body.
+    Body,
+    /// Receiving the body too slowly.
+    Stall,
+    /// The whole call.
+    Deadline,
+    /// Waiting for the token callable.
+    Token,
+}
+
+/// The details of an error. Which of them are set depends on its kind; a member is named like the attribute of the
+/// exception class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Details {
+    /// What timed out or failed to connect.
+    pub phase: Option<Phase>,
+    /// Why a TLS handshake failed, in a word or two.
+    pub reason: Option<&'static str>,
+    /// HTTP status.
+    pub status: Option<u16>,
+    /// `code` of the envelope.
+    pub code: Option<i64>,
+    /// `message` of the envelope.
+    pub api_message: Option<String>,
+    /// The beginning of the body.
+    pub body_excerpt: Option<String>,
+    /// The wait that the service asks for.
+    #[serde(serialize_with = "as_seconds")]
+    pub retry_after: Option<Duration>,
+    /// Host that a redirect names.
+    pub location_host: Option<String>,
+    /// `Content-Type` of the response.
+    pub content_type: Option<String>,
+    /// Bytes of the body that arrived.
+    pub received: Option<u64>,
+    /// Byte of the body where the problem is.
+    pub offset: Option<u64>,
+    /// Member of the envelope, or part of a checkpoint's fingerprint.
+    pub field: Option<String>,
+    /// Number of the record, from 0.
+    pub row: Option<u64>,
+    /// Attribute of the record.
+    pub column: Option<String>,
+    /// Value of the attribute, shortened: customer data.
+    pub value: Option<String>,
+    /// What exceeds its limit.
+    pub what: Option<&'static str>,
+    /// The limit that was exceeded.
+    pub limit: Option<u64>,
+    /// Rows delivered before a stream was interrupted.
+    pub rows_yielded: Option<u64>,
+    /// Error number of the operating system.
+    pub errno: Option<i32>,
+    /// File or folder.
+    pub path: Option<String>,
+    /// Line of the journal, from 1.
+    pub line: Option<usize>,
+    /// Process that holds the lock.
+    pub pid: Option<u32>,
+    /// Whether only the retry budget kept the request from being retried.
+    pub quota_exhausted: bool,
+}
+
+impl Details {
+    /// The texts that may quote a response, and with it a token that the service repeated.
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { api_message, body_excerpt, location_host, content_type, field, column, value, path, .. } = self;
+        [api_message, body_excerpt, location_host, content_type, field, column, value, path].into_iter().flatten()
+    }
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+fn as_seconds<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    duration.map(|duration| duration.as_secs_f64()).serialize(serializer)
+}

@@ -1,0 +1,58 @@
+"""Every Python block of every page runs as it is shown, each in a namespace of its own."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.pages import README, ROOT, blocks
+from sybil.example import Example
+
+pytest_plugins = ["pytester"]
+
+# The kind of a block, by the first of these strings that it contains.
+KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests"}
+
+
+def blocks_of(kind: str) -> list[Any]:
+    """Return the blocks that are tests for pytest or a plain script; tests/airflow runs the DAGs."""
+    found = [
+        pytest.param(block, id=name)
+        for name, block in blocks()
+        if next((kind for text, kind in KINDS.items() if text in block.parsed), "script") == kind
+    ]
+    assert found
+    return found
+
+
+def test_all_pages_are_read() -> None:
+    pages = {name.partition(":")[0] for name, _ in blocks()}
+    assert pages >= {str(README.relative_to(ROOT)), "docs/scans.md", "docs/errors.md", "docs/service.md"}
+
+
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("block", blocks_of("script"))
+def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    block.namespace.clear()
+    level = logging.getLogger("dataaccess").level
+
+    try:
+        block.evaluate()
+    finally:
+        logging.getLogger("dataaccess").setLevel(level)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", blocks_of("tests"))
+def test_block_of_tests_passes(block: Example, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")
+    pytester.makepyfile(block.parsed)
+
+    # This plugin takes longer than the tests.
+    outcomes = pytester.runpytest_subprocess("-p", "no:schemathesis", timeout=50).parseoutcomes()
+
+    assert outcomes == {"passed": block.parsed.count("\ndef test_")}

@@ -1,0 +1,112 @@
+"""Links lead somewhere, the README stays short, and the tables of the pages are those of the code."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.pages import PAGES, README, ROOT, anchors, table, without_blocks
+
+import dataaccess as da
+from dataaccess import _native, errors
+
+# Files whose comments and messages name a page, as `docs/service.md#envelope`.
+SOURCES = [
+    path
+    for folder, ending in [("src", "*.rs"), ("python", "*.py"), ("tests", "*.py"), ("tests", "*.rs")]
+    for path in sorted((ROOT / folder).rglob(ending))
+]
+
+
+def is_there(target: str, folder: Path, page: Path | None = None) -> bool:
+    """Whether a relative link leads to a file, and to a heading of it if it names one."""
+    name, _, anchor = target.partition("#")
+    path = folder / name if name else page
+    return path is not None and path.exists() and (not anchor or anchor in anchors(path))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_to_a_file_or_heading(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))
+    broken = [link for link in links if "://" not in link and not is_there(link, page.parent, page)]
+    assert broken == []
+
+
+def test_every_page_that_the_code_names_is_there() -> None:
+    named = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in SOURCES
+        for name in re.findall(r"docs/[\w/-]+\.md(?:#[\w-]+)?", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    links = re.findall(r"\]\((docs/[\w-]+\.md)", README.read_text(encoding="utf-8"))
+    assert set(links) == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
+    for block in re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        assert len([line for line in block.splitlines() if line]) <= 8, block
+
+
+CONFIGURATION = ROOT / "docs" / "configuration.md"
+
+
+def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
+    sizes = {8 * 2**30: "8 GiB", 64 * 2**20: "64 MiB"}
+    parameters = list(inspect.signature(da.Client).parameters.values())
+    expected = [[f"`{one.name}`", sizes.get(one.default, shown(one.default))] for one in parameters]
+    assert [row[:2] for row in table(CONFIGURATION, "## Client arguments")] == expected
+
+
+def shown(default: Any) -> str:
+    """A default as the table writes it."""
+    return f'`"{default}"`' if isinstance(default, str) else str(default)
+
+
+def test_every_environment_variable_is_documented() -> None:
+    rows = table(CONFIGURATION, "## Environment variables")
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == list(_native.ENVIRONMENT)
+
+
+ERRORS = ROOT / "docs" / "errors.md"
+
+
+def test_the_tree_of_errors_is_that_of_the_code() -> None:
+    tree = ERRORS.read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    parents: list[str] = []
+    drawn: dict[str, tuple[set[str], list[str]]] = {}
+    for line in tree.splitlines():
+        indent, name, builtin, rest = re.fullmatch(r"([│├└─ ]*)(\w+)(?: \((\w+)\))? *(.*)", line).groups()  # type: ignore[union-attr]
+        del parents[len(indent) // 3 :]
+        own = re.findall(r"\w+", re.sub(r":.*", "", rest))
+        drawn[name] = ({*parents[-1:], *([builtin] if builtin else [])} or {"Exception"}, own)
+        parents.append(name)
+
+    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, da.DataAccessError)]
+    expected = {
+        each.__name__: (
+            {base.__name__ for base in each.__bases__},
+            [name for name in inspect.get_annotations(each) if not name.startswith("_")],
+        )
+        for each in classes
+    }
+    assert drawn == expected
+
+
+def test_every_warning_is_documented() -> None:
+    reported = {row[0].strip("`") for row in table(ERRORS, "## Warnings")}
+    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, UserWarning)]
+    assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
+
+
+def test_every_module_of_the_core_is_in_the_architecture() -> None:
+    reported = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
+    assert sorted(reported) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})

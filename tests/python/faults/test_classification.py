@@ -1,0 +1,301 @@
+"""Which responses are results, which are failures, and which of them are retried."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from support.compressed import packed
+from support.raw_server import ANSWER, EXPORT, Close, RawServer, always, http, serving
+
+import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+REFUSAL = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
+
+# H26: the class of each status that is not 200. Others are classified by their hundred.
+BY_HUNDRED: dict[int, type[da.DataAccessError]] = {
+    2: da.ApiError,
+    3: da.RedirectRefusedError,
+    4: da.RequestRejectedError,
+    5: da.ServerError,
+}
+NAMED: dict[int, type[da.DataAccessError]] = {
+    204: da.TruncatedResponseError,
+    401: da.PermissionDeniedError,
+    408: da.ServerError,
+    429: da.ThrottledError,
+    503: da.ThrottledError,
+}
+ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504}
+# Those that slow a client down come last.
+STATUSES = [*sorted(set(range(201, 600)) - {429, 503}), 429, 503]
+
+
+def search(client: Any) -> Any:
+    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+
+def stream(client: Any) -> Any:
+    return list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
+
+
+def collect(client: Any) -> Any:
+    return client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
+
+
+def download(client: Any) -> Any:
+    return client.download_segment(5637051)
+
+
+WAYS: list[Callable[[Any], Any]] = [search, stream, collect, download]
+
+
+class Statuses:
+    """Responses every request with one status and body, each on a connection of its own."""
+
+    status = 200
+    body = b""
+
+    def __call__(self, connection: Any, _number: int) -> None:
+        # What has no body by its status must not send one.
+        body = b"" if self.status in {204, 205, 304} else self.body
+        connection.sendall(http(body, f"{self.status} Told", headers=("Connection: close", "Retry-After: 0")))
+        raise Close
+
+
+def raised_by(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
+    with pytest.raises(da.DataAccessError) as caught:
+        ask(client)
+    return caught.value
+
+
+@pytest.mark.slow
+def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None:
+    statuses = Statuses()
+    statuses.body = b"<html>of something on the way"
+    with serving(statuses) as server:
+        client = connect(server.base_url, retries=1)
+        for status in STATUSES:
+            statuses.status = status
+            before = len(server.requests)
+            error = raised_by(WAYS[status % len(WAYS)], client)
+            assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
+            sent = len(server.requests) - before
+            assert sent == error.attempts == (2 if status in ASKED_AGAIN else 1), (status, repr(error))
+            if status != 204:
+                assert error.status == status  # type: ignore[attr-defined]
+                assert f"HTTP {status}" in str(error)
+
+
+@pytest.mark.slow
+def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
+    statuses = Statuses()
+    bodies = [b"", json.dumps(ANSWER).encode(), json.dumps(EXPORT).encode()]
+    with serving(statuses) as server:
+        client = connect(server.base_url, retries=0)
+        for status in STATUSES:
+            statuses.status, statuses.body = status, bodies[status % len(bodies)]
+            error = raised_by(WAYS[status % len(WAYS)], client)
+            assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
+def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, answer: bytes) -> None:
+    with serving(always(answer)) as server:
+        client = connect(server.base_url, retries=5)
+        for number, ask in enumerate(WAYS, 1):
+            error = raised_by(ask, client)
+            assert isinstance(error, da.TruncatedResponseError), repr(error)
+            assert (error.received, error.attempts, len(server.requests)) == (0, 2, 2 * number)
+
+
+def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -> None:
+    def cut(connection: Any, _number: int) -> None:
+        connection.sendall(http().partition(b"\r\n\r\n")[0] + b"\r\n\r\n")
+        raise Close
+
+    with serving(cut) as server:
+        error = raised_by(search, connect(server.base_url, retries=2))
+        assert isinstance(error, da.TruncatedResponseError)
+        assert len(server.requests) == 3
+
+
+@pytest.mark.slow
+def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> None:
+    statuses = Statuses()
+    statuses.body = json.dumps(REFUSAL).encode()
+    with serving(statuses) as server:
+        client = connect(server.base_url, retries=0)
+        found: Counter[type[da.DataAccessError]] = Counter()
+        for status in STATUSES:
+            statuses.status = status
+            error = raised_by(WAYS[status % len(WAYS)], client)
+            found[type(error)] += 1
+            expected = da.PermissionDeniedError if status == 403 else NAMED.get(status, BY_HUNDRED[status // 100])
+            assert type(error) is expected, (status, repr(error))
+        assert found[da.PermissionDeniedError] == 2, "403 and 401"
+        # The client of before was asked to slow down.
+        client = connect(server.base_url, retries=0)
+        statuses.status = 403
+        for words in (b"<html>no", b"", b"null", b"[301]", b'{"code":"301"}', b'{"code":403}', b'{"code":301'):
+            statuses.body = words
+            assert type(raised_by(search, client)) is da.RequestRejectedError, words
+
+
+# The response to a refused token: the HTTP status and the code.
+REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
+    "H19-403": ("403 Forbidden", REFUSAL),
+    "H19-401": ("401 Unauthorized", {}),
+    "H20-200": ("200 OK", REFUSAL),
+    "H20-200-without-data": ("200 OK", {"code": 301}),
+    "H20-200-with-rows": ("200 OK", {**ANSWER, "code": 301}),
+    "H20-200-behind-rows": ("200 OK", {"data": ANSWER["data"], "code": 301}),
+}
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect: Any, case: str, ask: Any) -> None:
+    status, body = REFUSALS[case]
+
+    def refuse(connection: Any, _number: int) -> None:
+        connection.sendall(http(body, status))
+
+    def refused(tokens: list[str]) -> tuple[list[str], int]:
+        given = iter(tokens)
+        with serving(refuse) as server:
+            error = raised_by(ask, connect(server.base_url, token=lambda: next(given), retries=3))
+            assert isinstance(error, da.PermissionDeniedError), repr(error)
+            sent = [request.headers["authorization"] for request in server.requests]
+            assert error.attempts == len(sent)
+            return sent, len(list(given))
+
+    assert refused(["tok-1", "tok-2", "tok-3"]) == (["Bearer tok-1", "Bearer tok-2"], 1)
+    assert refused(["tok-1", "tok-1", "tok-3"]) == (["Bearer tok-1"], 1)
+    with serving(refuse) as server:
+        assert raised_by(ask, connect(server.base_url, token="tok", retries=3)).attempts == len(server.requests) == 1
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_renewed_token_that_is_taken_gives_the_result(connect: Any, case: str, ask: Any) -> None:
+    status, body = REFUSALS[case]
+    whole = http(EXPORT if ask is download else ANSWER)
+
+    def answer(server: list[RawServer], connection: Any, number: int) -> None:
+        is_new = server[0].requests[number].headers["authorization"] == "Bearer tok-new"
+        connection.sendall(whole if is_new else http(body, status))
+
+    servers: list[RawServer] = []
+    with serving(lambda connection, number: answer(servers, connection, number)) as server:
+        servers.append(server)
+        tokens = iter(["tok-old", "tok-new"])
+        assert len(ask(connect(server.base_url, token=lambda: next(tokens)))) > 0
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, ask: Any) -> None:
+    good: dict[str, Any] = EXPORT if ask is download else ANSWER
+    codes: list[Any] = ["200", "", None, True, [200], {}, 200.5, 1e300, 2**70]
+    states: list[Any] = ["true", "false", 0, 1, [], {}]
+    verdicts: list[tuple[dict[str, Any], type[da.DataAccessError]]] = [
+        *(({"code": code}, da.ApiError) for code in (0, -1, 201, 299, 300, 302, 403, 500, 2**31, 2**53)),
+        *(({"code": code}, da.EnvelopeError) for code in codes),
+        ({"data": {**good["data"], "status": False}}, da.ApiError),
+        *(({"data": {**good["data"], "status": status}}, da.EnvelopeError) for status in states),
+    ]
+    answers: Iterator[bytes] = iter([])
+
+    with serving(lambda connection, _number: connection.sendall(next(answers))) as server:
+        client = connect(server.base_url, retries=3)
+        for members, expected in verdicts:
+            for last in (False, True):
+                body = {**good, **members}
+                if last:
+                    body = dict(reversed(body.items()))
+                answers = iter([http(body)])
+                error = raised_by(ask, client)
+                assert type(error) is expected, (members, repr(error))
+                assert error.attempts == 1
+        for members in ({"code": 200.0}, {"code": 200}, {"data": {**good["data"], "status": None}}):
+            answers = iter([http({**good, **members})])
+            assert len(ask(client)) > 0
+
+
+# H30: what follows the rows, and the reported cause.
+LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 500: da.ApiError, 201: da.ApiError}
+
+
+@pytest.mark.parametrize("code", LATE)
+def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
+    with da.Sandbox.demo() as sandbox:
+        where = {"attrs": ["id"], "allocated_time": da.after("2024-01-01")}
+        client = connect(sandbox, retries=3)
+        rows = client.search_codes(**where)
+        for collected in (client.search_codes, lambda **options: client.scan_codes(**options).collect()):
+            with sandbox.fault("late_code", code=code), pytest.raises(LATE[code]) as caught:
+                collected(**where)
+            assert caught.value.attempts == 1
+        given: list[Any] = []
+        with sandbox.fault("late_code", code=code), pytest.raises(da.StreamInterruptedError) as interrupted:
+            given.extend(row for batch in client.scan_codes(**where).batches(max_rows=100) for row in batch.to_dicts())
+        assert type(interrupted.value.__cause__) is LATE[code]
+        # All but the last batch, which waits for the verdict.
+        assert interrupted.value.rows_yielded == len(given) == (len(rows) - 1) // 100 * 100
+        assert given == rows[: len(given)]
+        with sandbox.fault("late_code", code=code), pytest.raises(LATE[code]):
+            list(client.scan_codes(**where).batches(max_rows=10**6))
+
+
+# H29: every way to have no records, and the value in their place.
+EMPTY: dict[str, tuple[dict[str, Any], str]] = {
+    "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
+    "H29-null": ({"data": {"status": True, "data": None}}, "data.data null"),
+    "H29-object": ({"data": {"status": True, "data": {}}}, "data.data {}"),
+    "H29-absent": ({"data": {"status": True}}, "data.data absent"),
+    "H29-data-list": ({"data": []}, "data []"),
+    "H29-data-null": ({"data": None}, "data null"),
+    "H29-data-object": ({"data": {}}, "data {}"),
+    "H29-data-absent": ({}, "data absent"),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
+    members, told_as = EMPTY[case]
+    with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
+        client = connect(server.base_url)
+        strict = connect(server.base_url, strict=True)
+        assert search(client) == []
+        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert list(scan.batches()) == []
+        assert (scan.stats.rows, scan.stats.empty_shape) == (0, told_as)
+        assert scan.collect().num_rows == 0
+        assert scan.stats.empty_shape == told_as
+        for ask in (search, stream, collect):
+            if case == "H29-list":
+                assert len(ask(strict)) == 0
+            else:
+                error = raised_by(ask, strict)
+                assert isinstance(error, da.EnvelopeError)
+                place, found = told_as.split(" ")
+                assert (error.field, error.attempts) == (place, 1)
+                assert f"{place} is {found}" in str(error)
+
+
+@pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
+    body = {"code": 200, **({"data": members} if inside else members)}
+    with serving(lambda connection, _number: connection.sendall(http(body))) as server:
+        for ask in (search, stream, collect):
+            error = raised_by(ask, connect(server.base_url))
+            # A list in place of the records is one: its elements are no records.
+            expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
+            assert type(error) is expected, repr(error)

@@ -1,0 +1,237 @@
+"""Invalid responses: each raises its class, is retried or not, and is never returned as a result.
+
+The ids are those of the table of faults that the client is built against.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from support.compressed import packed, spaces, zstd
+from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
+from support.raw_server import Close, always, http, in_turn, reset, serving
+
+import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+BODY = json.dumps(GOOD).encode()
+GZIP = gzip.compress(BODY)
+
+
+def once_and_close(data: bytes) -> Any:
+    """Sends something and closes the connection properly."""
+
+    def answer(connection: Any, _number: int) -> None:
+        connection.sendall(data)
+        raise Close
+
+    return answer
+
+
+def and_reset(data: bytes) -> Any:
+    """Sends something and resets the connection."""
+
+    def answer(connection: Any, _number: int) -> None:
+        connection.sendall(data)
+        time.sleep(0.05)
+        reset(connection)
+
+    return answer
+
+
+def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", headers: bytes = b"") -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + headers + b"\r\n"
+    return head + b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + end
+
+
+def envelope(**members: Any) -> bytes:
+    return http({**GOOD, **members})
+
+
+def until_close(body: bytes, headers: bytes = b"") -> bytes:
+    return b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + headers + b"\r\n" + body
+
+
+# The response, the class that it raises, and whether it is retried.
+CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
+    "H1-closed-without-a-byte": (once_and_close(b""), da.ConnectionLostError, True),
+    "C4-reset-without-a-byte": (and_reset(b""), da.ConnectionLostError, True),
+    "H3-half-a-status-line": (once_and_close(b"HTTP/1.1 2"), da.ConnectionLostError, True),
+    "H3-half-the-headers": (once_and_close(WHOLE[:40]), da.ConnectionLostError, True),
+    "H4-body-short-of-its-length": (once_and_close(WHOLE[:-9]), da.TruncatedResponseError, True),
+    "H5-reset-in-the-body": (and_reset(WHOLE[:-9]), da.ConnectionLostError, True),
+    "H6-no-last-chunk": (once_and_close(chunked(BODY, end=b"")), da.TruncatedResponseError, True),
+    "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), da.TruncatedResponseError, True),
+    "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), da.MalformedHttpError, True),
+    "H7-length-too-small": (once_and_close(http(GOOD, length=len(BODY) - 5)), da.TruncatedResponseError, True),
+    "H8-closed-early-without-length": (once_and_close(until_close(BODY[:-2])), da.TruncatedResponseError, True),
+    "H10-two-lengths": (always(http(GOOD, headers=("Content-Length: 3",))), da.MalformedHttpError, False),
+    "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), da.MalformedHttpError, False),
+    "H12-a-header-of-a-megabyte": (always(http(GOOD, headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
+    "H16-gzip-cut": (always(packed(GZIP[:-1])), da.TruncatedResponseError, True),
+    "H16-gzip-cut-in-the-second-member": (always(packed(GZIP + GZIP[:9])), da.TruncatedResponseError, True),
+    "H16-gzip-without-a-byte": (always(packed(b"")), da.TruncatedResponseError, True),
+    "H16-gzip-corrupt": (always(packed(GZIP[:-5] + b"\0" + GZIP[-4:])), da.MalformedHttpError, True),
+    "H16-gzip-lie": (always(packed(BODY)), da.MalformedHttpError, True),
+    "H16-gzip-and-more": (always(packed(GZIP + b"\n")), da.MalformedHttpError, True),
+    "H16-gzip-of-half-an-answer": (always(packed(gzip.compress(BODY[:-1]))), da.TruncatedResponseError, True),
+    "H16-zstd-cut": (always(packed(zstd(BODY)[:-1], "zstd")), da.TruncatedResponseError, True),
+    "H16-zstd-lie": (always(packed(GZIP, "zstd")), da.MalformedHttpError, True),
+    "H16-zstd-and-more": (always(packed(zstd(BODY) + b"{}", "zstd")), da.MalformedHttpError, True),
+    "H16-two-layers": (always(packed(gzip.compress(GZIP), "gzip, gzip")), da.MalformedHttpError, False),
+    "H16-compressed-unasked": (always(packed(BODY, "br")), da.MalformedHttpError, False),
+    "H16-compressed-failure": (always(packed(b"\x1f\x8b", status="503 Busy")), da.ThrottledError, True),
+    "H16-unreadable-failure": (always(packed(b"?", "br", status="503 Busy")), da.ThrottledError, True),
+    "H17-bomb-that-is-no-json": (always(packed(gzip.compress(bytes(2**24)))), da.NotJsonError, False),
+    "H17-bomb-of-zstd": (always(packed(zstd(BODY + bytes(2**22)), "zstd")), da.InvalidJsonError, False),
+    "H17-bomb-as-a-failure": (always(packed(spaces(4), status="503 Busy")), da.ThrottledError, True),
+    "H18-redirect": (
+        always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
+        da.RedirectRefusedError,
+        False,
+    ),
+    "H20-refusal-in-a-200": (always(envelope(code=301, data="no")), da.PermissionDeniedError, False),
+    "H21-another-code": (always(envelope(code=500)), da.ApiError, False),
+    "H21-status-false": (always(envelope(data={"status": False, "data": []})), da.ApiError, False),
+    "H21-code-absent": (always(http({"data": {"status": True, "data": []}})), da.EnvelopeError, False),
+    "H21-code-is-text": (always(envelope(code="200")), da.EnvelopeError, False),
+    "H21-status-is-text": (always(envelope(data={"status": "yes", "data": []})), da.EnvelopeError, False),
+    "H22-html-403": (always(http(b"<html>no", "403 Forbidden")), da.RequestRejectedError, False),
+    "H19-any-401": (always(http(b"", "401 Unauthorized")), da.PermissionDeniedError, False),
+    "H23-html-502": (always(http(b"<html>bad", "502 Bad Gateway")), da.ServerError, True),
+    "H24-html-200": (always(http(b"<html>login", content_type="text/html")), da.NotJsonError, False),
+    "H25-429": (always(http(b"", "429 Slow", headers=("Retry-After: 0",))), da.ThrottledError, True),
+    "H25-503": (always(http(b"", "503 Busy", headers=("Retry-After: 0",))), da.ThrottledError, True),
+    "H25-503-for-too-long": (always(http(b"", "503 Busy", headers=("Retry-After: 999",))), da.ThrottledError, False),
+    "H26-408": (always(http(b"", "408 Slow")), da.ServerError, True),
+    "H26-500": (always(http(b"", "500 Broken")), da.ServerError, True),
+    "H26-501": (always(http(b"", "501 Never")), da.ServerError, False),
+    "H27-413": (always(http(b"", "413 Large")), da.RequestRejectedError, False),
+    "H28-204": (always(b"HTTP/1.1 204 Empty\r\n\r\n"), da.TruncatedResponseError, True),
+    "H28-empty-200": (always(http(b"")), da.TruncatedResponseError, True),
+    "H29-data-is-text": (always(envelope(data="none")), da.EnvelopeError, False),
+    "H29-null": (always(http(b"null")), da.EnvelopeError, False),
+    "J1-not-a-number": (always(http(BODY.replace(b'"a"', b"NaN"))), da.InvalidJsonError, False),
+    "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), da.RecordError, False),
+    "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), da.InvalidJsonError, False),
+    "J6-code-twice": (always(http(b'{"code":200,"data":[],"code":301}')), da.EnvelopeError, False),
+    "J7-lone-surrogate": (always(http(BODY.replace(b'"a"', b'"\\ud800"'))), da.RecordError, False),
+    "J8-invalid-utf8": (always(http(BODY.replace(b'"a"', b'"\xff"'))), da.InvalidJsonError, False),
+    "J10-trailing-bytes": (always(http(BODY + b"x")), da.InvalidJsonError, False),
+    "J13-a-record-is-no-object": (always(envelope(data={"data": [{"id": "a"}, 7]})), da.RecordError, False),
+}
+# What only a search looks for: a download has no records.
+OF_RECORDS = {"J1-beyond-a-float", "J7-lone-surrogate", "J13-a-record-is-no-object"}
+
+
+def operations(cases: Iterable[str]) -> list[tuple[str, Operation]]:
+    return [(case, ask) for case in cases for ask in (SEARCH, DOWNLOAD) if ask is SEARCH or case not in OF_RECORDS]
+
+
+every_case = pytest.mark.parametrize(("case", "ask"), operations(CASES), ids=str)
+every_case_that_mends = pytest.mark.parametrize(
+    ("case", "ask"), operations(case for case, (_, _, tried_again) in CASES.items() if tried_again), ids=str
+)
+
+
+@every_case
+def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, ask: Operation) -> None:
+    answer, expected, tried_again = CASES[case]
+    with serving(answer) as server:
+        with pytest.raises(da.DataAccessError) as caught:
+            ask(connect(server.base_url, retries=1, token="tok-secret"))
+        error = caught.value
+        assert type(error) is expected, repr(error)
+        assert error.attempts == len(server.requests) == (2 if tried_again else 1)
+    assert len(error.history) == error.attempts
+    assert error.operation == ask.name
+    assert error.request_id == server.requests[-1].headers["x-request-id"]
+    message = str(error)
+    assert message.startswith(f"{ask.name}: ")
+    assert message.isprintable()
+    assert "tok-secret" not in message + repr(error.__dict__)
+
+
+@every_case_that_mends
+def test_what_succeeds_later_is_never_noticed(connect: Any, case: str, ask: Operation) -> None:
+    bad, _, _ = CASES[case]
+
+    def answer(connection: Any, number: int) -> None:
+        if number == 0:
+            bad(connection, number)
+            raise Close
+        connection.sendall(WHOLE)
+
+    with serving(answer) as server:
+        assert ask(connect(server.base_url)) == ask.result
+        assert len(server.requests) == 2
+
+
+def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> None:
+    many = [{"id": f"row-{number}"} for number in range(30_000)]
+    whole = http({**GOOD, "data": {"status": True, "data": many}})
+
+    def answer(connection: Any, number: int) -> None:
+        if number == 0:
+            connection.sendall(whole[: len(whole) * 3 // 4])
+            raise Close
+        connection.sendall(whole)
+
+    with serving(answer) as server:
+        assert SEARCH(connect(server.base_url)) == many
+
+
+def test_no_retries_sends_one_request(connect: Any) -> None:
+    with serving(always(http(b"", "503 Busy"))) as server:
+        with pytest.raises(da.ThrottledError) as caught:
+            SEARCH(connect(server.base_url, retries=0))
+        assert len(server.requests) == caught.value.attempts == 1
+
+
+def test_a_free_call_is_retried_only_when_it_may_be(connect: Any) -> None:
+    with serving(in_turn(http(b"", "500 Broken"), http())) as server:
+        with pytest.raises(da.ServerError):
+            connect(server.base_url).call("/access/api/other", {})
+        assert len(server.requests) == 1
+    with serving(in_turn(http(b"", "500 Broken"), http())) as server:
+        assert connect(server.base_url).call("/access/api/other", {}, idempotent=True)["code"] == 200
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("path", ["access", "//evil.example.com/", "/a/../b", "/a?b", "/a%2e%2e/b"])
+def test_a_path_stays_below_the_base_url(connect: Any, path: str) -> None:
+    with serving(always(http())) as server:
+        with pytest.raises(da.ConfigError, match="path"):
+            connect(server.base_url).call(path, {})
+        assert server.connections == 0
+
+
+def test_the_deadline_holds_over_all_attempts_and_drips(connect: Any) -> None:
+    def drip(connection: Any, _number: int) -> None:
+        for byte in WHOLE:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.05)
+
+    with serving(drip) as server:
+        started = time.monotonic()
+        with pytest.raises(da.RequestTimeoutError) as caught:
+            SEARCH(connect(server.base_url, timeout=0.4))
+    assert time.monotonic() - started < 5
+    assert caught.value.phase == "headers"
+    assert isinstance(caught.value, TimeoutError)
+
+
+def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
+    body = BODY.replace(b'"b"', b'"customer \\udead 42"')
+    with serving(always(http(body))) as server, pytest.raises(da.RecordError) as caught:
+        SEARCH(connect(server.base_url))
+    error = caught.value
+    assert (error.row, error.column) == (1, "id")
+    assert error.value == '"customer \\udead 42"'
+    assert "customer" not in str(error) + repr(error) + repr(error.history)

@@ -1,0 +1,102 @@
+"""Nothing hangs: responses that drip, stall or never begin, on a clock that runs sixty times faster than usual.
+
+The ids are those of docs/reliability.md. `tests/python/soak` has the same at the true pace.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.operations import SEARCH, WHOLE, Operation
+from support.raw_server import always, serving
+from support.slow_responses import CASES, chunks, forever, records
+from support.streams import HEAD, OPENING, scan_of
+from support.streams import records as rows
+
+import dataaccess as da
+
+pytestmark = pytest.mark.slow
+
+TIME_SCALE = 60
+
+
+@pytest.fixture(autouse=True)
+def _faster(time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
+    answer, phase = CASES[case]
+    with serving(answer) as server:
+        with pytest.raises(da.RequestTimeoutError) as caught:
+            ask(connect(server.base_url, retries=1, timeout=0.5 if phase == "headers" else 60))
+        error = caught.value
+        assert error.phase == phase
+        # `timeout=` is for all attempts of a call.
+        assert error.attempts == len(server.requests) == (1 if phase == "headers" else 2)
+        assert error.retryable
+        assert all(line.startswith("RequestTimeoutError: ") for line in error.history)
+
+
+def test_a_service_that_thinks_for_longer_than_any_other_limit_is_waited_for(connect: Any, ask: Operation) -> None:
+    # As 150 seconds at the true pace.
+    def think(connection: Any, _number: int) -> None:
+        time.sleep(2.5)
+        connection.sendall(WHOLE)
+
+    with serving(think) as server:
+        assert ask(connect(server.base_url, timeout=60)) == ask.result
+        assert len(server.requests) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="timers of sockets are read from /proc")
+def test_a_connection_that_waits_for_headers_is_probed(connect: Any) -> None:
+    probed: list[bool] = []
+
+    def look(connection: Any, _number: int) -> None:
+        ours = f"{connection.getpeername()[1]:04X}"
+        sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+        # Timer 2 is keep-alive's.
+        probed.extend(fields[5][:2] == "02" for fields in sockets if fields[1].endswith(":" + ours))
+        connection.sendall(WHOLE)
+
+    with serving(look) as server:
+        SEARCH(connect(server.base_url))
+    assert probed == [True]
+
+
+def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, ask: Operation) -> None:
+    with serving(CASES["H14-silence-in-the-body"][0]) as server:
+        with pytest.raises(da.RequestTimeoutError) as caught:
+            ask(connect(server.base_url, retries=100, timeout=1.25))
+        assert caught.value.phase in {"deadline", "body"}
+        assert 1 <= len(server.requests) <= 3
+        assert caught.value.elapsed < 20
+
+
+def test_h15_a_slow_consumer_is_not_blamed(connect: Any) -> None:
+    with serving(always(chunks(*records(12, 1_000)))) as server:
+        scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        seen = 0
+        for batch in scan.batches(max_rows=1):
+            seen += batch.num_rows
+            # Together longer than grace and window, at less than the least that must come.
+            time.sleep(0.15)
+    assert seen == 12
+
+
+def test_h15_a_stream_that_drips_after_its_first_batch_is_interrupted(connect: Any) -> None:
+    with serving(forever(HEAD + OPENING + rows(0, 10) + b',{"n":1,"text":"', b"x", 0.01)) as server:
+        batches = scan_of(connect(server.base_url, timeout=60)).batches(max_rows=10)
+        assert next(batches).num_rows == 10
+        with pytest.raises(da.StreamInterruptedError) as caught:
+            next(batches)
+        assert caught.value.rows_yielded == 10
+        assert len(server.requests) == 1
+    assert isinstance(caught.value.__cause__, da.RequestTimeoutError)
+    assert caught.value.__cause__.phase == "stall"

@@ -1,0 +1,278 @@
+"""Scans into files: a file is complete or absent, whatever fails."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from support.raw_server import Close, http, serving
+from support.scan_requests import SILENCE, Asked, Last, good, parted, rows_of, rows_of_all, scan_of_parts
+from support.streams import CLOSING, HEAD, OPENING, answer, in_parts, records, scan_of
+from support.written_files import kind_of, on_posix, rows_in, write
+
+import dataaccess as da
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> None:
+    refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
+    with parted(lambda asked: refused if asked.part == 2 else good(asked)) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 5)
+        with pytest.raises(da.RequestRejectedError, match="request 3 of 5"):
+            write(scan, kind_of(path), path)
+        assert scan.stats is None or not scan.stats
+
+
+# Responses that are cut off.
+
+MANY = 70_000
+"""Rows of more than one batch, so that some are in the file when the response is cut off."""
+
+
+def long(break_off: Callable[[int], int | None]) -> Any:
+    """A long response, each time cut after so many rows."""
+
+    def answers(connection: Any, number: int) -> None:
+        count = break_off(number)
+        connection.sendall(HEAD + OPENING + records(0, MANY if count is None else count))
+        if count is None:
+            connection.sendall(CLOSING)
+        raise Close
+
+    return serving(answers)
+
+
+def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, path: Path) -> None:
+    with long(lambda number: MANY - 1_000 * (number + 1) if number < 2 else None) as server:
+        scan = scan_of(connect(server.base_url))
+        write(scan, kind_of(path), path)
+        assert [row["n"] for row in rows_in(path)] == list(range(MANY))
+        assert len(server.requests) == 3
+        assert (scan.stats.rows, scan.stats.retries) == (MANY, 2)
+
+
+def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Path) -> None:
+    def answers(connection: Any, number: int) -> None:
+        first = records(0, MANY) if number == 0 else b'{"n":"a","text":1}'
+        connection.sendall(HEAD + OPENING + first + (CLOSING if number else b""))
+        raise Close
+
+    with serving(answers) as server:
+        scan = scan_of(connect(server.base_url))
+        write(scan, kind_of(path), path)
+        if kind_of(path) == "parquet":
+            assert pq.read_table(path).to_pylist() == [{"n": "a", "text": 1}]
+        elif kind_of(path) == "csv":
+            assert path.read_text() == "n,text\na,1\n"
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
+    with long(lambda _number: MANY) as server:
+        with pytest.raises(da.TruncatedResponseError, match="2 attempts were cut off at byte"):
+            write(scan_of(connect(server.base_url)), kind_of(path), path)
+        assert len(server.requests) == 2
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, path: Path) -> None:
+    late = b'],"status":false}}'
+    parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
+    with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match="status false"):
+        write(scan_of(connect(server.base_url)), kind_of(path), path)
+
+
+def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
+    def answers(asked: Asked) -> bytes:
+        data = good(asked)
+        return Last(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
+
+    with parted(answers) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 4)
+        write(scan, kind_of(path), path)
+        assert rows_in(path) == rows_of_all(4)
+        assert scan.stats.retries == 6
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
+    # The file may already have rows of another request after its own: `run` has a file for each.
+    def answers(asked: Asked) -> bytes:
+        data = answer(rows_of(asked.part, 2 * MANY if asked.part == 1 else 2))
+        return Last(data[:-3]) if asked.part == 1 else data
+
+    with parted(answers) as parts:
+        with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
+            write(scan_of_parts(connect(parts.base_url), 3), kind_of(path), path)
+        assert parts.asked.count(1) == 1
+
+
+# What ends it early.
+
+
+@pytest.mark.async_only
+@pytest.mark.usefixtures("unchanged_folder")
+def test_cancelling_leaves_no_file(path: Path) -> None:
+    async def main() -> None:
+        with parted(lambda asked: SILENCE if asked.part else good(asked)) as parts:
+            scan = scan_of_parts(da.AsyncClient(parts.base_url, token="t", concurrency=3), 6)
+            task = asyncio.create_task(getattr(scan, f"to_{kind_of(path)}")(path))
+            while len(parts.asked) < 4:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_closing_the_client_leaves_no_file(path: Path) -> None:
+    with parted(lambda _asked: SILENCE) as parts:
+        client = da.Client(parts.base_url, token="tok-test")
+        threading.Timer(0.2, client.close).start()
+        with pytest.raises(da.ClientClosedError):
+            write(scan_of_parts(client, 3), kind_of(path), path)
+
+
+INTERRUPTED = """
+import signal, sys
+import dataaccess as da
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+client = da.Client(sys.argv[1], token="tok-test")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
+"""
+
+
+@on_posix
+@pytest.mark.usefixtures("unchanged_folder")
+def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 1))
+        while True:
+            connection.sendall(b"," + records(1, 5_000))
+
+    with serving(endless) as server:
+        command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:  # noqa: S603
+            while not server.requests:
+                time.sleep(0.01)
+            time.sleep(0.3)
+            writer.send_signal(signal.SIGINT)
+            _, output = writer.communicate(timeout=20)
+        assert "KeyboardInterrupt" in output
+        drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
+        assert drafts == []
+
+
+FULL = """
+import resource, sys
+import dataaccess as da
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+client = da.Client(sys.argv[1], token=sys.argv[2])
+scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-03-01"))
+try:
+    getattr(scan, "to_" + sys.argv[3])(sys.argv[4])
+except OSError as error:
+    print(type(error).__name__, error.errno, error.path)
+    print(error)
+"""
+
+
+@on_posix
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
+    command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
+    assert output[0] == f"FileError {errno.EFBIG} {path}"
+    assert "allow larger files there and try again: nothing was left behind" in output[1]
+
+
+# Where it goes.
+
+
+def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path: Path) -> None:
+    path.write_text("of last week")
+    seen: list[tuple[list[str], str]] = []
+
+    def answers(asked: Asked) -> bytes:
+        seen.append((sorted(found.name for found in path.parent.iterdir()), path.read_text()))
+        return good(asked)
+
+    with parted(answers) as parts:
+        write(scan_of_parts(connect(parts.base_url, concurrency=1), 3), kind_of(path), path)
+    for names, text in seen:
+        assert text == "of last week"
+        *draft, old = names
+        assert old == path.name
+        assert all(name.startswith(f".{path.name}.") and name.endswith(".tmp") for name in draft)
+    assert any(len(names) == 2 for names, _ in seen), "it is written beside its place"
+    assert len(seen) == 3
+    assert rows_in(path) == rows_of_all(3)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_may_write_at_once(sandbox: da.Sandbox, path: Path) -> None:
+    scan = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-10", "2024-01-20"))
+    threads = [threading.Thread(target=write, args=(scan, kind_of(path), path)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(path.parent.iterdir()) == [path]
+    text = path.read_bytes()
+    write(scan, kind_of(path), path)
+    assert path.read_bytes() == text
+
+
+MEMORY = """
+import resource, sys
+import dataaccess as da
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+client = da.Client(sys.argv[1], token="tok-test")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+write = getattr(scan, "to_" + sys.argv[2])
+write(sys.argv[3])
+before = peak()
+write(sys.argv[3])
+print(scan.stats.rows, scan.stats.bytes >> 20, peak() - before)
+"""
+
+
+@on_posix
+@pytest.mark.quiet
+def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> None:
+    part = b"," + records(100_000, 5_000)
+    counts = {0: 5 * 2**20 // len(part), 1: 80 * 2**20 // len(part)}
+
+    def large(connection: Any, number: int) -> None:
+        connection.sendall(HEAD + OPENING + part[1:])
+        for _ in range(1, counts[number]):
+            connection.sendall(part)
+        connection.sendall(CLOSING)
+        raise Close
+
+    with serving(large) as server:
+        command = [sys.executable, "-c", MEMORY, server.base_url, kind_of(path), str(path)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    rows, size, grown = map(int, output.split())
+    assert rows == counts[1] * 5_000
+    assert size >= 79
+    assert grown < 60, f"{grown} MiB more for an answer of {size} MiB"
+    assert list(path.parent.iterdir()) == [path]

@@ -1,0 +1,146 @@
+"""Responses behind the first: read ahead within a budget, and never left unread until a proxy closes them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.raw_server import Received, reset, serving
+from support.streams import CLOSING, HEAD, OPENING
+
+import dataaccess as da
+
+DAYS = 4
+ROWS = 60_000
+# So long that a response is larger than the buffers of its sockets and two batches.
+TEXT = "x" * 700
+MEBIBYTE = 2**20
+
+
+@lru_cache(maxsize=DAYS)
+def body(day: int) -> bytes:
+    return b",".join(b'{"n":%d,"text":"%s"}' % (n, TEXT.encode()) for n in range(day * ROWS, (day + 1) * ROWS))
+
+
+class Impatient:
+    """A service behind a proxy that resets a connection when a write to it waits for too long.
+
+    The first response takes its time; the others are sent at once.
+    """
+
+    def __init__(self, first_takes: float, write_waits: float) -> None:
+        self.first_takes = first_takes
+        self.write_waits = write_waits
+        self.requests: list[int] = []
+        self.given_up = 0
+        self.lock = threading.Lock()
+
+    def __call__(self, connection: Any, number: int) -> None:
+        request: Received = self.server.requests[number]
+        day = int(request.json["filters"]["OR"][0]["AND"][0]["value"][0])
+        with self.lock:
+            self.requests.append(day)
+        connection.sendall(HEAD + OPENING)
+        rows = body(day)
+        if day == 0:
+            self.drip(connection, rows)
+        else:
+            self.send(connection, rows)
+        connection.sendall(CLOSING)
+        connection.close()
+
+    def drip(self, connection: Any, rows: bytes) -> None:
+        step = len(rows) // 20
+        for start in range(0, len(rows), step):
+            connection.sendall(rows[start : start + step])
+            time.sleep(self.first_takes / 20)
+
+    def send(self, connection: Any, rows: bytes) -> None:
+        connection.settimeout(self.write_waits)
+        view = memoryview(rows)
+        try:
+            while view:
+                view = view[connection.send(view[: 64 * 1024]) :]
+        except TimeoutError:
+            with self.lock:
+                self.given_up += 1
+            reset(connection)
+
+    server: Any = None
+
+
+def scan_of_days(client: Any) -> Any:
+    where = da.col("day").matches([str(day) for day in range(DAYS)])
+    return client.scan_items(
+        "store", ["n", "text"], where, item_type_id=7, chunk=1, schema={"n": "int64", "text": "string"}
+    )
+
+
+def numbers(table: Any) -> list[int]:
+    found: list[int] = table.column("n").to_pylist()
+    return found
+
+
+def by_batches(client: Any, _folder: Path) -> list[int]:
+    return [n for batch in scan_of_days(client).batches() for n in numbers(batch.to_arrow())]
+
+
+def by_capsule(client: Any, _folder: Path) -> list[int]:
+    return numbers(pa.table(scan_of_days(client)))
+
+
+def by_parquet(client: Any, folder: Path) -> list[int]:
+    scan_of_days(client).to_parquet(folder / "rows.parquet")
+    return numbers(pq.read_table(folder / "rows.parquet"))
+
+
+def by_awaited_batches(client: Any, _folder: Path) -> list[int]:
+    async def read() -> list[int]:
+        awaited = da.AsyncClient(client.base_url, token="tok-test", max_buffered_bytes=MEBIBYTE)
+        return [n async for batch in scan_of_days(awaited).batches() for n in numbers(batch.to_arrow())]
+
+    return asyncio.run(read())
+
+
+USES: dict[str, Callable[[Any, Path], list[int]]] = {
+    "batches": by_batches,
+    "capsule": by_capsule,
+    "parquet": by_parquet,
+    "awaited batches": by_awaited_batches,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use", USES)
+def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_connections(
+    use: str, tmp_path: Path, time_scale: Any
+) -> None:
+    # Unread responses are dropped after 0.4 to 0.8 s instead of 4 to 8 s.
+    time_scale(10)
+    service = Impatient(first_takes=3, write_waits=1.5)
+    with serving(service) as server:
+        service.server = server
+        client = da.Client(server.base_url, token="tok-test", max_buffered_bytes=MEBIBYTE)
+        assert USES[use](client, tmp_path) == list(range(DAYS * ROWS))
+    assert service.given_up == 0
+    # What was dropped for lack of memory was requested again.
+    assert len(service.requests) > DAYS
+    assert set(service.requests) == set(range(DAYS))
+
+
+def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path) -> None:
+    service = Impatient(first_takes=1, write_waits=10)
+    with serving(service) as server:
+        service.server = server
+        client = da.Client(server.base_url, token="tok-test", max_buffered_bytes=256 * MEBIBYTE)
+        assert by_capsule(client, tmp_path) == list(range(DAYS * ROWS))
+    # All fit, so each was requested once.
+    assert sorted(service.requests) == list(range(DAYS))

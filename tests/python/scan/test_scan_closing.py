@@ -1,0 +1,165 @@
+"""Scans of several requests: closing, cancelling or a failure ends all requests in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.raw_server import RawServer
+from support.scan_requests import (
+    FORMS,
+    SILENCE,
+    Asked,
+    good,
+    parted,
+    rows_of_all,
+    scan_of_parts,
+)
+from support.scan_waits import REFUSED, wait_until
+
+import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+
+def gone(server: RawServer) -> bool:
+    """Whether all connections end within a moment."""
+    deadline = time.monotonic() + 5
+    while server.open and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return server.open == 0
+
+
+def all_silent(_asked: Asked) -> bytes:
+    return SILENCE
+
+
+ENDS: dict[str, Callable[[Any, Any], object]] = {
+    "close the batches": lambda _client, batches: batches.close(),
+    "close the client": lambda client, _batches: client.close(),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("end", ENDS)
+def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
+    with parted(lambda asked: good(asked) if asked.part == 0 else SILENCE) as parts:
+        client = connect(parts.base_url, concurrency=4)
+        batches = scan_of_parts(client, 9).batches()
+        assert next(iter(batches)).num_rows == 2
+        wait_until(lambda: len(parts.asked) >= 4)
+        ENDS[end](client, batches)
+        # That of the first response may be kept for another call.
+        wait_until(lambda: parts.server.open <= 1)
+        with pytest.raises(da.StreamInterruptedError):
+            next(iter(batches))
+
+
+@pytest.mark.both_clients
+def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
+    with parted(all_silent) as parts:
+        batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
+        wait_until(lambda: len(parts.asked) == 4)
+        del batches
+        assert gone(parts.server)
+
+
+def test_closing_the_client_ends_what_is_collected() -> None:
+    with parted(all_silent) as parts:
+        client = da.Client(parts.base_url, token="tok-test")
+
+        def close() -> None:
+            wait_until(lambda: len(parts.asked) == 8)
+            client.close()
+
+        thread = threading.Thread(target=close)
+        thread.start()
+        with pytest.raises(da.ClientClosedError):
+            scan_of_parts(client, 20).to_dicts()
+        thread.join()
+        assert gone(parts.server)
+        assert len(parts.asked) == 8
+
+
+def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
+    def slowly(asked: Asked) -> bytes:
+        time.sleep(0.03)
+        return good(asked)
+
+    async def main() -> None:
+        with parted(slowly) as parts:
+            client = da.AsyncClient(parts.base_url, token="tok-test", concurrency=2)
+            batches = scan_of_parts(client, 30).batches()
+            rows: list[dict[str, Any]] = []
+            cancelled = 0
+            while True:
+                try:
+                    async with asyncio.timeout(0.004):
+                        rows.extend((await anext(batches)).to_dicts())
+                except TimeoutError:
+                    cancelled += 1
+                except StopAsyncIteration:
+                    break
+            assert rows == rows_of_all(30)
+            assert cancelled > 3
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cancelling_ends_all_that_are_in_flight(form: str) -> None:
+    async def taken(scan: da.AsyncScan) -> None:
+        if form == "batches":
+            async for _ in scan.batches():
+                pass
+        else:
+            await getattr(scan, form if form == "collect" else f"to_{form}")()
+
+    async def main() -> None:
+        with parted(all_silent) as parts:
+            task = asyncio.create_task(taken(scan_of_parts(da.AsyncClient(parts.base_url, token="t"), 9)))
+            while len(parts.asked) < 8:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone, parts.server)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("form", [name for name in FORMS if name != "batches"])
+def test_a_failure_ends_all_that_are_in_flight(connect: Any, form: str) -> None:
+    def answers(asked: Asked) -> bytes:
+        if asked.part:
+            return SILENCE
+        wait_until(lambda: len(parts.asked) == 4)
+        return REFUSED
+
+    with parted(answers) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=4), 4)
+        with pytest.raises(da.RequestRejectedError):
+            FORMS[form](scan)
+        assert gone(parts.server)
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("requests", [4, 40])
+def test_a_failure_ends_all_though_the_batches_are_still_held(connect: Any, requests: int) -> None:
+    def answers(asked: Asked) -> bytes:
+        if asked.part:
+            return SILENCE
+        wait_until(lambda: len(parts.asked) == 4)
+        return REFUSED
+
+    with parted(answers) as parts:
+        batches = scan_of_parts(connect(parts.base_url, concurrency=4), requests).batches()
+        with pytest.raises(da.RequestRejectedError):
+            next(iter(batches))
+        assert gone(parts.server)
+        assert len(parts.asked) == 4
+        assert not batches.stats

@@ -1,0 +1,42 @@
+"""The pages of the documentation, and what is on them: Python blocks, headings, tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sybil.document import Document
+from sybil.example import Example
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+ROOT = Path(__file__).parents[3]
+README = ROOT / "README.md"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests" / "README.md"]
+
+
+def blocks() -> list[tuple[str, Example]]:
+    """Every Python block of every page, with a name that says where it is."""
+    return [
+        (f"{page.relative_to(ROOT).as_posix()}:{block.line}", block)
+        for page in PAGES
+        for block in Document.parse(str(page), PythonCodeBlockParser()).examples()
+    ]
+
+
+def without_blocks(page: Path) -> str:
+    """The text of a page between its code blocks."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, made as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", without_blocks(page), flags=re.MULTILINE)
+    kept = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+def table(page: Path, heading: str) -> list[list[str]]:
+    """The rows of the first table under a heading, as their cells."""
+    _, _, text = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")
+    lines = text[text.index("\n|") :].lstrip().partition("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]

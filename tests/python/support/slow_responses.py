@@ -1,0 +1,59 @@
+"""Responses that never end: each holds its client as long as the client lets it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from support.raw_server import ANSWER, Answer, Close, http
+
+WHOLE = http()
+HEAD, _, _ = WHOLE.partition(b"\r\n\r\n")
+
+
+def forever(before: bytes, piece: bytes, pause: float) -> Answer:
+    """Sends a beginning, and a piece after each pause."""
+
+    def answer(connection: Any, _number: int) -> None:
+        connection.sendall(before)
+        while True:
+            time.sleep(pause)
+            connection.sendall(piece)
+
+    return answer
+
+
+def silent(before: bytes) -> Answer:
+    """Sends a beginning and no more."""
+
+    def answer(connection: Any, _number: int) -> None:
+        connection.sendall(before)
+        connection.recv(1)
+        raise Close
+
+    return answer
+
+
+# Each with the phase in which it is found: for the headers, `timeout=` is the limit.
+CASES: dict[str, tuple[Answer, str]] = {
+    "H13-endless-continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.01), "headers"),
+    "H14-silence-before-the-headers": (silent(b""), "headers"),
+    "H14-silence-in-the-body": (silent(WHOLE[:-9]), "body"),
+    "H15-headers-that-drip": (forever(HEAD + b"\r\nX-Long: ", b"x", 0.01), "headers"),
+    "H15-a-body-that-drips": (forever(http(b'{"data":"', length=10**6), b"x", 0.01), "stall"),
+}
+
+
+def chunks(*pieces: bytes) -> bytes:
+    """A response whose pieces are received one by one, as each is a chunk of HTTP."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head + b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
+
+
+def records(count: int, size: int) -> list[bytes]:
+    """A response in parts, a record of some size in each."""
+    shell = json.dumps({**ANSWER, "data": {"status": True, "data": []}}).encode()
+    opening, closing = shell[:-3], shell[-3:]
+    parts = [json.dumps({"id": f"{number:0{size}}"}).encode() for number in range(count)]
+    return [opening + parts[0], *(b"," + part for part in parts[1:]), closing]

@@ -1,0 +1,247 @@
+//! Many callers and one service on a clock that only the test turns: what the rules of `retry` come to together.
+//!
+//! A caller does as the client's loop does. Chance is seeded, so a run is always the same.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use dataaccess::error::{Error, Kind};
+use dataaccess::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
+use tokio::task::JoinSet;
+
+const SECOND: Duration = Duration::from_secs(1);
+const LATENCY: Duration = Duration::from_millis(20);
+
+/// The service's response: success, or a status with a `Retry-After`.
+type Response = Result<(), (u16, Option<Duration>)>;
+
+/// Uniform in 0 to 1 (splitmix64).
+struct Dice(AtomicU64);
+
+impl Dice {
+    fn throw(&self) -> f64 {
+        let mut mixed = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit a float exactly")]
+        let fraction = ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
+        fraction
+    }
+}
+
+/// A request or the beginning of a call, at a time since the start.
+#[derive(Clone, Copy)]
+enum Seen {
+    Call(Duration),
+    Request(Duration, bool),
+}
+
+struct World<S> {
+    start: Instant,
+    service: Mutex<S>,
+    policy: Policy,
+    budget: Mutex<RetryBudget>,
+    throttle: Mutex<Throttle>,
+    queue: tokio::sync::Mutex<()>,
+    dice: Dice,
+    seen: Mutex<Vec<Seen>>,
+}
+
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
+    fn new(concurrency: u32, service: S) -> Self {
+        Self {
+            start: now(),
+            service: Mutex::new(service),
+            policy: Policy::new(Some(3)),
+            budget: Mutex::new(RetryBudget::new(concurrency)),
+            throttle: Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
+            dice: Dice(AtomicU64::new(7)),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// So many callers, who call again and again with thoughts between, until the time is over.
+    async fn run(self, callers: usize, thought: Duration, time: Duration) -> Self {
+        let world = std::sync::Arc::new(self);
+        let mut tasks = JoinSet::new();
+        for _ in 0..callers {
+            let world = world.clone();
+            tasks.spawn(async move {
+                while world.start + time > now() {
+                    tokio::time::sleep(thought.mul_f64(world.dice.throw())).await;
+                    world.call().await;
+                }
+            });
+        }
+        tasks.join_all().await;
+        std::sync::Arc::into_inner(world).unwrap()
+    }
+
+    async fn call(&self) {
+        let began = now();
+        self.see(Seen::Call(began - self.start));
+        let mut state = RetryState::new(self.policy, true);
+        loop {
+            self.wait_for_start().await;
+            let sent = now();
+            tokio::time::sleep(LATENCY).await;
+            let answer = (self.service.lock().unwrap())(now() - self.start);
+            self.see(Seen::Request(now() - self.start, answer.is_ok()));
+            let Err((status, asked)) = answer else {
+                self.throttle.lock().unwrap().accepted(now());
+                self.budget.lock().unwrap().succeeded(state.cost());
+                return;
+            };
+            if let Some(pause) = self.policy.throttle_pause(status, asked) {
+                self.throttle.lock().unwrap().refused(sent, now(), pause);
+            }
+            let failure = failure(status, asked);
+            let left = (300 * SECOND).saturating_sub(now() - began);
+            let again = state.after(failure, left, self.dice.throw(), &mut self.budget.lock().unwrap());
+            let Ok(RetryDecision::After(delay)) = again else { return };
+            tokio::time::sleep(delay).await;
+        }
+    }
+
+    async fn wait_for_start(&self) {
+        let mut due = now();
+        let _queue = self.queue.lock().await;
+        loop {
+            let started = self.throttle.lock().unwrap().try_start(due);
+            let Err(later) = started else { return };
+            due = later;
+            tokio::time::sleep_until(due.into()).await;
+        }
+    }
+
+    fn see(&self, seen: Seen) {
+        self.seen.lock().unwrap().push(seen);
+    }
+
+    /// Calls begun, requests answered and requests refused within a time.
+    fn between(&self, from: Duration, to: Duration) -> (u32, u32, u32) {
+        let (mut calls, mut good, mut bad) = (0, 0, 0);
+        for seen in self.seen.lock().unwrap().iter() {
+            match seen {
+                Seen::Call(at) if (from..to).contains(at) => calls += 1,
+                Seen::Request(at, true) if (from..to).contains(at) => good += 1,
+                Seen::Request(at, false) if (from..to).contains(at) => bad += 1,
+                _ => {}
+            }
+        }
+        (calls, good, bad)
+    }
+}
+
+fn failure(status: u16, asked: Option<Duration>) -> Error {
+    let kind = if matches!(status, 429 | 503) { Kind::Throttled } else { Kind::Server };
+    Error::new(kind, "made up")
+        .with(|details| (details.status, details.retry_after) = (Some(status), asked))
+        .retryable()
+}
+
+/// Down from the tenth to the fortieth second.
+fn outage(status: u16) -> impl FnMut(Duration) -> Response {
+    move |at| if (10 * SECOND..40 * SECOND).contains(&at) { Err((status, None)) } else { Ok(()) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
+    for (status, concurrency) in [(503, 8), (503, 256), (500, 8), (500, 256)] {
+        let world = World::new(concurrency, outage(status)).run(256, SECOND, 60 * SECOND).await;
+        let (_, good, bad) = world.between(SECOND, 10 * SECOND);
+        assert_eq!(bad, 0);
+        let usual = f64::from(good) / 9.0;
+
+        let (calls, _, bad) = world.between(12 * SECOND, 40 * SECOND);
+        assert!(calls > 1_000);
+        let attempts = f64::from(bad) / f64::from(calls);
+        assert!(attempts <= 1.1, "{attempts} attempts a call during the outage");
+
+        for tenth in 400..420 {
+            let (_, good, _) = world.between(tenth * SECOND / 10, (tenth + 1) * SECOND / 10);
+            assert!(f64::from(good) < usual / 10.0 * 2.0, "{good} requests in a tenth of a second after it");
+        }
+        let (calls, good, bad) = world.between(41 * SECOND, 60 * SECOND);
+        assert!(bad == 0 && good.abs_diff(calls) <= 256, "{good} of {calls} calls went well after it");
+        assert_eq!(world.budget.lock().unwrap().left(), RetryBudget::new(concurrency).left());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_few_failures_among_many_calls_find_the_retry_budget_full() {
+    let mut number = 0_u32;
+    let fifth = move |_| {
+        number += 1;
+        if number.is_multiple_of(5) { Err((500, None)) } else { Ok(()) }
+    };
+    let world = World::new(256, fifth).run(256, SECOND / 10, 60 * SECOND).await;
+    let (calls, good, _) = world.between(Duration::ZERO, 600 * SECOND);
+    assert!(f64::from(good) > f64::from(calls) * 0.995, "{good} of {calls} calls went well");
+}
+
+/// Takes 20 requests a second: from a bucket of so many, or as many within each second of the clock.
+fn limited(from_bucket: bool, asked: Option<Duration>) -> impl FnMut(Duration) -> Response {
+    let (mut left, mut last) = (20.0, Duration::ZERO);
+    move |at| {
+        if from_bucket {
+            left = f64::min(20.0, left + 20.0 * at.saturating_sub(last).as_secs_f64());
+        } else if at.as_secs() != last.as_secs() {
+            left = 20.0;
+        }
+        last = at;
+        if left < 1.0 {
+            return Err((429, asked));
+        }
+        left -= 1.0;
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_tasks_find_the_rate_that_a_service_allows() {
+    for from_bucket in [true, false] {
+        for asked in [None, Some(Duration::ZERO), Some(SECOND)] {
+            let world = World::new(64, limited(from_bucket, asked)).run(64, Duration::ZERO, 70 * SECOND).await;
+            let (_, good, bad) = world.between(10 * SECOND, 70 * SECOND);
+            let share = f64::from(bad) / f64::from(good + bad);
+            let counts = format!("bucket: {from_bucket}, asked: {asked:?}: {good} good, {bad} bad");
+            assert!(share < 0.05, "{counts}");
+            assert!(f64::from(good) > 0.7 * 20.0 * 60.0, "{counts}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_no_longer_objects_gets_what_is_asked_of_it() {
+    let mut before = limited(true, None);
+    let service = move |at: Duration| if at < 20 * SECOND { before(at) } else { Ok(()) };
+    let world = World::new(64, service).run(64, Duration::ZERO, 120 * SECOND).await;
+    let rate = |from: u32| world.between(from * SECOND, (from + 10) * SECOND).1 / 10;
+    let rates: Vec<u32> = [20, 50, 80, 110].map(rate).to_vec();
+    assert!(rates.is_sorted(), "{rates:?}");
+    assert!(rates[3] > 80, "{rates:?}");
+}
+
+#[test]
+fn the_jitter_is_uniform() {
+    let (policy, dice) = (Policy::new(Some(9)), Dice(AtomicU64::new(1)));
+    for attempts in [1, 4, 9] {
+        let server = failure(500, None);
+        let longest = policy.backoff(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
+        let mut histogram = [0_u32; 20];
+        for _ in 0..10_000 {
+            let delay = policy.backoff(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
+            let bin = (delay / longest * 20.0) as usize;
+            histogram[bin.min(19)] += 1;
+        }
+        assert!(histogram.iter().all(|count| (400..=600).contains(count)), "{histogram:?}");
+    }
+}
