@@ -45,7 +45,7 @@ impl BufferBudget {
     pub fn set_open(&self, first: usize, last: usize) {
         self.last.store(last, Ordering::Relaxed);
         if self.front.swap(first, Ordering::Relaxed) != first {
-            self.freed.notify_waiters();
+            self.notify();
         }
     }
 
@@ -67,6 +67,11 @@ impl BufferBudget {
     /// Counts a batch that was taken or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.notify();
+    }
+
+    /// Wakes everything that awaits [`BufferBudget::freed`].
+    pub(super) fn notify(&self) {
         self.freed.notify_waiters();
     }
 

@@ -160,6 +160,7 @@ impl Client {
             to.delivery.void();
             observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
             tokio::time::sleep(delay).await;
+            to.delivery.restart().await;
         }
     }
 

@@ -64,10 +64,19 @@ enum Phase {
     Open,
     /// An attempt has failed, and the retry is not decided yet: nothing can be taken.
     Suspended,
-    /// The response is complete and reports success.
     Complete,
     /// The response was dropped because the buffer is full.
     Evicted,
+}
+
+/// Whether the consumer took batches that are void, and knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Restart {
+    No,
+    /// The next event is [`Event::Restart`].
+    Due,
+    /// The consumer got the event. It has discarded the batches, and what it inferred from them, once it polls again.
+    Announced,
 }
 
 #[derive(Debug)]
@@ -81,8 +90,7 @@ struct State<B> {
     phase: Phase,
     /// Whether the consumer took a batch of this attempt.
     is_taken: bool,
-    /// Whether the consumer took batches that are void.
-    must_restart: bool,
+    restart: Restart,
     consumer: Option<Waker>,
 }
 
@@ -97,7 +105,7 @@ impl<B: Batch> Delivery<B> {
             arrived: Arrived::Nothing,
             phase: Phase::Open,
             is_taken: false,
-            must_restart: false,
+            restart: Restart::No,
             consumer: None,
         };
         Self { index, mode, budget, state: Mutex::new(state) }
@@ -106,8 +114,16 @@ impl<B: Batch> Delivery<B> {
     /// Returns the next event, or nothing after the last batch of a complete response.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Event<B>>> {
         let mut state = self.state();
-        if std::mem::take(&mut state.must_restart) {
-            return Poll::Ready(Some(Event::Restart));
+        match state.restart {
+            Restart::Due => {
+                state.restart = Restart::Announced;
+                return Poll::Ready(Some(Event::Restart));
+            }
+            Restart::Announced => {
+                state.restart = Restart::No;
+                self.budget.notify();
+            }
+            Restart::No => {}
         }
         let can_take = match (state.phase, self.mode) {
             (Phase::Complete, _) | (Phase::Open, DeliveryMode::Provisional) => true,
@@ -156,13 +172,32 @@ impl<B: Batch> Delivery<B> {
         true
     }
 
-    /// Drops all batches so far: a new attempt begins.
+    /// Drops all batches so far, for a retry.
     pub(super) fn void(&self) {
         let mut state = self.state();
-        state.must_restart |= state.is_taken;
-        (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
+        if state.is_taken {
+            state.restart = Restart::Due;
+        }
         (state.is_taken, state.total_bytes) = (false, 0);
         self.clear(state);
+    }
+
+    /// Begins a new attempt, once the consumer has discarded the batches of the last one.
+    pub(super) async fn restart(&self) {
+        loop {
+            let polled = self.budget.freed();
+            tokio::pin!(polled);
+            // Registers the waiter before the check, so that no change in between is missed.
+            polled.as_mut().enable();
+            {
+                let mut state = self.state();
+                if state.restart == Restart::No {
+                    (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
+                    return;
+                }
+            }
+            polled.await;
+        }
     }
 
     /// Lets the consumer take what has arrived before a final failure.

@@ -43,6 +43,7 @@ async fn a_failed_attempt_leaves_no_batch_to_be_taken() {
     assert!(delivery.suspend());
     assert_eq!((taken(&delivery).await, budget.used()), (None, 10), "it may be the last attempt");
     delivery.void();
+    delivery.restart().await;
     assert_eq!((taken(&delivery).await, budget.used()), (None, 0));
 }
 
@@ -68,17 +69,19 @@ async fn no_retry_follows_a_batch_that_was_taken() {
 }
 
 #[tokio::test]
-async fn the_consumer_is_told_to_discard_its_batches_before_it_gets_those_of_a_new_attempt() {
+async fn a_new_attempt_waits_until_the_consumer_has_discarded_its_batches() {
     let budget = budget(100);
     let delivery = delivery(0, DeliveryMode::Provisional, &budget);
     delivery.send(Rows(10)).await.expect("space");
     assert_eq!(taken(&delivery).await, Some(10));
     assert!(delivery.suspend());
     delivery.void();
-    delivery.send(Rows(20)).await.expect("space");
+    let mut restart = pin!(delivery.restart());
+    assert!(poll!(restart.as_mut()).is_pending());
     assert_eq!(taken(&delivery).await, Some(0));
-    assert_eq!(taken(&delivery).await, Some(20));
+    assert!(poll!(restart.as_mut()).is_pending(), "announced, and not acted on yet");
     assert_eq!(taken(&delivery).await, None);
+    assert!(poll!(restart.as_mut()).is_ready());
 }
 
 #[tokio::test]
