@@ -1,4 +1,4 @@
-//! The bytes that wait for the consumer of a scan, which its responses share.
+//! The buffer of a scan: the bytes that its responses hold for the consumer.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// The bytes that the responses of one scan may hold for their consumer, and what each needs to know of the others.
+/// The limit on the bytes that all responses of a scan hold, and which of the responses are open.
 #[derive(Debug)]
 pub struct BufferBudget {
     limit: usize,
-    /// How long an open response may stay unread for want of room before it is dropped, if it is the last one.
-    unread: Duration,
+    /// How long the last open response may stay unread because the buffer is full, before it is dropped.
+    pub(super) unread: Duration,
     used: AtomicUsize,
-    /// The response whose batches the consumer waits for, and the last one that was requested.
+    /// Index of the response that the consumer reads, and of the last one that was requested.
     front: AtomicUsize,
     last: AtomicUsize,
     freed: Notify,
@@ -21,8 +21,8 @@ pub struct BufferBudget {
 }
 
 impl BufferBudget {
-    /// So many bytes. A response that is read no further for want of room is dropped after `unread`, or twice that if
-    /// others behind it are open too.
+    /// A budget of `limit` bytes. A response that is not read because the buffer is full is dropped after `unread`, or
+    /// twice that if there are open responses after it.
     #[must_use]
     pub fn new(limit: usize, unread: Duration) -> Self {
         let [used, front, last] = [0, 0, 0].map(AtomicUsize::new);
@@ -35,13 +35,13 @@ impl BufferBudget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Bytes in all.
+    /// Most bytes in use.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Notes which responses are the first and the last of those that are open.
+    /// Sets the indices of the first and the last open response.
     pub fn set_open(&self, first: usize, last: usize) {
         self.last.store(last, Ordering::Relaxed);
         if self.front.swap(first, Ordering::Relaxed) != first {
@@ -49,48 +49,43 @@ impl BufferBudget {
         }
     }
 
-    /// Another library takes the batches from now on.
+    /// Records that another library pulls the batches, through the Arrow C stream.
     pub fn set_pulled(&self) {
         self.is_pulled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it does.
+    /// Whether another library pulls the batches.
     pub(super) fn is_pulled(&self) -> bool {
         self.is_pulled.load(Ordering::Relaxed)
     }
 
-    /// A batch waits for the consumer.
+    /// Counts a batch that was buffered.
     pub(super) fn take(&self, bytes: usize) {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A batch waits no longer.
+    /// Counts a batch that was taken or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         self.notify();
     }
 
-    /// Wakes all that wait for [`BufferBudget::freed`].
+    /// Wakes everything that awaits [`BufferBudget::freed`].
     pub(super) fn notify(&self) {
         self.freed.notify_waiters();
     }
 
-    /// The next time that bytes are released, or the consumer comes to another response.
+    /// Completes when bytes are released or the consumer goes on to another response.
     pub(super) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }
 
-    /// For how long a response may stay unread.
-    pub(super) fn unread(&self) -> Duration {
-        self.unread
-    }
-
-    /// Whether the consumer waits for this response.
+    /// Whether the consumer reads this response.
     pub(super) fn is_front(&self, index: usize) -> bool {
         self.front.load(Ordering::Relaxed) >= index
     }
 
-    /// Whether no response behind this one is open.
+    /// Whether no response after this one is open.
     pub(super) fn is_last(&self, index: usize) -> bool {
         self.last.load(Ordering::Relaxed) <= index
     }

@@ -1,10 +1,10 @@
-//! Batches of one response on their way from its request to its consumer, and until when the request may be retried.
+//! Delivers the batches of one response from its request to its consumer.
 //!
-//! A batch counts as delivered when the consumer takes it. Until it took one, a response can be dropped and requested
-//! again: after a failure, or because it waits for room in the buffer while its connection is not read.
+//! Until the consumer takes the first batch, the response can be dropped and requested again: after a failure, or
+//! because the buffer is full and the connection stays unread.
 //!
-//! Between a failure and the decision what to do about it nothing can be taken: a retry voids what has arrived, and a
-//! final failure lets the consumer have it before it hears of the failure.
+//! After a failure, delivery is suspended until the retry is decided: a retry voids the batches that have arrived; after
+//! a final failure the consumer takes them before it gets the error.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,78 +17,74 @@ use super::buffer::BufferBudget;
 use crate::decode::Batch;
 use crate::error::{Error, Kind, Result};
 
-/// What a consumer gets of a response.
+/// What the consumer of a response gets.
 #[derive(Debug)]
 pub enum Event<B> {
     /// The next records.
     Batch(B),
-    /// The request is retried: all records of this response so far are void ([`DeliveryMode::Provisional`] alone).
+    /// The request is retried: all records of this response so far are void. Only in [`DeliveryMode::Provisional`].
     Restart,
 }
 
 /// When the consumer can take the batches of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryMode {
-    /// As they come; a retry voids those that were taken.
+    /// As they arrive; a retry voids those that were taken.
     Provisional,
-    /// As they come; once one was taken, the request is not retried. The first `held` batches can be taken when there
-    /// are more or the response is complete, so that a response no longer than that can be retried to its end.
+    /// As they arrive; the request is not retried once a batch was taken. The first `held` batches are held back until
+    /// there are more or the response is complete, so that a short response can be retried to its end.
     Streamed {
-        /// How many.
+        /// Batches held back.
         held: usize,
     },
-    /// When the response is complete and reports success.
+    /// Once the response is complete and reports success.
     Complete,
 }
 
-/// The batches of one response, between its request and its consumer.
+/// The buffered batches of one response.
 #[derive(Debug)]
 pub struct Delivery<B: Batch> {
-    /// Its place among the responses that share the budget.
     index: usize,
     mode: DeliveryMode,
     budget: Arc<BufferBudget>,
     state: Mutex<State<B>>,
 }
 
-/// What has arrived of an attempt.
+/// How much of the current attempt has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Arrived {
+pub(super) enum Arrived {
     Nothing,
     Headers,
     Rows,
 }
 
-/// Where a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// An attempt is in flight, or the last one has failed permanently.
+    /// An attempt is in flight, or the last one has failed for the last time.
     Open,
-    /// An attempt has failed: nothing is taken until it is known what follows.
+    /// An attempt has failed, and the retry is not decided yet: nothing can be taken.
     Suspended,
-    /// It is complete and reports success.
     Complete,
-    /// It was dropped for want of room.
+    /// The response was dropped because the buffer is full.
     Evicted,
 }
 
-/// What the consumer knows of batches that it took and that are void.
+/// Whether the consumer took batches that are void, and knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Restart {
-    /// There are none.
-    None,
-    /// It is to know.
+    No,
+    /// The next event is [`Event::Restart`].
     Due,
-    /// It knows, and has acted on it when it asks for more.
+    /// The consumer got the event. It has discarded the batches, and what it inferred from them, once it polls again.
     Announced,
 }
 
 #[derive(Debug)]
 struct State<B> {
     batches: VecDeque<B>,
-    /// Of the batches that were not taken.
+    /// Of the batches in the queue.
     bytes: usize,
-    /// Of all batches of this attempt.
+    /// Of all batches of this attempt, including those that were taken.
     total_bytes: usize,
     arrived: Arrived,
     phase: Phase,
@@ -99,7 +95,7 @@ struct State<B> {
 }
 
 impl<B: Batch> Delivery<B> {
-    /// For the response of this index.
+    /// A delivery for the response with this index.
     #[must_use]
     pub fn new(index: usize, mode: DeliveryMode, budget: Arc<BufferBudget>) -> Self {
         let state = State {
@@ -109,13 +105,13 @@ impl<B: Batch> Delivery<B> {
             arrived: Arrived::Nothing,
             phase: Phase::Open,
             is_taken: false,
-            restart: Restart::None,
+            restart: Restart::No,
             consumer: None,
         };
         Self { index, mode, budget, state: Mutex::new(state) }
     }
 
-    /// The next event; nothing when the response is complete and was taken to its end.
+    /// Returns the next event, or nothing after the last batch of a complete response.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Event<B>>> {
         let mut state = self.state();
         match state.restart {
@@ -124,10 +120,10 @@ impl<B: Batch> Delivery<B> {
                 return Poll::Ready(Some(Event::Restart));
             }
             Restart::Announced => {
-                state.restart = Restart::None;
+                state.restart = Restart::No;
                 self.budget.notify();
             }
-            Restart::None => {}
+            Restart::No => {}
         }
         let can_take = match (state.phase, self.mode) {
             (Phase::Complete, _) | (Phase::Open, DeliveryMode::Provisional) => true,
@@ -148,26 +144,25 @@ impl<B: Batch> Delivery<B> {
         Poll::Pending
     }
 
-    /// Whether the response was dropped for want of room, and is to be requested again.
+    /// Whether the response was dropped because the buffer is full, and must be requested again.
     #[must_use]
     pub fn is_evicted(&self) -> bool {
         self.state().phase == Phase::Evicted
     }
 
-    /// Whether another library takes the batches.
     pub(super) fn is_pulled(&self) -> bool {
         self.budget.is_pulled()
     }
 
-    /// Bytes of all its batches so far, those that were taken among them.
+    /// Bytes of all batches of the current attempt, including those that were taken.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.state().total_bytes
     }
 
-    /// The attempt has failed: nothing of it is taken until [`Delivery::void`] or [`Delivery::resume`].
+    /// Suspends delivery after a failed attempt, until [`Delivery::void`] or [`Delivery::resume`].
     ///
-    /// Returns whether the request may be retried: not if the consumer took a batch that cannot be taken back.
+    /// Returns false if the request cannot be retried, as the consumer keeps the batches it took.
     pub(super) fn suspend(&self) -> bool {
         let mut state = self.state();
         if state.is_taken && matches!(self.mode, DeliveryMode::Streamed { .. }) {
@@ -177,7 +172,7 @@ impl<B: Batch> Delivery<B> {
         true
     }
 
-    /// The request is retried: all batches so far are void.
+    /// Drops all batches so far, for a retry.
     pub(super) fn void(&self) {
         let mut state = self.state();
         if state.is_taken {
@@ -187,7 +182,25 @@ impl<B: Batch> Delivery<B> {
         self.clear(state);
     }
 
-    /// The request has failed permanently: the consumer gets what has arrived, and then the failure.
+    /// Begins a new attempt, once the consumer has discarded the batches of the last one.
+    pub(super) async fn restart(&self) {
+        loop {
+            let polled = self.budget.freed();
+            tokio::pin!(polled);
+            // Registers the waiter before the check, so that no change in between is missed.
+            polled.as_mut().enable();
+            {
+                let mut state = self.state();
+                if state.restart == Restart::No {
+                    (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
+                    return;
+                }
+            }
+            polled.await;
+        }
+    }
+
+    /// Lets the consumer take what has arrived before a final failure.
     pub(super) fn resume(&self) {
         let mut state = self.state();
         if state.phase == Phase::Suspended {
@@ -196,42 +209,28 @@ impl<B: Batch> Delivery<B> {
         wake(state);
     }
 
-    /// The headers of an attempt have arrived.
-    pub(super) fn mark_headers(&self) {
-        self.state().arrived = Arrived::Headers;
+    pub(super) fn mark(&self, arrived: Arrived) {
+        self.state().arrived = arrived;
     }
 
-    /// Whether this attempt has come to its headers.
-    pub(super) fn has_headers(&self) -> bool {
-        self.state().arrived >= Arrived::Headers
+    pub(super) fn arrived(&self) -> Arrived {
+        self.state().arrived
     }
 
-    /// The first record of an attempt has arrived.
-    pub(super) fn mark_first_row(&self) {
-        self.state().arrived = Arrived::Rows;
-    }
-
-    /// Whether this attempt has come to its first record.
-    pub(super) fn has_rows(&self) -> bool {
-        self.state().arrived == Arrived::Rows
-    }
-
-    /// Gives a batch to the consumer, then waits until there is room for the next.
-    ///
-    /// # Errors
-    /// There was no room for too long: the response must be dropped ([`Delivery::is_evicted`]).
+    /// Queues a batch for the consumer, then waits until there is space for the next. Fails if the buffer was full for
+    /// too long: the response is dropped ([`Delivery::is_evicted`]).
     pub(super) async fn send(&self, batch: B) -> Result<()> {
         self.push(batch);
         let began = Instant::now();
         loop {
             let freed = self.budget.freed();
             tokio::pin!(freed);
-            // From here on no release is missed.
+            // Registers the waiter before the check, so that no release in between is missed.
             freed.as_mut().enable();
-            if self.has_room() {
+            if self.has_space() {
                 return Ok(());
             }
-            _ = timeout(self.budget.unread() / 8, freed).await;
+            _ = timeout(self.budget.unread / 8, freed).await;
             if self.is_overdue(began.elapsed()) && self.evict() {
                 return Err(Error::new(Kind::Internal, "a response was dropped, to be requested again later"));
             }
@@ -239,48 +238,23 @@ impl<B: Batch> Delivery<B> {
     }
 
     fn push(&self, batch: B) {
-        let bytes = batch.bytes();
+        let (bytes, mut state) = (batch.bytes(), self.state());
         self.budget.take(bytes);
-        let mut state = self.state();
-        state.bytes += bytes;
-        state.total_bytes += bytes;
+        (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
         state.batches.push_back(batch);
         wake(state);
     }
 
-    /// The response is complete and reports success.
+    /// Marks the response as complete and successful.
     pub(super) fn complete(&self) {
         let mut state = self.state();
         state.phase = Phase::Complete;
         wake(state);
     }
 
-    /// A new attempt begins, as soon as the consumer knows that the batches of the last one are void.
-    pub(super) async fn restart(&self) {
-        loop {
-            let acted = self.budget.freed();
-            tokio::pin!(acted);
-            // From here on nothing is missed.
-            acted.as_mut().enable();
-            if self.try_open() {
-                return;
-            }
-            acted.await;
-        }
-    }
-
-    fn try_open(&self) -> bool {
-        let mut state = self.state();
-        if state.restart != Restart::None {
-            return false;
-        }
-        (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
-        true
-    }
-
-    /// Whether the next batch may be received. The response that the consumer takes waits for them; those behind it are
-    /// read ahead as far as the budget goes.
-    fn has_room(&self) -> bool {
+    /// Whether the next batch may be received. The response that the consumer reads is buffered a batch ahead; those
+    /// after it share the budget.
+    fn has_space(&self) -> bool {
         let ahead = match self.mode {
             DeliveryMode::Provisional => 1,
             DeliveryMode::Streamed { held } => held + 1,
@@ -292,13 +266,13 @@ impl<B: Batch> Delivery<B> {
         self.budget.used() < self.budget.limit()
     }
 
-    /// Whether the connection has not been read for too long.
+    /// Whether the connection has been left unread for too long.
     fn is_overdue(&self, waited: Duration) -> bool {
         let times = if self.budget.is_last(self.index) { 1 } else { 2 };
-        !self.budget.is_front(self.index) && waited >= times * self.budget.unread()
+        !self.budget.is_front(self.index) && waited >= times * self.budget.unread
     }
 
-    /// Drops the response, unless the consumer took some of it.
+    /// Drops the response and returns true, unless the consumer took some of it.
     fn evict(&self) -> bool {
         let mut state = self.state();
         if state.is_taken {
@@ -328,7 +302,7 @@ impl<B: Batch> Drop for Delivery<B> {
     }
 }
 
-/// Wakes the consumer, who finds the lock free.
+/// Releases the lock, then wakes the consumer.
 fn wake<B>(mut state: MutexGuard<'_, State<B>>) {
     let consumer = state.consumer.take();
     drop(state);

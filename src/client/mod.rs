@@ -1,6 +1,5 @@
-//! The operations, each one `async fn`: search, download, wait, call.
-//!
-//! Whoever calls them brings a runtime; nothing here blocks, spawns or knows the interpreter.
+//! The operations, each an `async fn`: search, download, wait, call. They block nothing, spawn nothing and know no
+//! Python.
 
 mod auth;
 mod buffer;
@@ -33,37 +32,36 @@ use crate::decode::{BatchSink, DecodePlan, Envelope, Limits};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
-use crate::secret::Secret;
 use crate::transport::Transport;
 use auth::Auth;
-use call::{Call, TimeoutScope, To};
+use call::{Call, Destination, TimeoutScope};
 use classify::ExpectedContent;
 use shared_limits::{RateLimiter, SharedLimits};
 
-/// Most characters of a path; servers take no more.
+/// Most characters of a path: servers accept no more.
 const MAX_PATH: usize = 8 * 1024;
 
-/// A response that is complete and reports success, and what it took.
+/// A response that is complete and reports success.
 #[derive(Debug)]
 pub struct Completed {
-    /// What is left of it when its records have gone to their sink.
+    /// The envelope without the records.
     pub envelope: Envelope,
     /// Requests sent.
     pub attempts: u32,
-    /// Since the call began.
+    /// Time since the call began.
     pub elapsed: Duration,
 }
 
 /// How a search is carried out.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchMode {
-    /// Public name, for whoever watches.
+    /// Public name of the operation.
     pub operation: &'static str,
-    /// When its consumer can take the records.
+    /// When the consumer can take the batches.
     pub delivery: DeliveryMode,
-    /// Whether it is one of many requests, which is tried for longer rather than lose the others: there is time
-    /// for each attempt up to its first record, and a service that asks for quiet or for fewer retries gets it.
-    pub is_part: bool,
+    /// Whether this is one request of a scan. It is retried longer, so that the other requests are not lost: the
+    /// time-out begins anew with each attempt, and long `Retry-After` delays are obeyed.
+    pub is_scan_request: bool,
 }
 
 /// A client of one service in one process.
@@ -79,16 +77,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// Prepares a client; connects to nothing. The connections of `like` are shared where the settings allow it.
+    /// Prepares a client; does not connect. Shares the connections of `like` if the settings allow it.
     ///
     /// # Errors
-    /// `Config` for authorities that cannot be read.
-    pub fn try_new(settings: Settings, token: Token, like: Option<&Self>) -> Result<Self> {
+    /// `Config` for CA certificates that cannot be read.
+    pub fn try_new(settings: Settings, token: Arc<dyn TokenSource>, like: Option<&Self>) -> Result<Self> {
         let (transport, shared_limits) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
             None => (Transport::try_new(&settings)?, Arc::new(SharedLimits::new(settings.concurrency))),
         };
-        shared_limits.widen(settings.concurrency);
+        shared_limits.grow_for(settings.concurrency);
         Ok(Self {
             policy: Policy::new(settings.retries).scaled(settings.time_scale),
             transport,
@@ -100,12 +98,12 @@ impl Client {
         })
     }
 
-    /// Searches items (sections 4.1 and 4.2). The records go through a sink of `make`, and in batches to `delivery`.
+    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`.
     pub async fn search<G: BatchSink>(
         &self,
         mode: SearchMode,
         search: &Search,
-        make: &(dyn Fn() -> G + Send + Sync),
+        new_sink: &(dyn Fn() -> G + Send + Sync),
         delivery: &Delivery<G::Batch>,
     ) -> Result<Completed> {
         let plan =
@@ -115,93 +113,82 @@ impl Client {
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
-            shape: ExpectedContent::Records,
+            content: ExpectedContent::Records,
             idempotent: true,
-            policy: if mode.is_part { self.policy.for_scan_request() } else { self.policy },
+            policy: if mode.is_scan_request { self.policy.for_scan_request() } else { self.policy },
             timeout: self.settings.timeout,
-            scope: match (mode.is_part, mode.delivery) {
-                (true, _) => TimeoutScope::EachToFirstRecord,
-                (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRecord,
+            scope: match (mode.is_scan_request, mode.delivery) {
+                (true, _) => TimeoutScope::EachToFirstRow,
+                (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
                 (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
             },
         };
-        self.run(&call, To { make, delivery }).await
+        self.run(&call, &Destination { new_sink, delivery }).await
     }
 
-    /// Requests of one scan that may be under way at a time.
+    /// Most requests in flight of one scan.
     #[must_use]
     pub fn concurrency(&self) -> u32 {
         self.settings.concurrency
     }
 
-    /// Bytes that a scan may hold for its consumer.
+    /// Most bytes that a scan buffers for its consumer.
     #[must_use]
     pub fn max_buffered_bytes(&self) -> usize {
         self.settings.max_buffered_bytes
     }
 
-    /// How long responses may keep a call waiting.
+    /// The time-outs that are not settings of the user.
     #[must_use]
     pub fn timeouts(&self) -> &Timeouts {
         &self.settings.timeouts
     }
 
-    /// Downloads the status entries of an export (section 4.3).
+    /// Downloads the status entries of an export.
     pub async fn download(&self, export: DownloadBody) -> Result<Envelope> {
-        self.download_within("download_segment", export, self.settings.timeout).await
+        self.download_within("download_segment", &export, self.settings.timeout).await
+    }
+
+    /// POSTs any JSON body to a path below the base URL, and returns the whole envelope.
+    pub async fn call(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
+        check_path(path)?;
+        self.whole("call", path, json(body)?, ExpectedContent::Any, idempotent, self.settings.timeout).await
     }
 
     async fn download_within(
         &self,
         operation: &'static str,
-        export: DownloadBody,
+        export: &DownloadBody,
         timeout: Duration,
     ) -> Result<Envelope> {
-        let call = Call {
-            operation,
-            path: DOWNLOAD_PATH,
-            body: json(&export)?,
-            plan: self.whole(),
-            shape: ExpectedContent::Entries,
-            idempotent: true,
-            policy: self.policy,
-            timeout,
-            scope: TimeoutScope::Whole,
-        };
-        self.run_whole(&call).await
+        self.whole(operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
     }
 
-    /// Sends what the document does not show, and returns the whole answer.
-    pub async fn call(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
-        check_path(path)?;
-        let call = Call {
-            operation: "call",
-            path,
-            body: Bytes::copy_from_slice(body.get().as_bytes()),
-            plan: self.whole(),
-            shape: ExpectedContent::Any,
-            idempotent,
-            policy: self.policy,
-            timeout: self.settings.timeout,
-            scope: TimeoutScope::Whole,
-        };
-        self.run_whole(&call).await
-    }
-
-    /// A call whose response is kept whole: there are no records to deliver.
-    async fn run_whole(&self, call: &Call<'_>) -> Result<Envelope> {
+    /// Runs a call whose envelope is kept whole, without a consumer.
+    async fn whole(
+        &self,
+        operation: &'static str,
+        path: &str,
+        body: Bytes,
+        content: ExpectedContent,
+        idempotent: bool,
+        timeout: Duration,
+    ) -> Result<Envelope> {
+        let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
+        let (policy, scope) = (self.policy, TimeoutScope::Whole);
+        let call = Call { operation, path, body, plan, content, idempotent, policy, timeout, scope };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-        Ok(self.run(call, To { make: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
+        Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
     }
 
-    /// What was counted of all calls over the same connections.
+    /// The counters of all calls over the same connections.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared_limits.stats(self.transport.meter())
     }
 
-    /// Ends every call under way; later ones are refused.
+    /// Ends every call in flight and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
     }
@@ -215,51 +202,39 @@ impl Client {
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
-
-    fn whole(&self) -> DecodePlan {
-        DecodePlan { columns: None, max_records: None, limits: self.limits() }
-    }
 }
 
-/// Where the token comes from.
-#[derive(Clone, Debug)]
-pub enum Token {
-    /// A text that never changes.
-    Fixed(Secret),
-    /// Asked when needed.
-    Source(Arc<dyn TokenSource>),
-}
-
-fn json(body: &impl Serialize) -> Result<Bytes> {
+fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {
     serde_json::to_vec(body)
         .map(Bytes::from)
-        .map_err(|error| Error::new(Kind::Internal, "the request could not be written as JSON").with_source(error))
+        .map_err(|error| Error::new(Kind::Internal, "the request cannot be serialized as JSON").with_source(error))
 }
 
-/// A path stays below the base URL: it may not climb, and it carries no other address, query or fragment.
+/// Refuses a path that may leave the base URL, or has a query or fragment.
 fn check_path(path: &str) -> Result<()> {
     let refuse = |what: &str| {
-        Err(Error::new(Kind::Config, format!("path {what}")).with_hint("write it as /access/api/…, below the base URL"))
+        Err(Error::new(Kind::Config, format!("path {what}"))
+            .with_hint("write the part after base_url=, such as /access/api/…"))
     };
     if !path.starts_with('/') || path.starts_with("//") {
-        return refuse("must begin with one slash");
+        return refuse("must begin with a single slash");
     }
-    // First, as what follows takes longer the longer the path is.
+    // First, as the checks below take time quadratic in the length.
     if path.len() > MAX_PATH {
         return refuse(&format!("may have at most {MAX_PATH} characters, not {}", path.len()));
     }
-    // What proxies and servers may read in it that decode it more than once.
+    // Some proxies and servers decode a path more than once.
     let mut decoded = path.to_ascii_lowercase();
     while decoded.contains("%25") {
         decoded = decoded.replace("%25", "%");
     }
-    // Some drop what follows a semicolon or an encoded character, as in `..;x=1`, before they look for `..`.
+    // Some drop the rest of a segment from a semicolon or percent sign on, as in `..;x=1`, before they look for `..`.
     let is_dots = |segment: &str| matches!(segment.split([';', '%']).next(), Some("." | ".."));
     if decoded.split('/').any(is_dots) || ["%2e", "%2f", "%5c"].iter().any(|hidden| decoded.contains(hidden)) {
-        return refuse("may hold neither . nor .. as a segment, nor an encoded dot, slash or backslash");
+        return refuse("may not contain a segment . or .., or an encoded dot, slash or backslash");
     }
     if !path.bytes().all(|byte| byte.is_ascii_graphic()) || path.contains(['?', '#', '\\']) {
-        return refuse("may hold only visible ASCII, and no ?, # or backslash");
+        return refuse("may contain only visible ASCII, and no ?, # or backslash");
     }
     Ok(())
 }
@@ -270,32 +245,9 @@ mod tests {
 
     #[test]
     fn a_path_cannot_leave_the_base_url() {
-        for path in [
-            "",
-            "access",
-            "//evil.example.com/x",
-            "/a/../b",
-            "/a/./b",
-            "/a/..",
-            "/a/..;/b",
-            "/a/..;x=1/b",
-            "/a/.;/b",
-            "/a/..%3B/b",
-            "/a/..%00/b",
-            "/a/%2e%2e/b",
-            "/a/%252e%252E/b",
-            "/a/%25252e%25252e/b",
-            "/a%2Fb",
-            "/a%252fb",
-            "/a%5cb",
-            "/a%255Cb",
-            "/a?b",
-            "/a#b",
-            "/a\\b",
-            "/a b",
-            "/ä",
-            &"/a".repeat(MAX_PATH),
-        ] {
+        let paths = "access //evil.example.com/x /a/../b /a/./b /a/.. /a/..;/b /a/..;x=1/b /a/.;/b /a/..%3B/b /a/..%00/b \
+            /a/%2e%2e/b /a/%252e%252E/b /a/%25252e%25252e/b /a%2Fb /a%252fb /a%5cb /a%255Cb /a?b /a#b /a\\b /ä";
+        for path in paths.split_whitespace().chain(["", "/a b", &"/a".repeat(MAX_PATH)]) {
             assert_eq!(check_path(path).expect_err(path).kind(), Kind::Config);
         }
         for path in ["/access/api/item/search", "/x..y", "/a/b.c/", "/a;v=1/b", "/.a/..b;v=1", "/100%25", "/a%20b"] {

@@ -1,6 +1,6 @@
-//! Chance, from the system each time, so that forked processes neither wait in step nor name their requests alike.
+//! Random numbers, from the system each time, so that forked processes draw different back-offs and request ids.
 
-/// Any number.
+/// Uniform over all values.
 pub(super) fn random() -> u64 {
     getrandom::u64().unwrap_or_default()
 }

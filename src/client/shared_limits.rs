@@ -1,5 +1,4 @@
-//! What all calls over the same connections share: the quota, the gate, and what is counted of them. And when a request
-//! may start: `requests_per_second=` and the gate are one queue.
+//! What all calls over the same connections share: the retry budget, the throttle and the counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,24 +12,24 @@ use crate::error::{Error, Kind, Result};
 use crate::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
 use crate::transport::{Meter, Response};
 
-/// Figures of all calls over the same connections since the first of their clients was made.
+/// Counters of all calls over the same connections, since the first of their clients was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// Requests sent, those that were sent again among them.
+    /// Requests sent, including retries.
     pub requests: u64,
-    /// Requests sent again after a failure, as `retries=` allows.
+    /// Requests retried after a failure, as `retries=` allows.
     pub retries: u64,
-    /// Requests sent again at once, as the service had closed the old connection they were sent on.
+    /// Requests retried at once, because the service had closed the idle connection they were sent on.
     pub free_retries: u64,
-    /// Answers that asked to slow down.
+    /// Responses that asked to slow down.
     pub throttled: u64,
-    /// Requests whose answer has not ended yet.
+    /// Requests whose response has not ended yet.
     pub in_flight: u64,
-    /// Bytes of bodies as they came: compressed, if they were.
+    /// Bytes of response bodies as received: compressed, if they were.
     pub bytes_received: u64,
     /// Connections opened.
     pub connections_opened: u64,
-    /// What may still be spent on sending again.
+    /// Tokens left in the retry budget.
     pub quota_left: u32,
 }
 
@@ -38,6 +37,11 @@ pub struct Stats {
 pub(super) struct SharedLimits {
     budget: Mutex<RetryBudget>,
     throttle: Mutex<Throttle>,
+    counters: Counters,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
     requests: AtomicU64,
     retries: AtomicU64,
     free_retries: AtomicU64,
@@ -45,139 +49,121 @@ pub(super) struct SharedLimits {
     in_flight: AtomicU64,
 }
 
-/// `requests_per_second=` of one client: the least time between the starts of two of its requests, and when the last
-/// one was due.
+/// The queue in which the requests of one client wait for their start: for `requests_per_second=` and for the throttle.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     interval: Option<Duration>,
-    last: tokio::sync::Mutex<Option<Instant>>,
+    /// The earliest start that `requests_per_second=` allows. Its lock is the queue.
+    next: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl RateLimiter {
     pub(super) fn new(interval: Option<Duration>) -> Self {
-        Self { interval, last: tokio::sync::Mutex::default() }
+        Self { interval, next: tokio::sync::Mutex::default() }
+    }
+
+    /// Waits until a request may start. A caller that is cancelled meanwhile delays no other.
+    pub(super) async fn wait_for_start(&self, limits: &SharedLimits) {
+        let ready = Instant::now();
+        let mut next = self.next.lock().await;
+        let mut due = next.map_or(ready, |next| next.max(ready));
+        loop {
+            if due > Instant::now() {
+                sleep_until(due).await;
+            }
+            match lock(&limits.throttle).try_start(due.into_std()) {
+                Ok(()) => break,
+                Err(later) => due = Instant::from_std(later),
+            }
+        }
+        *next = self.interval.map(|interval| due + interval);
     }
 }
 
-/// A request under way, however it ends.
+/// Counts a request as in flight until it is dropped.
 pub(super) struct InFlightGuard<'a>(&'a SharedLimits);
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.counters.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl SharedLimits {
     pub(super) fn new(concurrency: u32) -> Self {
-        Self {
-            budget: Mutex::new(RetryBudget::new(concurrency)),
-            throttle: Mutex::default(),
-            requests: AtomicU64::new(0),
-            retries: AtomicU64::new(0),
-            free_retries: AtomicU64::new(0),
-            throttled: AtomicU64::new(0),
-            in_flight: AtomicU64::new(0),
-        }
+        let budget = Mutex::new(RetryBudget::new(concurrency));
+        Self { budget, throttle: Mutex::default(), counters: Counters::default() }
     }
 
-    /// Another client joins, with so many requests at a time.
-    pub(super) fn widen(&self, concurrency: u32) {
-        lock(&self.budget).widen(concurrency);
+    /// Another client shares the limits, with `concurrency` requests at a time.
+    pub(super) fn grow_for(&self, concurrency: u32) {
+        lock(&self.budget).grow_for(concurrency);
     }
 
-    /// Waits until a request may start. Whoever is cancelled meanwhile delays nobody.
-    pub(super) async fn turn(&self, rate_limiter: &RateLimiter) {
-        let Some(interval) = rate_limiter.interval else {
-            self.pass_throttle().await;
-            return;
-        };
-        // The lock is the queue: its holder starts next, also when the gate was shut meanwhile.
-        let mut last = rate_limiter.last.lock().await;
-        let due = last.map_or_else(Instant::now, |last| Instant::now().max(last + interval));
-        sleep_until(due).await;
-        let passed = self.pass_throttle().await;
-        *last = Some(passed.unwrap_or(due));
-    }
-
-    /// Waits at the gate; says when it could be passed, if it was not open. Whoever is cancelled there leaves a turn
-    /// unused.
-    async fn pass_throttle(&self) -> Option<Instant> {
-        let mut passed = None;
-        loop {
-            let now = Instant::now();
-            let turn = lock(&self.throttle).turn(now.into_std());
-            let at = Instant::from_std(turn.at);
-            if at > now {
-                sleep_until(at).await;
-                passed = Some(at);
-            }
-            if lock(&self.throttle).holds(turn) {
-                return passed;
-            }
-        }
-    }
-
-    /// A request is sent.
-    pub(super) fn begin(&self) -> InFlightGuard<'_> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_request(&self) -> InFlightGuard<'_> {
+        increment(&self.counters.requests);
+        increment(&self.counters.in_flight);
         InFlightGuard(self)
     }
 
-    /// The head of an answer came to a request of the time `sent`.
-    pub(super) fn heard(&self, policy: &Policy, sent: Instant, response: &Response) {
+    /// Passes the response to a request that was sent at `sent` on to the throttle.
+    pub(super) fn record_response(&self, policy: &Policy, sent: Instant, response: &Response) {
         let now = Instant::now().into_std();
-        if let Some(pause) = policy.pause(response.status, response.retry_after) {
+        if let Some(pause) = policy.throttle_pause(response.status, response.retry_after) {
             lock(&self.throttle).refused(sent.into_std(), now, pause);
         } else if response.status == 200 {
-            lock(&self.throttle).passed(now);
+            lock(&self.throttle).accepted(now);
         }
     }
 
-    /// After how long a call sends again.
-    ///
-    /// # Errors
-    /// The failure, when it is final.
-    pub(super) fn again(&self, state: &mut RetryState, failure: Error, left: Duration) -> Result<Duration> {
+    /// Returns the delay before the retry, or the failure when it is final.
+    pub(super) fn delay_before_retry(
+        &self,
+        state: &mut RetryState,
+        failure: Error,
+        left: Duration,
+    ) -> Result<Duration> {
         if failure.kind() == Kind::Throttled {
-            self.throttled.fetch_add(1, Ordering::Relaxed);
+            increment(&self.counters.throttled);
         }
         match state.after(failure, left, uniform(), &mut lock(&self.budget))? {
-            RetryDecision::AtOnce => {
-                self.free_retries.fetch_add(1, Ordering::Relaxed);
+            RetryDecision::Immediate => {
+                increment(&self.counters.free_retries);
                 Ok(Duration::ZERO)
             }
             RetryDecision::After(delay) => {
-                self.retried();
+                self.count_retry();
                 Ok(delay)
             }
         }
     }
 
-    /// A request is sent again, and counts.
-    pub(super) fn retried(&self) {
-        self.retries.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_retry(&self) {
+        increment(&self.counters.retries);
     }
 
-    /// A call ended well.
-    pub(super) fn succeeded(&self, state: &RetryState) {
+    /// Refunds the retry budget after a successful call.
+    pub(super) fn record_success(&self, state: &RetryState) {
         lock(&self.budget).succeeded(state.cost());
     }
 
     pub(super) fn stats(&self, meter: &Meter) -> Stats {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {
-            requests: count(&self.requests),
-            retries: count(&self.retries),
-            free_retries: count(&self.free_retries),
-            throttled: count(&self.throttled),
-            in_flight: count(&self.in_flight),
-            bytes_received: meter.bytes(),
-            connections_opened: meter.connections(),
+            requests: count(&self.counters.requests),
+            retries: count(&self.counters.retries),
+            free_retries: count(&self.counters.free_retries),
+            throttled: count(&self.counters.throttled),
+            in_flight: count(&self.counters.in_flight),
+            bytes_received: count(&meter.bytes),
+            connections_opened: count(&meter.connections),
             quota_left: lock(&self.budget).left(),
         }
     }
+}
+
+fn increment(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -190,14 +176,14 @@ mod tests {
 
     const INTERVAL: Duration = Duration::from_millis(100);
 
-    /// When each of so many requests that are ready at once starts, since `began`.
+    /// When each of `count` requests that are ready at once starts, from now on.
     async fn starts(shared_limits: &SharedLimits, rate_limiter: &RateLimiter, count: u32) -> Vec<Duration> {
         let began = Instant::now();
-        let turns = (0..count).map(|_| async {
-            shared_limits.turn(rate_limiter).await;
+        let waits = (0..count).map(|_| async {
+            rate_limiter.wait_for_start(shared_limits).await;
             began.elapsed()
         });
-        futures_util::future::join_all(turns).await
+        futures_util::future::join_all(waits).await
     }
 
     #[tokio::test(start_paused = true)]
@@ -210,12 +196,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_rate_holds_for_those_who_waited_for_a_service_that_asked_for_quiet() {
+    async fn the_rate_holds_for_requests_that_waited_for_the_throttle() {
         let (shared_limits, rate_limiter) = (SharedLimits::new(8), RateLimiter::new(Some(INTERVAL)));
-        // Others over the same connections have found out that it takes hundreds a second.
+        // The service has accepted hundreds of requests a second of other clients.
         let now = Instant::now().into_std();
         for number in 0..300 {
-            lock(&shared_limits.throttle).passed(now + Duration::from_millis(3) * number);
+            lock(&shared_limits.throttle).accepted(now + Duration::from_millis(3) * number);
         }
         let waiting = starts(&shared_limits, &rate_limiter, 6);
         let refusing = async {
@@ -231,11 +217,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_is_cancelled_in_the_queue_delays_nobody() {
+    async fn a_caller_cancelled_in_the_queue_delays_no_other() {
         let (shared_limits, rate_limiter) = (SharedLimits::new(8), RateLimiter::new(Some(INTERVAL)));
-        shared_limits.turn(&rate_limiter).await;
+        rate_limiter.wait_for_start(&shared_limits).await;
         for _ in 0..5 {
-            assert!(tokio::time::timeout(INTERVAL / 100, shared_limits.turn(&rate_limiter)).await.is_err());
+            assert!(tokio::time::timeout(INTERVAL / 100, rate_limiter.wait_for_start(&shared_limits)).await.is_err());
         }
         assert_eq!(starts(&shared_limits, &rate_limiter, 1).await, [INTERVAL / 20 * 19]);
     }

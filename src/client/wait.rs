@@ -1,4 +1,4 @@
-//! Waiting until an export has ended: each of its entries has an `endTime`.
+//! Waits until an export has ended: each of its entries has an `endTime`.
 
 use std::time::{Duration, Instant};
 
@@ -12,25 +12,24 @@ use crate::contract::export::DownloadBody;
 use crate::decode::{Envelope, Member};
 use crate::error::{Error, Result};
 
-/// The first pause between two looks; each later one is half as long again,
+/// First pause between two polls. Each later one is 1.5 times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// Time for the last look beyond what the look before it took.
-const LAST_LOOK: Duration = Duration::from_millis(100);
+/// Time left for the last poll, besides the duration of the poll before it.
+const LAST_POLL: Duration = Duration::from_millis(100);
 
 /// How a wait ended.
 #[derive(Debug)]
 pub enum Waited {
     /// The export has ended.
     Finished(Envelope),
-    /// The time was over; the last answer went to the updates. The failure of the last look, if it failed.
+    /// The time-out was reached; the last response went to the updates. Holds the failure of the last poll, if it failed.
     TimedOut(Option<Error>),
 }
 
 impl Client {
-    /// Looks again and again until the export has ended or the time is over, the last time just before its end.
-    /// Every answer but the last goes to `updates`. A failure that may mend itself only means to look again.
+    /// Polls until the export has ended or the time-out is reached, for the last time just before it. Sends every
+    /// response to `updates`, but the one that shows the end. A retryable failure does not end the wait.
     pub async fn wait(
         &self,
         export: DownloadBody,
@@ -41,12 +40,12 @@ impl Client {
         let started = Instant::now();
         let mut pause = poll.unwrap_or(FIRST_PAUSE);
         loop {
-            let look = Instant::now();
+            let polled = Instant::now();
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
-            let failure = match self.download_within("wait_for_segment", export.clone(), allowed).await {
+            let failure = match self.download_within("wait_for_segment", &export, allowed).await {
                 Ok(envelope) if has_ended(&envelope) => return Ok(Waited::Finished(envelope)),
                 Ok(envelope) => {
-                    // Whoever no longer takes updates no longer waits.
+                    // The caller who took the updates is gone.
                     if updates.send(envelope).await.is_err() {
                         return Ok(Waited::TimedOut(None));
                     }
@@ -56,12 +55,12 @@ impl Client {
                 Err(error) => return Err(error),
             };
             let left = timeout.saturating_sub(started.elapsed());
-            let until_last_look = left.saturating_sub(look.elapsed() + LAST_LOOK);
-            if until_last_look.is_zero() {
+            let until_last_poll = left.saturating_sub(polled.elapsed() + LAST_POLL);
+            if until_last_poll.is_zero() {
                 tokio::time::sleep(left).await;
                 return Ok(Waited::TimedOut(failure));
             }
-            tokio::time::sleep(pause.min(until_last_look)).await;
+            tokio::time::sleep(pause.min(until_last_poll)).await;
             if poll.is_none() {
                 pause = pause.mul_f64(1.5).min(LONGEST_PAUSE);
             }
@@ -69,7 +68,7 @@ impl Client {
     }
 }
 
-/// There are entries, and each has an `endTime`. The meaning of `exportStatus` is not shown (section 3.2).
+/// Whether there are entries and each has an `endTime`. The API specification does not define `exportStatus`.
 fn has_ended(envelope: &Envelope) -> bool {
     #[derive(Deserialize)]
     struct Entry {

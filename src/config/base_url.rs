@@ -1,18 +1,18 @@
-//! The address of the service: what is refused, and what counts as this machine.
+//! The base URL of the service: which URLs are refused, and what counts as loopback.
 
 use url::{Host, Url};
 
 use super::{Origin, environment};
 use crate::error::{Error, Kind, Result};
 
-/// The address given, or the environment's, checked.
+/// Parses and checks the argument, or else the environment variable.
 pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&str) -> Option<String>) -> Result<Url> {
     let (text, origin) = match given {
         Some(text) => (text, Origin::Argument("base_url")),
         None => match lookup(environment::BASE_URL) {
             Some(text) => (text, Origin::Environment(environment::BASE_URL)),
             None => {
-                return Err(Error::new(Kind::Config, "no address of the service").with_hint(format!(
+                return Err(Error::new(Kind::Config, "no base URL").with_hint(format!(
                     "give base_url= or set {}; Client(\"sandbox:demo\") needs neither account nor network",
                     environment::BASE_URL
                 )));
@@ -23,19 +23,19 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
 }
 
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
-    let refuse = |what: &str| Error::new(Kind::Config, format!("the address of the service ({origin}) {what}"));
-    let mut url = Url::parse(text.trim()).map_err(|_| refuse("is no URL; write it as https://cdp.example.com"))?;
+    let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL ({origin}) {what}"));
+    let mut url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL; write it as https://cdp.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(refuse("must begin with https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refuse("holds a user or password; give the token as token="));
+        return Err(refuse("has a user or password; give the token as token="));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(refuse("may have no query and no fragment"));
+        return Err(refuse("may not have a query or fragment"));
     }
     if url.scheme() == "http" && !allow_http && !is_loopback(&url) {
-        return Err(refuse("is plain http, which would show the token to everyone on the way")
+        return Err(refuse("is plain http, which would send the token unencrypted")
             .with_hint("use https://, or allow_http=True in a network you trust"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
@@ -43,7 +43,6 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     Ok(url)
 }
 
-/// Whether the host is this machine by its name or address.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),

@@ -1,36 +1,36 @@
-//! The environment variables the package reads: all of them.
+//! All environment variables that the package reads.
 
-/// Address of the service, when `base_url=` is not given.
+/// Base URL of the service, when `base_url=` is not given.
 pub const BASE_URL: &str = "DATAACCESS_BASE_URL";
 
 /// The bearer token, when `token=` is not given.
 pub const TOKEN: &str = "DATAACCESS_TOKEN";
 
-/// PEM file of the authorities to trust, when `ca_bundle=` is not given.
+/// PEM file of trusted CA certificates, when `ca_bundle=` is not given.
 pub const CA_BUNDLE: &str = "DATAACCESS_CA_BUNDLE";
 
-/// The same as OpenSSL has it: a file.
+/// The variable of OpenSSL for a file of trusted CA certificates.
 pub const SSL_CERT_FILE: &str = "SSL_CERT_FILE";
 
-/// The same as OpenSSL has it: folders, separated as in `PATH`.
+/// The variable of OpenSSL for folders of trusted CA certificates, separated as in `PATH`.
 pub const SSL_CERT_DIR: &str = "SSL_CERT_DIR";
 
-/// The same as `requests` has it: a file or a folder.
+/// The variable of Python's `requests` for a file or folder of trusted CA certificates.
 pub const REQUESTS_CA_BUNDLE: &str = "REQUESTS_CA_BUNDLE";
 
-/// Proxy for `https`; what comes first wins.
+/// Proxy for `https`; the first that is set wins.
 pub const HTTPS_PROXY: [&str; 4] = ["https_proxy", "HTTPS_PROXY", ALL_PROXY[0], ALL_PROXY[1]];
 
-/// Proxy for plain `http`; what comes first wins.
+/// Proxy for plain `http`; the first that is set wins.
 pub const HTTP_PROXY: [&str; 4] = ["http_proxy", "HTTP_PROXY", ALL_PROXY[0], ALL_PROXY[1]];
 
-/// Proxy for both.
+/// Proxy for both schemes.
 pub const ALL_PROXY: [&str; 2] = ["all_proxy", "ALL_PROXY"];
 
-/// Hosts that need no proxy; what comes first wins.
+/// Hosts that are connected to directly; the first that is set wins.
 pub const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
-/// Set for a CGI program, whose `HTTP_PROXY` is then a header of the request it serves and no setting.
+/// Set in a CGI program, where `HTTP_PROXY` comes from a request header ("httpoxy") and is no setting.
 pub const REQUEST_METHOD: &str = "REQUEST_METHOD";
 
 /// Every variable whose change may change a client.

@@ -1,4 +1,4 @@
-//! The settings of a client: checked once, each with the place it came from. Reads no environment by itself.
+//! The settings of a client, checked once, with where each came from. The environment is passed in.
 
 mod base_url;
 pub mod environment;
@@ -19,7 +19,7 @@ pub use trust::{CaSource, Trust};
 use crate::error::{Error, Kind, Result};
 use crate::time::Zone;
 
-/// Where a setting came from, for messages.
+/// Where a setting came from, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// An argument of the client.
@@ -37,86 +37,66 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The arguments of a client as given; numbers are checked here, so that the messages name them.
+/// The arguments of a client as given. [`Settings::resolve`] checks them.
 #[derive(Clone)]
 pub struct Arguments {
-    /// Address of the service; else `DATAACCESS_BASE_URL`.
+    /// Base URL of the service; else `DATAACCESS_BASE_URL`.
     pub base_url: Option<String>,
-    /// IANA name of the zone in which naive times are read.
+    /// IANA name of the time zone of naive times.
     pub timezone: String,
-    /// Seconds for a collected call, over all its attempts.
+    /// Seconds for a collected call, including retries.
     pub timeout: f64,
-    /// Requests sent after the first.
+    /// Most retries: requests sent after the first.
     pub retries: Option<i64>,
-    /// Requests of one scan at a time.
+    /// Most requests in flight of one scan.
     pub concurrency: i64,
-    /// Requests a second.
+    /// Most requests a second.
     pub requests_per_second: Option<f64>,
-    /// Bytes of one answer.
+    /// Most bytes of one response, decompressed.
     pub max_response_bytes: i64,
-    /// Bytes that a scan may hold for its consumer.
+    /// Most bytes that a scan buffers for its consumer.
     pub max_buffered_bytes: i64,
-    /// PEM file of the authorities to trust instead of the system's; else the environment's.
+    /// PEM file of CA certificates to trust instead of the system's; else from the environment.
     pub ca_bundle: Option<PathBuf>,
-    /// Proxy address; else the environment's.
+    /// URL of the proxy; else from the environment.
     pub proxy: Option<String>,
-    /// Whether plain HTTP may leave this machine.
+    /// Whether plain HTTP is allowed to hosts other than loopback.
     pub allow_http: bool,
-    /// More headers for each request.
+    /// Extra headers of each request.
     pub headers: Vec<(String, String)>,
-    /// Whether only `[]` is an empty answer.
+    /// Whether only `[]` counts as an empty result.
     pub strict_empty: bool,
-    /// How many times faster than usual time-outs and back-off run: 1, except in tests.
+    /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
 }
 
-/// Checked settings.
+/// Checked [`Arguments`], with those that the environment provides.
 #[derive(Clone)]
 pub struct Settings {
-    /// Ends without a slash; has no user, query or fragment.
+    /// Has no trailing slash, user, query or fragment.
     pub base_url: Url,
-    /// Where naive times are read.
+    /// Time zone of naive times.
     pub zone: Zone,
-    /// For a collected call.
-    pub timeout: Duration,
-    /// Requests sent after the first.
-    pub retries: Option<u32>,
-    /// Requests of one scan at a time.
-    pub concurrency: u32,
-    /// Least time between the starts of two requests.
-    pub interval: Option<Duration>,
-    /// Bytes of one answer.
-    pub max_response_bytes: u64,
-    /// Bytes that a scan may hold for its consumer.
-    pub max_buffered_bytes: usize,
-    /// Whom TLS trusts.
-    pub trust: Trust,
-    /// The proxy on the way.
-    pub proxy: Option<Proxy>,
-    /// More headers for each request.
-    pub headers: Vec<(String, String)>,
-    /// Whether only `[]` is an empty answer.
-    pub strict_empty: bool,
-    /// How long an answer may keep us waiting.
-    pub timeouts: Timeouts,
-    /// How many times faster than usual time-outs and back-off run: 1, except in tests.
-    pub time_scale: u32,
+    pub(crate) timeout: Duration,
+    pub(crate) retries: Option<u32>,
+    pub(crate) concurrency: u32,
+    /// Shortest time between the starts of two requests, from `requests_per_second`.
+    pub(crate) interval: Option<Duration>,
+    pub(crate) max_response_bytes: u64,
+    pub(crate) max_buffered_bytes: usize,
+    pub(crate) trust: Trust,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) strict_empty: bool,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) time_scale: u32,
 }
 
-/// Headers that belong to the client itself.
-const RESERVED_HEADERS: [&str; 9] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "proxy-authorization",
-    "transfer-encoding",
-    "x-request-id",
-];
+/// Headers that only the client sets.
+const RESERVED_HEADERS: &str = "accept authorization connection content-length content-type host proxy-authorization \
+    transfer-encoding x-request-id";
 
-/// Neither headers nor proxy, which may hold secrets.
+/// Leaves out headers and proxy, which may hold secrets.
 impl fmt::Debug for Settings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Settings").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
@@ -124,7 +104,7 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Checks the arguments; `lookup` reads the environment.
+    /// Checks the arguments; `lookup` reads an environment variable.
     ///
     /// # Errors
     /// `Config`, naming the setting and where it came from.
@@ -138,8 +118,8 @@ impl Settings {
             base_url,
             zone: Zone::try_new(&arguments.timezone)?,
             timeout,
-            retries: arguments.retries.map(|retries| whole("retries", retries, 0)).transpose()?,
-            concurrency: whole("concurrency", arguments.concurrency, 1)?,
+            retries: arguments.retries.map(|retries| integer("retries", retries, 0)).transpose()?,
+            concurrency: integer("concurrency", arguments.concurrency, 1)?,
             interval,
             max_response_bytes: bytes("max_response_bytes", arguments.max_response_bytes)?,
             max_buffered_bytes: usize::try_from(bytes("max_buffered_bytes", arguments.max_buffered_bytes)?)
@@ -151,7 +131,7 @@ impl Settings {
         })
     }
 
-    /// Whether anything on the way speaks TLS.
+    /// Whether the service or the proxy uses TLS.
     #[must_use]
     pub fn uses_tls(&self) -> bool {
         let of_proxy = self.proxy.as_ref().map(|proxy| proxy.url.scheme());
@@ -163,16 +143,16 @@ fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
     Error::new(Kind::Config, format!("{name}= must be {expected}, not {value}"))
 }
 
-/// A time that is more than nothing and not beyond a year.
+/// A duration above 0 and of at most a year.
 fn seconds(name: &'static str, value: f64) -> Result<Duration> {
     const YEAR: f64 = 366.0 * 86_400.0;
     match Duration::try_from_secs_f64(value) {
         Ok(duration) if !duration.is_zero() && value <= YEAR => Ok(duration),
-        _ => Err(refused(name, value, "more than 0 and at most a year's seconds")),
+        _ => Err(refused(name, value, "more than 0 and at most 31622400 seconds (a year)")),
     }
 }
 
-/// The time between two requests at so many a second.
+/// The time between the starts of two requests at this rate.
 fn interval(requests_per_second: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(requests_per_second.recip()) {
         Ok(interval) if (1e-3..=1e6).contains(&requests_per_second) => Ok(interval),
@@ -184,36 +164,30 @@ fn bytes(name: &'static str, value: i64) -> Result<u64> {
     u64::try_from(value).ok().filter(|bytes| *bytes > 0).ok_or_else(|| refused(name, value, "at least 1"))
 }
 
-fn whole(name: &'static str, value: i64, least: u32) -> Result<u32> {
+fn integer(name: &'static str, value: i64, least: u32) -> Result<u32> {
     u32::try_from(value)
         .ok()
         .filter(|number| (least..=10_000).contains(number))
-        .ok_or_else(|| refused(name, value, &format!("a whole number from {least} to 10000")))
+        .ok_or_else(|| refused(name, value, &format!("an integer from {least} to 10000")))
 }
 
 fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
     for (name, value) in &headers {
-        let is_token = !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-        if !is_token {
-            return Err(Error::new(Kind::Config, format!("headers= has a name that HTTP does not allow: {name:?}")));
+        let refuse = |what: String| Err(Error::new(Kind::Config, format!("headers= {what}")));
+        let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            return refuse(format!("has an invalid name: {name:?}"));
         }
-        if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        if RESERVED_HEADERS.split(' ').any(|reserved| name.eq_ignore_ascii_case(reserved)) {
             let hint = if name.eq_ignore_ascii_case("authorization") { "; give the token as token=" } else { "" };
-            return Err(Error::new(
-                Kind::Config,
-                format!("headers= may not set {name}, which the client sets itself{hint}"),
-            ));
+            return refuse(format!("may not set {name}, which the client sets itself{hint}"));
         }
         if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {
-            return Err(Error::new(
-                Kind::Config,
-                format!("headers= has a value for {name} that is not printable ASCII"),
-            ));
+            return refuse(format!("has a value for {name} that is not printable ASCII"));
         }
     }
     Ok(headers)
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,26 +1,27 @@
-//! The proxy on the way to the service: given, or of the environment, and for which hosts the latter is not meant.
+//! The proxy to the service: of `proxy=` or the environment, with the hosts that `NO_PROXY` exempts.
 
 use std::fmt;
-use std::net::IpAddr;
 
-use url::{Host, Url};
+use hyper::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+use url::Url;
 
 use super::{Origin, base_url, environment};
 use crate::error::{Error, Kind, Result};
 
-/// A proxy that speaks HTTP. Its address may hold a password: it shows host and port alone.
+/// An HTTP proxy. Its URL may hold a password, so only host and port are shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Has a host, and the scheme `http` or `https`.
     pub url: Url,
-    /// Who wants it.
+    /// Which setting names it.
     pub origin: Origin,
 }
 
 impl Proxy {
-    /// The argument, else the variable of the environment that is meant for the service.
+    /// The argument, else the environment variable for the scheme of the service.
     ///
-    /// What is meant for this machine goes through a proxy only when the argument says so.
+    /// Requests to loopback go through a proxy only when the argument names one.
     pub(super) fn resolve(
         argument: Option<&str>,
         service: &Url,
@@ -32,7 +33,7 @@ impl Proxy {
         let first = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, lookup(name)?)));
         let names = match service.scheme() {
             "https" => environment::HTTPS_PROXY.as_slice(),
-            // What a CGI program finds there was written by whoever sent it a request.
+            // In a CGI program the sender of a request chooses the value of `HTTP_PROXY`.
             _ if lookup(environment::REQUEST_METHOD).is_some() => environment::ALL_PROXY.as_slice(),
             _ => environment::HTTP_PROXY.as_slice(),
         };
@@ -48,10 +49,10 @@ impl Proxy {
     fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {
         match url {
             Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
-            // The address may hold a password: it is never quoted.
+            // The URL may hold a password: it is never quoted.
             _ => Err(Error::new(
                 Kind::Config,
-                format!("{origin} must be an http:// or https:// address, as http://proxy:3128"),
+                format!("{origin} must be an http:// or https:// URL, such as http://proxy:3128"),
             )),
         }
     }
@@ -71,55 +72,28 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Whether a list as in `NO_PROXY` names the service: a host with all below it, an address, a network, or `*`.
+/// Whether a `NO_PROXY` list exempts the service: its host or a parent domain, an address, a network, or `*`.
+///
+/// hyper-util's [`Matcher`] decides. It takes neither spaces, ports, `*.` nor `*` for addresses, as other programs do.
 fn is_exempt(service: &Url, list: &str) -> bool {
     let port = service.port_or_known_default();
-    list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| match service.host() {
-        Some(Host::Domain(name)) => {
-            let (entry, wanted) = with_port(entry);
-            wanted.is_none_or(|wanted| Some(wanted) == port) && names(entry, name)
-        }
-        Some(Host::Ipv4(address)) => is_within(entry, port, IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => is_within(entry, port, IpAddr::V6(address)),
-        None => false,
-    })
+    let entries = list.split([',', ' ']).map(split_port);
+    let entries = entries.filter(|(_, wanted)| wanted.is_none_or(|wanted| Some(wanted) == port));
+    let hosts: Vec<_> = entries.map(|(host, _)| host.trim_matches(['[', ']']).trim_end_matches('.')).collect();
+    let list = hosts.iter().map(|host| host.trim_start_matches("*.")).collect::<Vec<_>>().join(",");
+    let matcher = Matcher::builder().all("http://proxy").no(list).build();
+    let host = service.host_str().unwrap_or_default().trim_end_matches('.');
+    let is_matched = |uri: Uri| matcher.intercept(&uri).is_none();
+    hosts.contains(&"*") || format!("http://{host}").parse().is_ok_and(is_matched)
 }
 
-/// An entry without its port.
-fn with_port(entry: &str) -> (&str, Option<u16>) {
+fn split_port(entry: &str) -> (&str, Option<u16>) {
     match entry.rsplit_once(':') {
+        // An IPv6 address without brackets has no port.
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
             port.parse().map_or((entry, None), |port| (host, Some(port)))
         }
         _ => (entry, None),
-    }
-}
-
-/// Whether a name is the entry's or below it.
-fn names(entry: &str, name: &str) -> bool {
-    if entry == "*" {
-        return true;
-    }
-    let entry = entry.trim_start_matches('*').trim_matches('.').to_ascii_lowercase();
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    !entry.is_empty() && name.strip_suffix(&entry).is_some_and(|above| above.is_empty() || above.ends_with('.'))
-}
-
-/// Whether an address is the entry's or in its network.
-fn is_within(entry: &str, port: Option<u16>, address: IpAddr) -> bool {
-    if entry == "*" {
-        return true;
-    }
-    let (entry, wanted) = with_port(entry);
-    let (network, length) = entry.split_once('/').map_or((entry, None), |(network, length)| (network, Some(length)));
-    let Ok(network) = network.trim_matches(['[', ']']).parse::<IpAddr>() else { return false };
-    let bits = if network.is_ipv4() { 32 } else { 128 };
-    let length = length.map_or(Some(bits), |length| length.parse().ok()).filter(|length| *length <= bits);
-    let Some(length) = length.filter(|_| wanted.is_none_or(|wanted| Some(wanted) == port)) else { return false };
-    match (network, address) {
-        (IpAddr::V4(network), IpAddr::V4(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
-        (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros() >= length,
-        _ => false,
     }
 }
 
@@ -128,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_hosts_without_proxy_is_read_as_other_programs_read_it() {
+    fn no_proxy_is_read_as_other_programs_read_it() {
         for (list, host, exempt) in [
             ("*", "https://cdp.example.com", true),
             ("example.com", "https://example.com", true),
@@ -175,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_that_is_meant_for_the_service_is_named() {
+    fn the_variable_for_the_scheme_of_the_service_is_used() {
         let far = "https://cdp.example.com";
         for (service, variables, expected) in [
             (far, [("HTTPS_PROXY", "http://p:1"), ("ALL_PROXY", "http://q:2")], Some("the proxy p:1 (HTTPS_PROXY)")),
@@ -197,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_is_not_spoken_to_is_refused_by_its_name_alone() {
+    fn an_unsupported_proxy_is_refused_without_being_quoted() {
         let error = resolve("https://cdp.example.com", &[("ALL_PROXY", "socks5://u:hunter2@p:1")]).expect_err("socks");
         assert_eq!(error.kind(), Kind::Config);
         assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());

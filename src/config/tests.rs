@@ -1,8 +1,9 @@
-//! Settings: what is taken from where, and what is refused by name.
+//! Settings: where each comes from, and which are refused.
 
 use super::*;
 
-fn arguments() -> Arguments {
+/// Arguments that resolve.
+pub(crate) fn arguments() -> Arguments {
     Arguments {
         base_url: Some("https://cdp.example.com".to_owned()),
         timezone: "UTC".to_owned(),
@@ -37,7 +38,7 @@ fn an_argument_wins_over_the_environment() {
 }
 
 #[test]
-fn an_address_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
+fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
     for address in [
         "cdp.example.com",
         "ftp://cdp.example.com",
@@ -56,7 +57,7 @@ fn an_address_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
 }
 
 #[test]
-fn plain_http_is_for_this_machine_unless_allowed() {
+fn plain_http_is_for_loopback_unless_allowed() {
     for address in ["http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "http://127.8.9.1"] {
         assert!(resolve(|arguments| arguments.base_url = Some(address.to_owned())).is_ok(), "{address}");
     }
@@ -68,7 +69,7 @@ fn plain_http_is_for_this_machine_unless_allowed() {
 }
 
 #[test]
-fn the_nearest_word_on_trust_wins() {
+fn the_most_specific_ca_setting_wins() {
     let variables = ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
     let trusted = |argument: Option<&str>, set: &[&str]| {
         let lookup = |name: &str| set.contains(&name).then(|| format!("/of/{name}"));
@@ -79,7 +80,7 @@ fn the_nearest_word_on_trust_wins() {
     assert_eq!(trusted(None, &variables[1..]), "SSL_CERT_FILE=/of/SSL_CERT_FILE, SSL_CERT_DIR=/of/SSL_CERT_DIR");
     assert_eq!(trusted(None, &variables[2..]), "SSL_CERT_DIR=/of/SSL_CERT_DIR");
     assert_eq!(trusted(None, &variables[3..]), "REQUESTS_CA_BUNDLE=/of/REQUESTS_CA_BUNDLE");
-    assert_eq!(trusted(None, &[]), "the system's authorities");
+    assert_eq!(trusted(None, &[]), "the system's CA certificates");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn every_variable_that_is_read_is_listed() {
     for address in ["https://cdp.example.com", "http://cdp.example.com"] {
         let lookup = |name: &str| {
             read.borrow_mut().push(name.to_owned());
-            // Each way of a proxy that is exempt is asked for the list of those who are.
+            // The list of exempt hosts is read only if there is a proxy.
             (name == "ALL_PROXY").then(|| "http://proxy".to_owned())
         };
         let given = Arguments { base_url: Some(address.to_owned()), allow_http: true, ..arguments() };

@@ -1,52 +1,43 @@
-//! The time-outs beside `timeout=`: limits that no user has to set, in one place.
+//! The time-outs that are not settings of the user.
 //!
-//! The wait for the headers of a response has no limit of its own: a service may think for minutes, and `timeout=`
-//! says for how many. TCP keep-alive probes hold the connection open meanwhile and find out when the peer is gone.
+//! The wait for response headers is limited by `timeout=` alone, as a query may take minutes. TCP keep-alive probes
+//! meanwhile keep the connection open and notice when the peer is gone.
 
 use std::time::Duration;
 
-/// Each begins anew with each attempt. None of them counts the time a request takes to be sent.
+/// Time-outs of each attempt. None counts the time it takes to send the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For TCP, the proxy's tunnel and TLS together.
     pub connect: Duration,
-    /// Between two TCP keep-alive probes, and before the first.
+    /// Before the first TCP keep-alive probe, and between two.
     pub keep_alive: Duration,
-    /// Without a single byte of the body.
+    /// Longest wait for the next bytes of the body.
     pub idle: Duration,
-    /// Of waiting for the body before its speed counts,
+    /// Time of waiting for the body before its rate is measured.
     pub grace: Duration,
-    /// and of waiting in which so many bytes must arrive.
+    /// Window of waiting in which the body must reach the minimum rate.
     pub stall: Duration,
-    /// Before a response that no consumer has touched and that is not read for want of room is dropped, to be
-    /// requested again later: half of the shortest time after which proxies close such a connection.
+    /// How long a response that the consumer has not begun to take stays unread because the buffer is full, before it
+    /// is dropped and requested again later: half of the shortest time after which proxies close such a connection.
     pub unread: Duration,
 }
 
-impl Default for Timeouts {
-    fn default() -> Self {
-        let seconds = Duration::from_secs;
+impl Timeouts {
+    /// Unanswered keep-alive probes after which a connection counts as lost.
+    pub const KEEP_ALIVE_PROBES: u32 = 4;
+
+    /// The time-outs, divided by `time_scale` for tests. Keep-alive probes are not scaled.
+    #[must_use]
+    pub fn scaled(time_scale: u32) -> Self {
+        let seconds = |seconds| Duration::from_secs(seconds) / time_scale.max(1);
         Self {
             connect: seconds(10),
-            keep_alive: seconds(20),
+            keep_alive: Duration::from_secs(20),
             idle: seconds(30),
             grace: seconds(20),
             stall: seconds(30),
             unread: seconds(4),
         }
-    }
-}
-
-impl Timeouts {
-    /// Keep-alive probes without an answer before a connection counts as lost.
-    pub const KEEP_ALIVE_PROBES: u32 = 4;
-
-    /// The same on a clock that runs so many times faster, for tests.
-    #[must_use]
-    pub fn scaled(time_scale: u32) -> Self {
-        let Self { connect, keep_alive, idle, grace, stall, unread } = Self::default();
-        let [connect, idle, grace, stall, unread] =
-            [connect, idle, grace, stall, unread].map(|limit| limit / time_scale.max(1));
-        Self { connect, keep_alive, idle, grace, stall, unread }
     }
 }

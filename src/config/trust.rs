@@ -1,4 +1,4 @@
-//! Whom TLS trusts, and who said so. Reads no certificate.
+//! Which CA certificates TLS trusts, and which setting says so. Reads no file.
 
 use std::env;
 use std::fmt;
@@ -6,26 +6,26 @@ use std::path::PathBuf;
 
 use super::{Origin, environment};
 
-/// The authorities whose certificates are taken.
+/// The CA certificates that TLS trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// Those of the system.
     System,
-    /// Those of files and folders, and no others.
+    /// Only those of files and folders.
     Only(Vec<CaSource>),
 }
 
 /// A file, or a folder of files, with certificates in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaSource {
-    /// Where it is.
+    /// Path of the file or folder.
     pub path: PathBuf,
     /// Where the path came from.
     pub origin: Origin,
 }
 
 impl Trust {
-    /// The argument, else what the environment says, ours before that of others, else the system.
+    /// The argument; else the environment, our own variable first; else the system.
     pub(super) fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let one = |path: PathBuf, origin| vec![CaSource { path, origin }];
         let named = |name| lookup(name).map(|path| one(PathBuf::from(path), Origin::Environment(name)));
@@ -45,15 +45,15 @@ impl Trust {
             .map_or(Self::System, Self::Only)
     }
 
-    /// Whether it was said to this package, and not to all programs.
+    /// Whether a setting of this package names them, and not a variable that all programs share.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         let ours = |origin| matches!(origin, Origin::Argument(_) | Origin::Environment(environment::CA_BUNDLE));
-        matches!(self, Self::Only(all) if all.iter().any(|authorities| ours(authorities.origin)))
+        matches!(self, Self::Only(all) if all.iter().any(|source| ours(source.origin)))
     }
 }
 
-/// As it would be written: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
+/// As the user would write it: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
 impl fmt::Display for CaSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
@@ -65,7 +65,7 @@ impl fmt::Display for CaSource {
 impl fmt::Display for Trust {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::System => formatter.write_str("the system's authorities"),
+            Self::System => formatter.write_str("the system's CA certificates"),
             Self::Only(all) => formatter.write_str(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::finalization;
 use super::raise::{no_unicode, raise};
-use crate::client::{Grant, Token, TokenFuture, TokenSource};
+use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::config::environment;
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
@@ -29,7 +29,7 @@ thread_local! {
 /// A token, or the callable that gives one. Its repr has no secret, and it does not pickle.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawToken {
-    token: Token,
+    token: Arc<dyn TokenSource>,
     source: &'static str,
     callable: Option<Py<PyAny>>,
 }
@@ -40,8 +40,8 @@ impl RawToken {
     fn new(token: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = token.py();
         let fixed = |text: String, source| {
-            let token = Secret::try_new(text).map(Token::Fixed).map_err(|error| raise(py, error))?;
-            Ok(Self { token, source, callable: None })
+            let token = Secret::try_new(text).map_err(|error| raise(py, error))?;
+            Ok(Self { token: Arc::new(token), source, callable: None })
         };
         if token.is_none() {
             let text = environment::read(environment::TOKEN).ok_or_else(|| raise(py, missing()))?;
@@ -52,8 +52,8 @@ impl RawToken {
         }
         if token.is_callable() {
             let callable = token.clone().unbind();
-            let source = Token::Source(Arc::new(Callable(Arc::new(callable.clone_ref(py)))));
-            return Ok(Self { token: source, source: "callable", callable: Some(callable) });
+            let token = Arc::new(Callable(Arc::new(callable.clone_ref(py))));
+            return Ok(Self { token, source: "callable", callable: Some(callable) });
         }
         let class = token.get_type().name()?;
         Err(PyTypeError::new_err(format!("token= must be a string or a callable that returns one, not {class}")))
@@ -82,7 +82,7 @@ impl RawToken {
         self.callable.as_ref().is_some_and(|callable| RUNNING.get() == callable.as_ptr() as usize)
     }
 
-    pub(super) fn token(&self) -> Token {
+    pub(super) fn token(&self) -> Arc<dyn TokenSource> {
         self.token.clone()
     }
 }

@@ -1,10 +1,10 @@
-//! `Retry-After` in all its forms.
+//! The `Retry-After` header in all its forms.
 
 use std::time::{Duration, SystemTime};
 
-/// What the header asks for: seconds, or a date measured against the answer's own `Date`.
+/// The delay that the header asks for: seconds, or a date, compared with the response's own `Date`.
 ///
-/// Nothing when it makes no sense; our own back-off then holds.
+/// Returns nothing for an invalid header; our own back-off then applies.
 #[must_use]
 pub fn retry_after(header: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
     let header = header.trim();
@@ -43,25 +43,11 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_asks_for_nothing() {
-        for junk in [
-            "",
-            "-10",
-            "-0.5",
-            "soon",
-            "7 s",
-            "nan",
-            "inf",
-            "-inf",
-            "1e400",
-            "100000000000000000000000000000000000",
-            "Sun, 06 Nov 1994 08:48:37 GMT",
-            "Mon, 06 Nov 1994 08:50:37 GMT",
-            "Sun, 06 Nov 100000 08:50:37 GMT",
-            "Sun, 31 Feb 1999 08:50:37 GMT",
-            "Sun, 06 Nov 1994 08:50:37",
-            "1994-11-06T08:50:37Z",
-        ] {
+    fn an_invalid_header_asks_for_nothing() {
+        let junk = "|-10|-0.5|soon|7 s|nan|inf|-inf|1e400|100000000000000000000000000000000000\
+            |Sun, 06 Nov 1994 08:48:37 GMT|Mon, 06 Nov 1994 08:50:37 GMT|Sun, 06 Nov 100000 08:50:37 GMT\
+            |Sun, 31 Feb 1999 08:50:37 GMT|Sun, 06 Nov 1994 08:50:37|1994-11-06T08:50:37Z";
+        for junk in junk.split('|') {
             assert_eq!(read(junk), None, "{junk}");
         }
     }

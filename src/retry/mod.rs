@@ -1,14 +1,12 @@
-//! When to send again, after how long, and when rather not at all. Pure: clock and chance are passed in, nothing
-//! sleeps here.
+//! Whether to retry a failed request, after how long, and how fast requests may start after a 429. Pure: the time and
+//! random numbers are passed in, and nothing sleeps.
 
 mod budget;
 mod header;
 mod policy;
-mod state;
 mod throttle;
 
 pub use budget::RetryBudget;
 pub use header::retry_after;
-pub use policy::Policy;
-pub use state::{RetryDecision, RetryState};
-pub use throttle::{Permit, Throttle};
+pub use policy::{Policy, RetryDecision, RetryState};
+pub use throttle::Throttle;

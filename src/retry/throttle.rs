@@ -1,33 +1,23 @@
-//! The gate before a service that asked to slow down: shut for all until it may be asked again, then opened to a
-//! rate that grows steadily from below the one the service took before.
+//! Limits the rate of all requests after the service asked to slow down: none starts before the pause is over, then
+//! the rate grows steadily from below the one that the service accepted before.
 
 use std::time::{Duration, Instant};
 
-/// What is left of the rate that was too much.
+/// Share of the accepted rate that is left after a refusal.
 const CUT: f64 = 0.7;
-/// So much of it comes back each second: all within six, and more until the service objects again.
+/// Share of the accepted rate that is added each second: after six seconds all of it is back, and the rate grows on.
 const GROWTH: f64 = 0.05;
-/// Requests a second, and their growth each second, at least.
-const LEAST: f64 = 1.0;
+/// Smallest rate, and growth each second, in requests a second.
+const MIN_RATE: f64 = 1.0;
 
-/// When a request may start, unless the gate was shut in the meantime.
-#[derive(Clone, Copy, Debug)]
-pub struct Permit {
-    /// Not before.
-    pub at: Instant,
-    /// How often the gate had been shut when the turn was given.
-    shut: u64,
-}
-
-/// Open and without a limit until the service objects for the first time.
+/// Unlimited until the service refuses a request.
 #[derive(Debug, Default)]
 pub struct Throttle {
-    shut: u64,
     limit: Option<Limit>,
-    taken: Taken,
+    accepted: AcceptedRate,
 }
 
-/// The rate after a cut.
+/// The rate after a refusal.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     cut: Instant,
@@ -38,69 +28,53 @@ struct Limit {
 }
 
 impl Throttle {
-    /// When the next request may start. Whoever waited for it asks [`Throttle::holds`] before it goes.
-    #[must_use]
-    pub fn turn(&mut self, now: Instant) -> Permit {
-        let at = self.limit.as_mut().map_or(now, |limit| limit.turn(now));
-        Permit { at, shut: self.shut }
+    /// Starts a request that is due at this time.
+    ///
+    /// # Errors
+    /// The time of the next start, which is later. Try again then, as the service may refuse a request meanwhile.
+    pub fn try_start(&mut self, due: Instant) -> Result<(), Instant> {
+        let Some(limit) = &mut self.limit else { return Ok(()) };
+        if due < limit.next {
+            return Err(limit.next);
+        }
+        let rate = limit.rate + limit.growth * due.duration_since(limit.opens).as_secs_f64();
+        limit.next = due + Duration::from_secs_f64(rate.recip());
+        Ok(())
     }
 
-    /// Whether a turn still counts: nobody shut the gate since.
-    #[must_use]
-    pub fn holds(&self, turn: Permit) -> bool {
-        turn.shut == self.shut
+    /// Records that the service accepted a request.
+    pub fn accepted(&mut self, now: Instant) {
+        self.accepted.add(now);
     }
 
-    /// The service took a request.
-    pub fn passed(&mut self, now: Instant) {
-        self.taken.add(now);
-    }
-
-    /// The service asked to slow down and to stay away for `pause`, in answer to a request of the time `sent`.
+    /// Records that the service refused a request, which was sent at `sent`, and asks for a pause.
     pub fn refused(&mut self, sent: Instant, now: Instant, pause: Duration) {
         let opens = now + pause;
         match &mut self.limit {
-            // It left before the last cut, and says nothing of the rate since.
+            // Sent before the last cut, so it says nothing about the rate since.
             Some(limit) if sent < limit.cut => {
-                if opens <= limit.opens {
-                    return;
+                if opens > limit.opens {
+                    (limit.opens, limit.next) = (opens, opens);
                 }
-                limit.opens = opens;
-                limit.next = opens;
             }
             _ => {
-                let rate = self.taken.rate(now);
-                self.limit = Some(Limit {
-                    cut: now,
-                    opens,
-                    rate: (rate * CUT).max(LEAST),
-                    growth: (rate * GROWTH).max(LEAST),
-                    next: opens,
-                });
+                let accepted = self.accepted.rate(now);
+                let [rate, growth] = [CUT, GROWTH].map(|share| (accepted * share).max(MIN_RATE));
+                self.limit = Some(Limit { cut: now, opens, rate, growth, next: opens });
             }
         }
-        self.shut += 1;
     }
 }
 
-impl Limit {
-    fn turn(&mut self, now: Instant) -> Instant {
-        let at = self.next.max(now);
-        let rate = self.rate + self.growth * at.duration_since(self.opens).as_secs_f64();
-        self.next = at + Duration::from_secs_f64(rate.recip());
-        at
-    }
-}
-
-/// How many requests the service took of late, in windows of a second.
+/// The rate of accepted requests, counted in windows of a second.
 #[derive(Debug, Default)]
-struct Taken {
+struct AcceptedRate {
     window: Option<Instant>,
     count: u32,
     before: f64,
 }
 
-impl Taken {
+impl AcceptedRate {
     const WINDOW: Duration = Duration::from_secs(1);
 
     fn add(&mut self, now: Instant) {
@@ -108,7 +82,7 @@ impl Taken {
         self.count += 1;
     }
 
-    /// Requests a second; the present window counts for what it has.
+    /// Requests a second. The current window counts as if it were complete.
     fn rate(&mut self, now: Instant) -> f64 {
         self.roll(now);
         self.before.max(f64::from(self.count))
@@ -131,36 +105,42 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// The starts of so many requests that are all ready now, in milliseconds from `from`.
+    /// The start of a request that is due at this time.
+    fn start(throttle: &mut Throttle, mut due: Instant) -> Instant {
+        while let Err(later) = throttle.try_start(due) {
+            due = later;
+        }
+        due
+    }
+
+    /// The starts of so many requests that are all due at `from`, in milliseconds after it.
     fn starts(throttle: &mut Throttle, from: Instant, count: usize) -> Vec<u128> {
-        (0..count).map(|_| throttle.turn(from).at.duration_since(from).as_millis()).collect()
+        (0..count).map(|_| start(throttle, from).duration_since(from).as_millis()).collect()
     }
 
     #[test]
-    fn nobody_waits_before_the_service_objects() {
+    fn requests_start_at_once_before_the_first_refusal() {
         let mut throttle = Throttle::default();
         assert_eq!(starts(&mut throttle, Instant::now(), 3), [0, 0, 0]);
     }
 
     #[test]
-    fn a_refusal_shuts_the_gate_for_all_and_voids_the_turns_that_were_given() {
-        let (mut throttle, start) = (Throttle::default(), Instant::now());
-        let turn = throttle.turn(start);
-        assert!(throttle.holds(turn));
-        throttle.refused(start, start, 5 * SECOND);
-        assert!(!throttle.holds(turn));
-        let turn = throttle.turn(start + SECOND);
-        assert_eq!(turn.at, start + 5 * SECOND);
-        assert!(throttle.holds(turn));
+    fn after_a_refusal_no_request_starts_before_the_pause_is_over() {
+        let (mut throttle, begin) = (Throttle::default(), Instant::now());
+        assert_eq!(throttle.try_start(begin), Ok(()));
+        throttle.refused(begin, begin, 5 * SECOND);
+        assert_eq!(throttle.try_start(begin), Err(begin + 5 * SECOND));
+        assert_eq!(throttle.try_start(begin + SECOND), Err(begin + 5 * SECOND));
+        assert_eq!(throttle.try_start(begin + 5 * SECOND), Ok(()));
     }
 
     #[test]
-    fn the_rate_begins_below_what_was_taken_and_grows_steadily() {
-        let (mut throttle, start) = (Throttle::default(), Instant::now());
+    fn the_rate_starts_below_the_accepted_one_and_grows_steadily() {
+        let (mut throttle, begin) = (Throttle::default(), Instant::now());
         for number in 0..100 {
-            throttle.passed(start + SECOND * number / 100);
+            throttle.accepted(begin + SECOND * number / 100);
         }
-        let now = start + SECOND;
+        let now = begin + SECOND;
         throttle.refused(now, now, Duration::ZERO);
         let starts = starts(&mut throttle, now, 1_000);
         let started = |from: u128, to: u128| starts.iter().filter(|at| (from..to).contains(*at)).count();
@@ -170,23 +150,22 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_what_left_before_the_cut_do_not_cut_again() {
-        let (mut throttle, start) = (Throttle::default(), Instant::now());
-        throttle.refused(start, start + SECOND / 2, SECOND);
+    fn refusals_of_requests_from_before_the_cut_do_not_cut_again() {
+        let (mut throttle, begin) = (Throttle::default(), Instant::now());
+        throttle.refused(begin, begin + SECOND / 2, SECOND);
         let rate = throttle.limit.expect("a limit").rate;
-        let turn = throttle.turn(start + SECOND);
-        throttle.refused(start, start + SECOND, SECOND / 10);
-        assert!(throttle.holds(turn), "a shorter pause changes nothing");
-        throttle.refused(start, start + SECOND, 9 * SECOND);
+        throttle.refused(begin, begin + SECOND, SECOND / 10);
+        assert_eq!(throttle.try_start(begin + SECOND), Err(begin + SECOND * 3 / 2), "a shorter pause changes nothing");
+        throttle.refused(begin, begin + SECOND, 9 * SECOND);
         let limit = throttle.limit.expect("a limit");
         assert!((limit.rate - rate).abs() < f64::EPSILON);
-        assert_eq!(throttle.turn(start + SECOND).at, start + 10 * SECOND);
+        assert_eq!(start(&mut throttle, begin + SECOND), begin + 10 * SECOND);
     }
 
     #[test]
-    fn a_service_that_took_nothing_is_asked_once_a_second_at_first() {
-        let (mut throttle, start) = (Throttle::default(), Instant::now());
-        throttle.refused(start, start, Duration::ZERO);
-        assert_eq!(starts(&mut throttle, start, 4), [0, 1_000, 1_500, 1_900]);
+    fn without_accepted_requests_the_rate_starts_at_one_a_second() {
+        let (mut throttle, begin) = (Throttle::default(), Instant::now());
+        throttle.refused(begin, begin, Duration::ZERO);
+        assert_eq!(starts(&mut throttle, begin, 4), [0, 1_000, 1_500, 1_900]);
     }
 }

@@ -197,8 +197,8 @@ impl Scan {
     fn collected(&self) -> SearchMode {
         // The batches of a single response are taken as they arrive and voided by a retry.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
-        let is_part = self.is_task || self.requests() > 1;
-        SearchMode { operation: self.operation, delivery, is_part }
+        let is_scan_request = self.is_task || self.requests() > 1;
+        SearchMode { operation: self.operation, delivery, is_scan_request }
     }
 
     /// How requests are sent when the caller gets batches as they arrive.
@@ -206,7 +206,7 @@ impl Scan {
         // Of several responses, one that is no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
-        SearchMode { operation: self.operation, delivery, is_part: self.is_task || held > 0 }
+        SearchMode { operation: self.operation, delivery, is_scan_request: self.is_task || held > 0 }
     }
 }
 

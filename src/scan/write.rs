@@ -106,7 +106,7 @@ impl Scan {
     /// How the requests for a file are sent: the rows of a single one can be written anew after a retry.
     fn written(&self) -> SearchMode {
         match self.requests() {
-            1 => SearchMode { delivery: DeliveryMode::Provisional, is_part: true, ..self.streamed() },
+            1 => SearchMode { delivery: DeliveryMode::Provisional, is_scan_request: true, ..self.streamed() },
             _ => self.streamed(),
         }
     }

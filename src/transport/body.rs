@@ -1,5 +1,7 @@
-//! The body of an answer: received in time, decompressed, and whole only if HTTP and the compression both ended.
+//! The body of a response: received within the time-outs, decompressed, and complete only if both HTTP and the
+//! compression have ended.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -10,24 +12,23 @@ use super::stall::Stall;
 use super::{Meter, Transport, failure};
 use crate::error::{Error, Kind, Phase, Result};
 
-/// A body that is still to come.
 #[derive(Debug)]
 pub(super) struct Body {
     source: Source,
-    /// Plain bytes that came last.
+    /// The last bytes of an uncompressed body.
     plain: Bytes,
-    /// An encoding that cannot be taken spoils the body and not the answer, whose status may say enough.
+    /// An unsupported encoding fails only when the body is read: the status alone may decide.
     inflate: Result<Option<Inflate>>,
 }
 
-/// The bytes as they come, compressed or not.
+/// The bytes as received, compressed or not.
 #[derive(Debug)]
 struct Source {
     response: reqwest::Response,
     received: u64,
     idle: Duration,
     stall: Stall,
-    meter: Meter,
+    meter: Arc<Meter>,
 }
 
 impl Body {
@@ -44,12 +45,12 @@ impl Body {
         Self { source, plain: Bytes::new(), inflate }
     }
 
-    /// The next bytes, until the next call; nothing at the proper end.
+    /// Returns the next bytes, or nothing at the end of a complete body.
     pub(super) async fn chunk(&mut self) -> Result<Option<&[u8]>> {
         let inflate = match &mut self.inflate {
             Err(refused) => return Err(refused.clone()),
             Ok(None) => {
-                let Some(bytes) = self.source.receive("answer").await? else {
+                let Some(bytes) = self.source.receive("response").await? else {
                     return Ok(None);
                 };
                 self.plain = bytes;
@@ -58,20 +59,20 @@ impl Body {
             Ok(Some(inflate)) => inflate,
         };
         while !inflate.next()? {
-            match self.source.receive("compressed answer").await? {
+            match self.source.receive("compressed response").await? {
                 Some(bytes) => inflate.feed(bytes),
                 None => return inflate.finish().map(|()| None),
             }
         }
-        Ok(Some(inflate.piece()))
+        Ok(Some(inflate.chunk()))
     }
 
     pub(super) fn received(&self) -> u64 {
         self.source.received
     }
 
-    /// The first bytes, at most so many; what cannot be read does not matter.
-    pub(super) async fn beginning(&mut self, limit: usize) -> Vec<u8> {
+    /// Returns up to `limit` bytes from the beginning, without those after a failure.
+    pub(super) async fn read_prefix(&mut self, limit: usize) -> Vec<u8> {
         let mut body = Vec::new();
         while body.len() < limit
             && let Ok(Some(chunk)) = self.chunk().await
@@ -84,25 +85,23 @@ impl Body {
 }
 
 impl Source {
-    /// The next bytes of the connection; nothing once HTTP says that the body has ended.
+    /// Returns the next bytes of the connection, or nothing at the end of the body. `what` names the bytes in errors.
     async fn receive(&mut self, what: &str) -> Result<Option<Bytes>> {
         let began = Instant::now();
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
-            .map_err(|_| failure::timed_out(Phase::Body, "no byte of the answer", self.idle))?
+            .map_err(|_| failure::timed_out(Phase::Body, "no bytes of the response body", self.idle))?
             .map_err(|error| failure::receiving(error, self.received, what))?;
         let size = chunk.as_ref().map_or(0, Bytes::len);
         self.received += size as u64;
         self.meter.bytes.fetch_add(size as u64, Ordering::Relaxed);
         if chunk.is_some() && self.stall.is_reached(began.elapsed(), size) {
-            return Err(stalled(self.received));
+            let rate = Stall::MIN_BYTES / 30;
+            let message = format!("response stalled: under {rate} B/s over 30 s ({} bytes received)", self.received);
+            return Err(Error::new(Kind::RequestTimeout, message)
+                .with(|details| details.phase = Some(Phase::Stall))
+                .retryable());
         }
         Ok(chunk)
     }
-}
-
-fn stalled(received: u64) -> Error {
-    let least = Stall::LEAST / 30;
-    let message = format!("the answer comes at less than {least} bytes a second, {received} so far");
-    Error::new(Kind::RequestTimeout, message).with(|details| details.phase = Some(Phase::Stall)).retryable()
 }

@@ -1,15 +1,12 @@
-//! Compression as it is agreed on: what the service may choose from, and what it chose.
-//!
-//! Knows the two headers and nothing of how a body is decompressed.
+//! Negotiates the compression: the headers `Accept-Encoding` and `Content-Encoding`.
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
 
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// Characters of a header that a message shows.
+/// Most characters of a header in an error message.
 const SHOWN: usize = 40;
 
-/// How a body is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// RFC 1952.
@@ -18,12 +15,12 @@ pub(super) enum Encoding {
     Zstd,
 }
 
-/// The encodings that the service may choose from; without any, bodies come plain.
+/// The encodings that the client accepts. With none, bodies are not compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Accepted(Vec<Encoding>);
 
 impl Encoding {
-    /// Name in both headers.
+    /// Its name in both headers.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -33,7 +30,7 @@ impl Encoding {
 
     fn from_name(name: &str) -> Option<Self> {
         match name {
-            // A name from before the first standard, still to be taken for the same.
+            // An old name of gzip that RFC 9110 keeps.
             "gzip" | "x-gzip" => Some(Self::Gzip),
             "zstd" => Some(Self::Zstd),
             _ => None,
@@ -42,17 +39,14 @@ impl Encoding {
 }
 
 impl Accepted {
-    /// What `Accept-Encoding` among the headers of a user says, else all there is.
-    ///
-    /// # Errors
-    /// `Config` for encodings that cannot be decompressed here.
+    /// The encodings in `Accept-Encoding` of `headers=`, else all that are supported.
     pub(super) fn of_settings(headers: &[(String, String)]) -> Result<Self> {
-        let mut asked = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")).peekable();
-        if asked.peek().is_none() {
+        let mut requested = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")).peekable();
+        if requested.peek().is_none() {
             return Ok(Self(vec![Encoding::Gzip, Encoding::Zstd]));
         }
         let mut accepted = Vec::new();
-        for (_, value) in asked {
+        for (_, value) in requested {
             for name in value.split(',').map(|name| name.trim().to_ascii_lowercase()) {
                 match Encoding::from_name(&name) {
                     Some(encoding) => accepted.push(encoding),
@@ -64,31 +58,27 @@ impl Accepted {
         Ok(Self(accepted))
     }
 
-    /// The value of `Accept-Encoding`.
     pub(super) fn header(&self) -> HeaderValue {
         let names: Vec<&str> = self.0.iter().map(|encoding| encoding.name()).collect();
-        // Said outright, as without the header a service may choose whatever it likes.
+        // Sent in any case: without the header a service may choose any encoding.
         HeaderValue::from_str(&names.join(", "))
             .ok()
             .filter(|value| !value.is_empty())
             .unwrap_or(HeaderValue::from_static("identity"))
     }
 
-    /// The encoding of an answer.
-    ///
-    /// # Errors
-    /// `MalformedHttp` for one that was not asked for, or more than one.
+    /// The encoding of a response. Fails if it was not requested, or if there are several.
     pub(super) fn encoding_of(&self, headers: &HeaderMap) -> Result<Option<Encoding>> {
         let values: Vec<String> = headers
             .get_all(header::CONTENT_ENCODING)
             .iter()
             .map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
             .collect();
-        let told = values.join(",");
-        let mut layers = told.split(',').map(str::trim).filter(|layer| !matches!(*layer, "" | "identity"));
+        let value = values.join(",");
+        let mut layers = value.split(',').map(str::trim).filter(|layer| !matches!(*layer, "" | "identity"));
         let refused = |what: &str| {
-            let told = excerpt(&told, SHOWN);
-            Error::new(Kind::MalformedHttp, format!("the answer is compressed {what} ({told})"))
+            let value = excerpt(&value, SHOWN);
+            Error::new(Kind::MalformedHttp, format!("the response is compressed {what} (Content-Encoding: {value})"))
         };
         match (layers.next(), layers.next()) {
             (None, _) => Ok(None),
@@ -96,47 +86,47 @@ impl Accepted {
             (Some(layer), None) => Encoding::from_name(layer)
                 .filter(|encoding| self.0.contains(encoding))
                 .map(Some)
-                .ok_or_else(|| refused("in a way that was not asked for")),
+                .ok_or_else(|| refused("with an encoding that was not requested")),
         }
     }
 }
 
 fn unknown(value: &str) -> Error {
     let value = excerpt(value, SHOWN);
-    Error::new(Kind::Config, format!("headers= asks for Accept-Encoding: {value}, which cannot be read here"))
-        .with_hint("name some of gzip, zstd and identity, without weights")
+    Error::new(Kind::Config, format!("headers= sets Accept-Encoding: {value}, which is not supported"))
+        .with_hint("name any of gzip, zstd and identity, without weights")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(values: &[&str]) -> Result<Accepted> {
+    fn requested(values: &[&str]) -> Result<Accepted> {
         let headers: Vec<_> = values.iter().map(|value| ("accept-Encoding".to_owned(), (*value).to_owned())).collect();
         Accepted::of_settings(&headers)
     }
 
-    fn answered(accepted: &Accepted, values: &[&'static str]) -> Result<Option<Encoding>> {
+    fn encoding(accepted: &Accepted, values: &[&'static str]) -> Result<Option<Encoding>> {
         let values = values.iter().map(|value| (header::CONTENT_ENCODING, HeaderValue::from_static(value)));
         accepted.encoding_of(&values.collect())
     }
 
     #[test]
-    fn a_user_may_ask_for_less_but_not_for_what_is_unknown() {
-        let header = |values: &[&str]| asked(values).expect("known encodings").header();
+    fn headers_may_request_fewer_encodings_but_no_unknown_one() {
+        let header = |values: &[&str]| requested(values).expect("known encodings").header();
         assert_eq!(header(&[]), "gzip, zstd");
         assert_eq!(header(&["identity"]), "identity");
         assert_eq!(header(&["ZSTD"]), "zstd");
         assert_eq!(header(&["zstd, identity,gzip"]), "zstd, gzip");
         assert_eq!(header(&["zstd", "gzip"]), "zstd, gzip");
         for unknown in ["br", "*", "", "gzip;q=0.5", "gzip, deflate"] {
-            assert_eq!(asked(&[unknown]).expect_err(unknown).kind(), Kind::Config, "{unknown}");
+            assert_eq!(requested(&[unknown]).expect_err(unknown).kind(), Kind::Config, "{unknown}");
         }
     }
 
     #[test]
-    fn an_answer_comes_in_one_encoding_that_was_asked_for() {
-        let all = asked(&[]).expect("the default");
+    fn a_response_has_at_most_one_encoding_and_a_requested_one() {
+        let all = requested(&[]).expect("the default");
         for (values, expected) in [
             (&[][..], None),
             (&["identity"], None),
@@ -145,10 +135,10 @@ mod tests {
             (&[" X-GZIP "], Some(Encoding::Gzip)),
             (&["identity, zstd"], Some(Encoding::Zstd)),
         ] {
-            assert_eq!(answered(&all, values).expect("asked for"), expected, "{values:?}");
+            assert_eq!(encoding(&all, values).expect("requested"), expected, "{values:?}");
         }
-        let zstd = asked(&["zstd"]).expect("known");
-        let none = asked(&["identity"]).expect("known");
+        let zstd = requested(&["zstd"]).expect("known");
+        let none = requested(&["identity"]).expect("known");
         for (accepted, values) in [
             (&all, &["br"][..]),
             (&all, &["gzip, gzip"]),
@@ -157,7 +147,7 @@ mod tests {
             (&zstd, &["gzip"]),
             (&none, &["gzip"]),
         ] {
-            let error = answered(accepted, values).expect_err("not asked for");
+            let error = encoding(accepted, values).expect_err("not requested");
             assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, false), "{values:?}");
         }
     }

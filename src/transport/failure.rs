@@ -1,4 +1,4 @@
-//! Failures of the HTTP library told in our own kinds, by their types and not by their texts.
+//! Maps the errors of reqwest to our own kinds, by their types and not by their texts.
 
 use std::error::Error as StdError;
 use std::io;
@@ -8,88 +8,88 @@ use super::route::Route;
 use super::tls;
 use crate::error::{Error, Kind, Phase};
 
-/// A client that could not be set up.
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
 }
 
-/// A time-out of ours.
 pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
     Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
         .with(|details| details.phase = Some(phase))
         .retryable()
 }
 
-/// A request that got no answer.
+/// A request failed before its response headers arrived.
 pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
-    let told = if error.is_connect() {
+    let failure = if error.is_connect() {
         route.connect_error(&error)
     } else if let Some(refusal) = tls::late_refusal(&error) {
         tls::refused(refusal, &route.service, &route.trust)
     } else {
-        let told = receiving_cause(&error, None, "answer");
-        let is_other = matches!(told.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
+        let lost = receiving_cause(&error, None, "response");
+        let is_other = matches!(lost.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
         let hint = "if that port speaks TLS, base_url= must begin with https://";
-        if route.is_plain && is_other { told.with_hint(hint) } else { told }
+        if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
     };
-    told.with_source(error.without_url())
+    failure.with_source(error.without_url())
 }
 
-/// A request that was handed to a connection which ended before it began to send.
-pub(super) fn unsent() -> Error {
+/// A request was handed to a connection that closed before it began to send.
+pub(super) fn never_sent() -> Error {
     Error::new(Kind::ConnectionLost, "the connection was lost before the request was sent")
         .with(|details| details.received = Some(0))
         .retryable()
         .stale()
 }
 
-/// Nobody was reached at the other end, who is called `whom`.
-pub(super) fn connecting(error: &reqwest::Error, whom: &str, limit: Duration) -> Error {
+pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
-        return timed_out(Phase::Connect, &format!("no connection to {whom}"), limit);
+        return timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
     }
     let (phase, message) = if error.is_dns() {
-        (Phase::Dns, format!("the host of {whom} is not known: {cause}"))
+        (Phase::Dns, format!("cannot resolve the host of {peer}: {cause}"))
     } else {
-        (Phase::Tcp, format!("no connection to {whom}: {cause}"))
+        (Phase::Tcp, format!("cannot connect to {peer}: {cause}"))
     };
     Error::new(Kind::Connect, message).with(|details| details.phase = Some(phase)).retryable()
 }
 
-/// A body that broke off; `what` says of what the bytes are.
+/// A body was cut off; `what` names its bytes.
 pub(super) fn receiving(error: reqwest::Error, received: u64, what: &str) -> Error {
     receiving_cause(&error, Some(received), what).with_source(error.without_url())
 }
 
-/// `received` counts the bytes of the body, if its head came.
+/// `received` counts the bytes of the body; nothing if the headers did not arrive.
 fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) -> Error {
     let cause = innermost(error);
-    // Without its head nothing of an answer is there to be cut short.
+    // Without headers there is no response to be truncated.
     let ended = if received.is_some() { Kind::TruncatedResponse } else { Kind::ConnectionLost };
     let received = received.unwrap_or_default();
     let lost = |kind| {
-        let message = match received {
-            0 => format!("the connection was lost before the answer: {cause}"),
-            _ => format!("the connection was lost after {received} bytes of the {what}: {cause}"),
+        let place = if received == 0 {
+            "before the response".to_owned()
+        } else {
+            format!("after {received} bytes of the {what}")
         };
-        Error::new(kind, message).with(|details| details.received = Some(received)).retryable()
+        Error::new(kind, format!("the connection was lost {place}: {cause}"))
+            .with(|details| details.received = Some(received))
+            .retryable()
     };
     if find::<rustls::Error>(error).is_some() {
         return lost(Kind::ConnectionLost);
     }
     match find::<hyper::Error>(error) {
         Some(hyper) if hyper.is_parse() => {
-            Error::new(Kind::MalformedHttp, format!("the answer is not HTTP as agreed: {cause}"))
+            Error::new(Kind::MalformedHttp, format!("the response is not valid HTTP: {cause}"))
                 .with(|details| details.received = Some(received))
         }
         Some(hyper) if hyper.is_incomplete_message() => lost(ended),
         _ => match find::<io::Error>(error).map(io::Error::kind) {
-            // What hyper calls a body's missing end, and rustls the end of a connection that was not said.
+            // hyper: the body has no end; rustls: the connection closed without `close_notify`.
             Some(io::ErrorKind::UnexpectedEof) => lost(ended),
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
-                Error::new(Kind::MalformedHttp, format!("the answer's body is not HTTP as agreed: {cause}"))
+                Error::new(Kind::MalformedHttp, format!("the response body is not valid HTTP: {cause}"))
                     .with(|details| details.received = Some(received))
                     .retryable_once()
             }
@@ -98,7 +98,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
     }
 }
 
-/// The cause of a type, however deep; errors of TLS hide inside those of I/O.
+/// The first cause of type `T`; TLS errors are inside I/O errors.
 pub(super) fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -115,7 +115,7 @@ pub(super) fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static
     None
 }
 
-/// The last cause, which is the one that says what happened.
+/// The text of the last cause, which is the most specific.
 pub(super) fn innermost(error: &(dyn StdError + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

@@ -1,120 +1,116 @@
-//! Decompression of a body as it comes: piece by piece, up to its own end.
+//! Decompresses a body while it is received. Pure: takes bytes in, and gives chunks out of one reused buffer.
 //!
-//! However small the compressed body: `max_response_bytes=` bounds what it becomes, and the first byte that is not JSON
-//! ends it.
-//!
-//! Knows no HTTP and no I/O: bytes are put in, pieces come out of one buffer that is used again and again.
+//! A small body may decompress to a large one: `max_response_bytes=` limits the decompressed size.
+
+use std::fmt;
+use std::io;
 
 use bytes::{Buf, Bytes};
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::encoding::Encoding;
-use super::format::{Format, begins_with, decoder};
 use crate::error::{Error, Kind, Result};
 
-/// Bytes of a piece.
-const PIECE: usize = 64 << 10;
-/// Bytes that are read before they must hold something.
-const TRIFLE: u64 = 1 << 20;
+const CHUNK: usize = 64 << 10;
+/// Compressed bytes that are read before the check for padding begins.
+const PADDING_ALLOWANCE: u64 = 1 << 20;
 
-/// The decompression of one body.
+/// The largest window of gzip, as a power of two.
+const GZIP_WINDOW: u8 = 15;
+/// The largest window that RFC 9659 lets a service use, 8 MiB, as a power of two.
+const ZSTD_WINDOW: u32 = 23;
+
 #[derive(Debug)]
 pub(super) struct Inflate {
     encoding: Encoding,
     format: Box<dyn Format>,
     input: Bytes,
-    piece: Vec<u8>,
+    chunk: Vec<u8>,
     read: u64,
     written: u64,
-    /// Whether all that was read is complete.
+    /// Whether the bytes so far end with a complete member or frame.
     has_ended: bool,
-    /// Whether all that can be written without more input was written.
-    is_dry: bool,
+    /// Whether no more can be written without more input.
+    needs_input: bool,
 }
 
 impl Inflate {
-    /// Before the first byte.
-    ///
-    /// # Errors
-    /// `Internal` when there is no memory for it.
     pub(super) fn try_new(encoding: Encoding) -> Result<Self> {
         Ok(Self {
             encoding,
             format: decoder(encoding)?,
             input: Bytes::new(),
-            piece: Vec::with_capacity(PIECE),
+            chunk: Vec::with_capacity(CHUNK),
             read: 0,
             written: 0,
             has_ended: false,
-            is_dry: true,
+            needs_input: true,
         })
     }
 
-    /// Takes more of the body, once [`Inflate::next`] asked for it.
+    /// Takes more bytes of the body, after [`Inflate::next`] returned false.
     pub(super) fn feed(&mut self, input: Bytes) {
         self.input = input;
     }
 
-    /// Makes the next piece; false when that needs more of the body.
-    ///
-    /// # Errors
-    /// `MalformedHttp` for what cannot be decompressed, and for what holds next to nothing.
+    /// Decompresses the next chunk. Returns false when that needs more bytes of the body.
     pub(super) fn next(&mut self) -> Result<bool> {
-        self.piece.clear();
-        while self.piece.len() < self.piece.capacity() && !(self.input.is_empty() && self.is_dry) {
+        self.chunk.clear();
+        while self.chunk.len() < self.chunk.capacity() && !(self.input.is_empty() && self.needs_input) {
             self.check_begin()?;
-            let before = self.piece.len();
-            let step = self.format.step(&self.input, &mut self.piece);
+            let before = self.chunk.len();
+            let step = self.format.step(&self.input, &mut self.chunk);
             let step = step.map_err(|error| self.malformed(&error.to_string()).with_source(error))?;
-            if step.read == 0 && self.piece.len() == before && !self.input.is_empty() {
-                return Err(self.malformed("it leads nowhere"));
+            if step.read == 0 && self.chunk.len() == before && !self.input.is_empty() {
+                return Err(self.malformed("the decoder makes no progress"));
             }
             self.input.advance(step.read);
             self.read += step.read as u64;
             self.has_ended = step.has_ended;
-            self.is_dry = step.has_ended || self.piece.len() < self.piece.capacity();
+            self.needs_input = step.has_ended || self.chunk.len() < self.chunk.capacity();
         }
-        self.written += self.piece.len() as u64;
+        self.written += self.chunk.len() as u64;
         self.check_padding()?;
-        Ok(!self.piece.is_empty())
+        Ok(!self.chunk.is_empty())
     }
 
-    /// The piece that [`Inflate::next`] made.
-    pub(super) fn piece(&self) -> &[u8] {
-        &self.piece
+    /// The chunk that [`Inflate::next`] decompressed.
+    pub(super) fn chunk(&self) -> &[u8] {
+        &self.chunk
     }
 
-    /// The body has ended.
-    ///
-    /// # Errors
-    /// `TruncatedResponse` unless its compression has, too.
+    /// Checks at the end of the body that the compression has ended too.
     pub(super) fn finish(&self) -> Result<()> {
         if self.has_ended {
             return Ok(());
         }
         let message = match self.read {
-            0 => "the answer has no body".to_owned(),
-            read => format!("the compressed answer ended after {read} bytes, before the end of its {}", self.name()),
+            0 => "the response has no body".to_owned(),
+            read => {
+                format!("the compressed response was cut off after {read} bytes, before the end of its {}", self.name())
+            }
         };
         let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(self.read));
         Err(if self.read == 0 { error.retryable_once() } else { error.retryable() })
     }
 
-    /// Padding is refused: there could be no end of it.
+    /// Refuses endless padding: empty members or skippable frames.
     fn check_padding(&self) -> Result<()> {
         let (read, written) = (self.read, self.written);
-        if read > TRIFLE && read / 2 > written {
-            let message = format!("{read} bytes of {} hold no more than {written} bytes of the answer", self.name());
+        if read > PADDING_ALLOWANCE && read / 2 > written {
+            let message = format!("{read} bytes of {} hold only {written} bytes of the response", self.name());
             return Err(Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)));
         }
         Ok(())
     }
 
-    /// A single wrong byte is told as what it is, and not as the beginning of what was cut.
+    /// Checks the first byte of each member or frame, so that a wrong one is not taken for the start of a truncated one.
     fn check_begin(&self) -> Result<()> {
         let begins = self.has_ended || self.read == 0;
         match self.input.first() {
             Some(byte) if begins && !begins_with(self.encoding, *byte) => {
-                Err(self.malformed(if self.has_ended { "something follows its end" } else { "it begins otherwise" }))
+                Err(self.malformed(if self.has_ended { "data follows its end" } else { "it has another first byte" }))
             }
             _ => Ok(()),
         }
@@ -122,12 +118,86 @@ impl Inflate {
 
     fn malformed(&self, cause: &str) -> Error {
         let (name, read) = (self.name(), self.read);
-        let message = format!("the compressed answer is not {name} as agreed after {read} bytes: {cause}");
+        let message = format!("the compressed response is not valid {name} after {read} bytes: {cause}");
         Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(read)).retryable_once()
     }
 
     fn name(&self) -> &'static str {
         self.encoding.name()
+    }
+}
+
+struct Step {
+    read: usize,
+    /// Whether a gzip member or zstd frame is complete: its checksum is right and all of it was written.
+    has_ended: bool,
+}
+
+/// Decodes a sequence of gzip members or zstd frames.
+trait Format: fmt::Debug + Send {
+    /// Reads some of the input and appends to the output, up to its capacity.
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step>;
+}
+
+fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
+    match encoding {
+        Encoding::Gzip => Ok(Box::new(Gzip { member: Decompress::new_gzip(GZIP_WINDOW), has_ended: false })),
+        Encoding::Zstd => Zstd::try_new()
+            .map(|zstd| Box::new(zstd) as Box<dyn Format>)
+            .map_err(|error| Error::new(Kind::Internal, format!("zstd cannot be set up: {error}")).with_source(error)),
+    }
+}
+
+/// Whether a gzip member or zstd frame can begin with `byte`.
+const fn begins_with(encoding: Encoding, byte: u8) -> bool {
+    match encoding {
+        Encoding::Gzip => byte == 0x1f,
+        // The range is that of skippable frames.
+        Encoding::Zstd => matches!(byte, 0x28 | 0x50..=0x5f),
+    }
+}
+
+#[derive(Debug)]
+struct Gzip {
+    member: Decompress,
+    has_ended: bool,
+}
+
+impl Format for Gzip {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step> {
+        if self.has_ended {
+            self.member = Decompress::new_gzip(GZIP_WINDOW);
+        }
+        let before = self.member.total_in();
+        let status = self.member.decompress_vec(input, output, FlushDecompress::None)?;
+        self.has_ended = status == Status::StreamEnd;
+        let read = usize::try_from(self.member.total_in() - before).unwrap_or(input.len());
+        Ok(Step { read, has_ended: self.has_ended })
+    }
+}
+
+struct Zstd(Decoder<'static>);
+
+impl Zstd {
+    fn try_new() -> io::Result<Self> {
+        let mut decoder = Decoder::new()?;
+        decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW))?;
+        Ok(Self(decoder))
+    }
+}
+
+impl fmt::Debug for Zstd {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Zstd")
+    }
+}
+
+impl Format for Zstd {
+    fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> io::Result<Step> {
+        let mut input = InBuffer::around(input);
+        let written = output.len();
+        let missing = self.0.run(&mut input, &mut OutBuffer::around_pos(output, written))?;
+        Ok(Step { read: input.pos(), has_ended: missing == 0 })
     }
 }
 

@@ -1,20 +1,19 @@
-//! One HTTP exchange: pool, TLS, proxy, time-outs, decompression. The only room that names the HTTP library.
+//! One HTTP exchange: pool, TLS, proxy, time-outs, decompression. The only module that uses reqwest.
 //!
-//! It sends once and never follows or retries behind our back; failures are told by type.
+//! Sends a request once: follows no redirect and retries nothing.
 
 mod body;
 mod connections;
 mod encoding;
 mod failure;
-mod format;
 mod inflate;
-mod meter;
 mod pool;
 mod route;
 mod stall;
 mod tls;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -22,9 +21,8 @@ use reqwest::header::{self, HeaderName, HeaderValue};
 use url::Url;
 
 use self::body::Body;
-use self::connections::{Outgoing, Sent, observe};
+use self::connections::{ObservedBody, Sent, observe};
 use self::encoding::Accepted;
-pub use self::meter::Meter;
 use self::pool::Pool;
 use self::route::Route;
 use crate::config::{Settings, Timeouts};
@@ -32,10 +30,10 @@ use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
-/// What is read of an answer that is an error.
+/// Most bytes that are read of an error's body.
 const ERROR_BODY_BYTES: usize = 64 << 10;
 
-/// The connections to one service; a clone shares them.
+/// The connections to one service. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Transport {
     pool: Arc<Pool>,
@@ -43,10 +41,19 @@ pub struct Transport {
     accepted: Accepted,
     route: Route,
     timeouts: Timeouts,
-    meter: Meter,
+    meter: Arc<Meter>,
 }
 
-/// One request.
+/// Counters of all requests over the same connections.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// Connections opened.
+    pub connections: AtomicU64,
+    /// Bytes of response bodies as received: compressed, if they were.
+    pub bytes: AtomicU64,
+}
+
+/// A request.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// Path below the base URL.
@@ -59,14 +66,14 @@ pub struct Request<'a> {
     pub request_id: &'a str,
 }
 
-/// An answer whose body is still to come.
+/// A response whose body is not yet read.
 #[derive(Debug)]
 pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// `Content-Type`, as one line.
     pub content_type: Option<String>,
-    /// What `Retry-After` asks for.
+    /// The delay that `Retry-After` asks for.
     pub retry_after: Option<Duration>,
     /// Host of `Location`.
     pub location_host: Option<String>,
@@ -74,14 +81,14 @@ pub struct Response {
 }
 
 impl Transport {
-    /// Prepares the pool; connects to nothing.
+    /// Prepares the pool; does not connect.
     ///
     /// # Errors
-    /// `Config` for authorities that cannot be read, and for encodings that are not known here.
+    /// `Config` for CA certificates that cannot be read, and for unsupported encodings.
     pub fn try_new(settings: &Settings) -> Result<Self> {
-        let meter = Meter::default();
+        let meter = Arc::<Meter>::default();
         Ok(Self {
-            pool: Arc::new(Pool::try_new(settings, meter.connections.clone())?),
+            pool: Arc::new(Pool::try_new(settings, meter.clone())?),
             base_url: settings.base_url.clone(),
             accepted: Accepted::of_settings(&settings.headers)?,
             route: Route::new(settings),
@@ -90,7 +97,7 @@ impl Transport {
         })
     }
 
-    /// Whether two settings connect in the same way.
+    /// Whether clients with these settings can share connections.
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
@@ -100,14 +107,14 @@ impl Transport {
         parts(one) == parts(other)
     }
 
-    /// Sends a request and waits for the answer's headers.
+    /// Sends a request and waits for the response headers.
     pub async fn post(&self, request: Request<'_>) -> Result<Response> {
         let url = format!("{}{}", self.base_url.as_str().trim_end_matches('/'), request.path);
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", request.token.expose()))
             .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
         authorization.set_sensitive(true);
         let client = self.pool.client();
-        let (body, is_begun) = Outgoing::new(request.body);
+        let (body, send_started) = ObservedBody::new(request.body);
         let mut sending = client
             .post(url)
             .header(header::AUTHORIZATION, authorization)
@@ -116,20 +123,20 @@ impl Transport {
         if self.pool.closes() {
             sending = sending.header(header::CONNECTION, "close");
         }
-        let Sent { outcome, has_connected } = observe(sending.send(), &is_begun, self.timeouts.connect).await;
-        let response = outcome.ok_or_else(failure::unsent)?.map_err(|error| {
+        let Sent { outcome, has_connected } = observe(sending.send(), &send_started, self.timeouts.connect).await;
+        let response = outcome.ok_or_else(failure::never_sent)?.map_err(|error| {
             let failure = failure::sending(error, &self.route);
             let is_lost = failure.kind() == Kind::ConnectionLost;
             if is_lost && !has_connected { failure.stale() } else { failure }
         })?;
         self.pool.check(response.headers())?;
-        if let Some(refusal) = self.route.refusal(response.status().as_u16()) {
+        if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
             return Err(refusal);
         }
         Ok(Response::new(response, self))
     }
 
-    /// What was counted of all requests.
+    /// The counters of all requests.
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.meter
@@ -142,7 +149,7 @@ impl Response {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = text(header::DATE);
         let retry_after =
-            text(header::RETRY_AFTER).and_then(|asked| retry_after(&asked, date.as_deref(), SystemTime::now()));
+            text(header::RETRY_AFTER).and_then(|value| retry_after(&value, date.as_deref(), SystemTime::now()));
         let location_host = text(header::LOCATION)
             .and_then(|location| response.url().join(&location).ok())
             .and_then(|location| location.host_str().map(str::to_owned));
@@ -155,19 +162,19 @@ impl Response {
         }
     }
 
-    /// The next bytes of the body, decompressed, until the next call; nothing at its proper end.
+    /// Returns the next bytes of the body, decompressed, or nothing at the end of a complete body.
     pub async fn chunk(&mut self) -> Result<Option<&[u8]>> {
         self.body.chunk().await
     }
 
-    /// Bytes of the body that have come, compressed or not.
+    /// Bytes of the body received, compressed or not.
     #[must_use]
     pub fn received(&self) -> u64 {
         self.body.received()
     }
 
-    /// The beginning of a body that is told as an error; what cannot be read does not matter.
+    /// Returns the beginning of an error's body, as far as it can be read.
     pub async fn error_body(&mut self) -> Vec<u8> {
-        self.body.beginning(ERROR_BODY_BYTES).await
+        self.body.read_prefix(ERROR_BODY_BYTES).await
     }
 }

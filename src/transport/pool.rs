@@ -1,78 +1,70 @@
-//! The connections that wait for the next request, and what happens when one of them is in doubt.
+//! The pool of idle connections, and how it drops them after a response with an ambiguous length.
 //!
-//! The HTTP library cannot drop a single connection. So the first ambiguous response ends them all, and from then on
-//! each request asks for its connection to be closed behind it, until a response is unambiguous. Connections in use
-//! serve their responses to the end.
+//! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
+//! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
 
-use super::connections::Observed;
+use super::connections::observed;
 use super::encoding::Accepted;
 use super::route::Route;
-use super::{failure, tls};
+use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
 use crate::error::{Error, Kind, Result};
 
-/// Shorter than the idle time-outs of usual servers, so that we let go first.
+/// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The HTTP library's client, which holds the connections; another one holds none of them.
+/// A reqwest client, which owns the connections. Replacing it drops those that are idle.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
-    opened: Arc<AtomicU64>,
+    meter: Arc<Meter>,
     client: ArcSwap<reqwest::Client>,
-    /// Whether a connection serves one request only.
+    /// Whether each connection is closed after one request.
     closes: AtomicBool,
 }
 
 impl Pool {
-    /// Connects to nothing. Connections are counted in `opened` as they come about.
-    ///
-    /// # Errors
-    /// `Config` for authorities that cannot be read, and for headers that cannot be sent.
-    pub(super) fn try_new(settings: &Settings, opened: Arc<AtomicU64>) -> Result<Self> {
-        let client = ArcSwap::from_pointee(client(settings, opened.clone())?);
-        Ok(Self { settings: settings.clone(), opened, client, closes: AtomicBool::new(false) })
+    /// Prepares the pool; does not connect. Counts connections in `meter`.
+    pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
+        let client = ArcSwap::from_pointee(client(settings, meter.clone())?);
+        Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
     }
 
-    /// For one request.
     pub(super) fn client(&self) -> Arc<reqwest::Client> {
         self.client.load_full()
     }
 
-    /// Whether a request must ask for its connection to be closed behind it.
+    /// Whether the next request must send `Connection: close`.
     pub(super) fn closes(&self) -> bool {
         self.closes.load(Ordering::Relaxed)
     }
 
-    /// Looks at the headers of a response. Where they are in doubt no connection is used again: not those that wait
-    /// now, and none that serves a request until a response is in no doubt.
-    ///
-    /// # Errors
-    /// As for a new pool.
+    /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
+    /// those of the requests that follow, until a response is unambiguous.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
         let has_ambiguous_length = has_ambiguous_length(headers);
         if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
-            self.client.store(Arc::new(client(&self.settings, self.opened.clone())?));
+            self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
         }
         Ok(())
     }
 }
 
-/// Whether an answer says in two ways where it ends (RFC 9112, 6.1). Its chunks count, but what comes after them on the
-/// same connection may have been meant as a part of it by whoever went by the length.
+/// Whether a response has both `Transfer-Encoding` and `Content-Length` (RFC 9112, 6.1). The chunks decide where it
+/// ends, but a proxy that went by the length may have sent bytes of it after them, where the next response is read.
 fn has_ambiguous_length(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
 
-fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client> {
+fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
         .default_headers(default_headers(settings)?)
@@ -84,7 +76,7 @@ fn client(settings: &Settings, opened: Arc<AtomicU64>) -> Result<reqwest::Client
         .tcp_keepalive(settings.timeouts.keep_alive)
         .tcp_keepalive_interval(settings.timeouts.keep_alive)
         .tcp_keepalive_retries(Timeouts::KEEP_ALIVE_PROBES)
-        .connector_layer(Observed::new(opened))
+        .connector_layer(observed(meter))
         .pool_idle_timeout(IDLE_TIMEOUT);
     let builder = Route::new(settings).configure(tls::configure(builder, settings)?)?;
     builder.build().map_err(|error| failure::setup(error, "the HTTP client"))
@@ -116,26 +108,11 @@ mod tests {
     use crate::transport::{Request, Transport};
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_has_ten_seconds_to_come_about() {
-        // It is taken into the queue, and nobody answers its handshake.
+    async fn a_connection_has_ten_seconds_to_open() {
+        // The kernel accepts the connection, and nothing answers the TLS handshake.
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("https://{}", silent.local_addr().expect("its address"));
-        let arguments = Arguments {
-            base_url: Some(address),
-            timezone: "UTC".to_owned(),
-            timeout: 300.0,
-            retries: None,
-            concurrency: 8,
-            requests_per_second: None,
-            max_response_bytes: 1 << 30,
-            max_buffered_bytes: 64 << 20,
-            ca_bundle: None,
-            proxy: None,
-            allow_http: false,
-            headers: Vec::new(),
-            strict_empty: false,
-            time_scale: 1,
-        };
+        let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };
         let transport = Transport::try_new(&Settings::resolve(arguments, |_| None).expect("settings")).expect("a pool");
         let token = Secret::try_new("tok".to_owned()).expect("a token");
         let request = Request { path: "/", body: "{}".into(), token: &token, request_id: "1" };

@@ -1,4 +1,4 @@
-//! The way to the service: directly or through a proxy, and who on it is to blame when it is closed.
+//! How the service is reached, directly or through a proxy, and which of the two a failure to connect is about.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -9,23 +9,21 @@ use super::{failure, tls};
 use crate::config::{Proxy, Settings, Trust};
 use crate::error::{Error, Kind, Phase, Result};
 
-/// What the HTTP library calls a tunnel that a proxy does not open. Its type cannot be named, so that these texts, alone
-/// of all, decide something; a test sees them change.
+/// Text of hyper-util's error when a proxy opens no tunnel. Its type is private, so these two texts decide where
+/// otherwise types do; a test fails when they change.
 const TUNNEL: &str = "tunnel error: ";
-/// The same, when the proxy wants another password.
+/// The rest of that text when the proxy wants a user and password.
 const PASSWORD: &str = "proxy authorization required";
 
-/// Who is met on the way.
+/// The service and the proxy on the route to it.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
-    /// Host and port, as messages call it.
+    /// Host and port of the service, for messages.
     pub(super) service: String,
-    /// Whether the service speaks no TLS.
     pub(super) is_plain: bool,
-    /// Whom TLS trusts.
     pub(super) trust: Trust,
     proxy: Option<Proxy>,
-    /// For a connection.
+    /// Time-out of a connection.
     limit: Duration,
 }
 
@@ -41,15 +39,15 @@ impl Route {
         }
     }
 
-    /// The proxy of the settings, which have read the environment already, or none.
+    /// Sets the proxy of the settings or none: reqwest must not read the environment again.
     pub(super) fn configure(&self, builder: ClientBuilder) -> Result<ClientBuilder> {
         let builder = builder.no_proxy();
         let Some(proxy) = &self.proxy else { return Ok(builder) };
-        let taken = reqwest::Proxy::all(proxy.url.clone());
-        Ok(builder.proxy(taken.map_err(|error| failure::setup(error, &proxy.to_string()))?))
+        let parsed = reqwest::Proxy::all(proxy.url.clone());
+        Ok(builder.proxy(parsed.map_err(|error| failure::setup(error, &proxy.to_string()))?))
     }
 
-    /// A connection that did not come about.
+    /// The error of a connection that could not be opened.
     pub(super) fn connect_error(&self, error: &reqwest::Error) -> Error {
         let refusal = failure::find::<rustls::Error>(error);
         let Some(proxy) = &self.proxy else {
@@ -59,52 +57,52 @@ impl Route {
             };
         };
         let (tunnel, through) = (tunnel(error), format!("{} through {proxy}", self.service));
-        // In a tunnel that is open it is the service who answers, and else the proxy.
+        // Through an open tunnel the peer is the service, and else the proxy.
         let is_open = !self.is_plain && tunnel.is_none();
         match (refusal, tunnel) {
             (Some(refusal), _) if is_open => tls::refused(refusal, &self.service, &self.trust),
-            (Some(refusal), _) => by_proxy(&tls::refused(refusal, &proxy.to_string(), &self.trust)),
+            (Some(refusal), _) => as_proxy_error(&tls::refused(refusal, &proxy.to_string(), &self.trust)),
             (None, Some((what, None))) => self.refused(proxy, &what),
-            _ if is_open => by_proxy(&failure::connecting(error, &through, self.limit)),
-            _ => by_proxy(&failure::connecting(error, &proxy.to_string(), self.limit)),
+            _ if is_open => as_proxy_error(&failure::connecting(error, &through, self.limit)),
+            _ => as_proxy_error(&failure::connecting(error, &proxy.to_string(), self.limit)),
         }
     }
 
-    /// The failure that an answer is, if it is a proxy's and not the service's.
-    pub(super) fn refusal(&self, status: u16) -> Option<Error> {
+    /// The error of a response that comes from the proxy and not from the service.
+    pub(super) fn proxy_error(&self, status: u16) -> Option<Error> {
         let proxy = self.proxy.as_ref().filter(|_| self.is_plain && status == 407)?;
         Some(self.refused(proxy, PASSWORD))
     }
 
-    /// The proxy has answered, but not as it should.
+    /// The error of a proxy that answered but opened no tunnel.
     fn refused(&self, proxy: &Proxy, what: &str) -> Error {
         let service = &self.service;
         let failed =
             |message: String| Error::new(Kind::Proxy, message).with(|details| details.phase = Some(Phase::Proxy));
         if what == PASSWORD {
             return failed(format!(
-                "{proxy} refused the way to {service}: it wants another user and password (HTTP 407)"
+                "{proxy} refused the tunnel to {service}: it wants another user and password (HTTP 407)"
             ))
             .with(|details| details.status = Some(407))
-            .with_hint("write user and password into the proxy's address, as http://user:password@proxy:3128");
+            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128");
         }
-        failed(format!("{proxy} opened no way to {service}: {what}"))
-            .with_hint("it does not let us through, cannot reach the service, or is no proxy")
+        failed(format!("{proxy} opened no tunnel to {service}: {what}"))
+            .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
             .retryable()
     }
 }
 
-/// The same failure, of a proxy and not of the service.
-fn by_proxy(error: &Error) -> Error {
-    let told = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
-    let told = if error.is_retryable() { told.retryable() } else { told };
+/// Turns an error of the connection into one of the proxy.
+fn as_proxy_error(error: &Error) -> Error {
+    let failure = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
+    let failure = if error.is_retryable() { failure.retryable() } else { failure };
     match error.hint() {
-        Some(hint) => told.with_hint(hint),
-        None => told,
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
     }
 }
 
-/// What the HTTP library says of a tunnel that is not open, and why, if that is no answer of the proxy.
+/// The text of the error that opened no tunnel, and its cause unless that is a response of the proxy.
 fn tunnel(error: &reqwest::Error) -> Option<(String, Option<&(dyn StdError + 'static)>)> {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {

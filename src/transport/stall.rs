@@ -1,11 +1,11 @@
-//! The stall rule: a body that comes, but so slowly that it would never end. Only time spent waiting for bytes counts,
-//! so whoever takes their time over the bytes is not blamed. Pure: time is passed in.
+//! The stall rule: a body must arrive at a minimum rate. Only the time spent waiting for bytes counts, not that of a
+//! slow consumer. Pure: time is passed in.
 
 use std::time::Duration;
 
 use crate::config::Timeouts;
 
-/// What came in a window of waiting.
+/// Bytes and waiting time of the current window.
 #[derive(Debug)]
 pub(super) struct Stall {
     grace: Duration,
@@ -15,14 +15,14 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// Bytes of a window, at least: 256 a second where the window is of 30 seconds.
-    pub(super) const LEAST: usize = 256 * 30;
+    /// Fewest bytes of a window: 256 a second in a window of 30 seconds.
+    pub(super) const MIN_BYTES: usize = 256 * 30;
 
     pub(super) fn new(timeouts: &Timeouts) -> Self {
         Self { grace: timeouts.grace, window: timeouts.stall, waited: Duration::ZERO, bytes: 0 }
     }
 
-    /// Counts bytes and how long they were waited for; whether too little came for too long.
+    /// Counts bytes and the time waited for them. Returns whether a window ended with too few bytes.
     pub(super) fn is_reached(&mut self, waited: Duration, bytes: usize) -> bool {
         self.waited += waited;
         if !self.grace.is_zero() {
@@ -35,7 +35,7 @@ impl Stall {
         if self.waited < self.window {
             return false;
         }
-        let too_little = self.bytes < Self::LEAST;
+        let too_little = self.bytes < Self::MIN_BYTES;
         (self.waited, self.bytes) = (Duration::ZERO, 0);
         too_little
     }
@@ -48,18 +48,18 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn stall() -> Stall {
-        Stall::new(&Timeouts::default())
+        Stall::new(&Timeouts::scaled(1))
     }
 
     #[test]
-    fn a_drip_is_found_when_grace_and_window_are_over() {
+    fn a_slow_body_is_found_after_grace_and_window() {
         let mut stall = stall();
         let found = (1..200).find(|_| stall.is_reached(SECOND, 255));
         assert_eq!(found, Some(50));
     }
 
     #[test]
-    fn enough_bytes_a_second_may_go_on_for_ever() {
+    fn the_minimum_rate_is_enough_for_ever() {
         let mut stall = stall();
         assert!((0..10_000).all(|_| !stall.is_reached(SECOND, 256)));
     }

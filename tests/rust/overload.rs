@@ -43,6 +43,7 @@ struct World<S> {
     policy: Policy,
     budget: Mutex<RetryBudget>,
     throttle: Mutex<Throttle>,
+    queue: tokio::sync::Mutex<()>,
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
 }
@@ -59,6 +60,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
             policy: Policy::new(Some(3)),
             budget: Mutex::new(RetryBudget::new(concurrency)),
             throttle: Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
             dice: Dice(AtomicU64::new(7)),
             seen: Mutex::default(),
         }
@@ -86,17 +88,17 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         self.see(Seen::Call(began - self.start));
         let mut state = RetryState::new(self.policy, true);
         loop {
-            self.turn().await;
+            self.wait_for_start().await;
             let sent = now();
             tokio::time::sleep(LATENCY).await;
             let answer = (self.service.lock().unwrap())(now() - self.start);
             self.see(Seen::Request(now() - self.start, answer.is_ok()));
             let Err((status, asked)) = answer else {
-                self.throttle.lock().unwrap().passed(now());
+                self.throttle.lock().unwrap().accepted(now());
                 self.budget.lock().unwrap().succeeded(state.cost());
                 return;
             };
-            if let Some(pause) = self.policy.pause(status, asked) {
+            if let Some(pause) = self.policy.throttle_pause(status, asked) {
                 self.throttle.lock().unwrap().refused(sent, now(), pause);
             }
             let failure = failure(status, asked);
@@ -107,13 +109,14 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         }
     }
 
-    async fn turn(&self) {
+    async fn wait_for_start(&self) {
+        let mut due = now();
+        let _queue = self.queue.lock().await;
         loop {
-            let turn = self.throttle.lock().unwrap().turn(now());
-            tokio::time::sleep_until(turn.at.into()).await;
-            if self.throttle.lock().unwrap().holds(turn) {
-                return;
-            }
+            let started = self.throttle.lock().unwrap().try_start(due);
+            let Err(later) = started else { return };
+            due = later;
+            tokio::time::sleep_until(due.into()).await;
         }
     }
 
@@ -172,7 +175,7 @@ async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_few_failures_among_many_calls_find_the_quota_full() {
+async fn a_few_failures_among_many_calls_find_the_retry_budget_full() {
     let mut number = 0_u32;
     let fifth = move |_| {
         number += 1;
@@ -231,10 +234,10 @@ fn the_jitter_is_uniform() {
     let (policy, dice) = (Policy::new(Some(9)), Dice(AtomicU64::new(1)));
     for attempts in [1, 4, 9] {
         let server = failure(500, None);
-        let longest = policy.delay(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
+        let longest = policy.backoff(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
         let mut histogram = [0_u32; 20];
         for _ in 0..10_000 {
-            let delay = policy.delay(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
+            let delay = policy.backoff(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
             let bin = (delay / longest * 20.0) as usize;
             histogram[bin.min(19)] += 1;

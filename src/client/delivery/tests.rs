@@ -1,4 +1,4 @@
-//! Deliveries between a request and a consumer that the test plays by hand, on a clock that it turns.
+//! Deliveries to a consumer that the test polls by hand, on a paused clock.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -26,7 +26,7 @@ fn budget(limit: usize) -> Arc<BufferBudget> {
     Arc::new(BufferBudget::new(limit, UNREAD))
 }
 
-/// What the consumer gets now: the size of a batch, 0 for a restart, nothing when there is nothing.
+/// What the consumer gets now: the size of a batch, 0 for a restart, or nothing.
 async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
     match poll!(pin!(poll_fn(|context| delivery.poll(context)))) {
         Poll::Ready(Some(Event::Batch(batch))) => Some(batch.0),
@@ -39,7 +39,7 @@ async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
 async fn a_failed_attempt_leaves_no_batch_to_be_taken() {
     let budget = budget(100);
     let delivery = delivery(0, STREAMED, &budget);
-    delivery.send(Rows(10)).await.expect("room");
+    delivery.send(Rows(10)).await.expect("space");
     assert!(delivery.suspend());
     assert_eq!((taken(&delivery).await, budget.used()), (None, 10), "it may be the last attempt");
     delivery.void();
@@ -50,7 +50,7 @@ async fn a_failed_attempt_leaves_no_batch_to_be_taken() {
 #[tokio::test]
 async fn what_arrived_before_a_final_failure_is_taken() {
     let delivery = delivery(0, STREAMED, &budget(100));
-    delivery.send(Rows(10)).await.expect("room");
+    delivery.send(Rows(10)).await.expect("space");
     assert!(delivery.suspend());
     assert_eq!(taken(&delivery).await, None);
     delivery.resume();
@@ -58,21 +58,21 @@ async fn what_arrived_before_a_final_failure_is_taken() {
 }
 
 #[tokio::test]
-async fn a_batch_that_was_taken_ends_the_retries() {
+async fn no_retry_follows_a_batch_that_was_taken() {
     let budget = budget(100);
     let delivery = delivery(0, STREAMED, &budget);
-    delivery.send(Rows(10)).await.expect("room");
+    delivery.send(Rows(10)).await.expect("space");
     assert_eq!(taken(&delivery).await, Some(10));
-    delivery.send(Rows(20)).await.expect("room");
+    delivery.send(Rows(20)).await.expect("space");
     assert!(!delivery.suspend());
     assert_eq!(taken(&delivery).await, Some(20), "what arrived before the failure is good");
 }
 
 #[tokio::test]
-async fn a_new_attempt_waits_until_the_consumer_knows_that_its_batches_are_void() {
+async fn a_new_attempt_waits_until_the_consumer_has_discarded_its_batches() {
     let budget = budget(100);
     let delivery = delivery(0, DeliveryMode::Provisional, &budget);
-    delivery.send(Rows(10)).await.expect("room");
+    delivery.send(Rows(10)).await.expect("space");
     assert_eq!(taken(&delivery).await, Some(10));
     assert!(delivery.suspend());
     delivery.void();
@@ -85,7 +85,7 @@ async fn a_new_attempt_waits_until_the_consumer_knows_that_its_batches_are_void(
 }
 
 #[tokio::test]
-async fn nothing_of_a_response_is_taken_before_it_is_complete_where_that_is_asked_for() {
+async fn nothing_is_taken_before_the_response_is_complete_in_that_mode() {
     let delivery = delivery(0, DeliveryMode::Complete, &budget(1));
     for _ in 0..3 {
         delivery.send(Rows(10)).await.expect("the budget is for other modes");
@@ -96,16 +96,16 @@ async fn nothing_of_a_response_is_taken_before_it_is_complete_where_that_is_aske
 }
 
 #[tokio::test(start_paused = true)]
-async fn responses_that_wait_for_room_are_dropped_and_the_last_one_first() {
+async fn responses_that_wait_for_space_are_dropped_and_the_last_one_first() {
     let budget = budget(20);
     let [front, second, third] = [0, 1, 2].map(|index| delivery(index, STREAMED, &budget));
     budget.set_open(0, 2);
     front.send(Rows(5)).await.expect("the consumer waits for it");
-    second.send(Rows(10)).await.expect("room");
+    second.send(Rows(10)).await.expect("space");
     let began = Instant::now();
     let (second_sent, third_sent) = tokio::join!(second.send(Rows(10)), third.send(Rows(10)));
     assert!(third_sent.is_err() && third.is_evicted());
-    assert!(second_sent.is_err() && second.is_evicted(), "it has no room without the third either");
+    assert!(second_sent.is_err() && second.is_evicted(), "it has no space without the third either");
     assert!((2 * UNREAD..3 * UNREAD).contains(&began.elapsed()));
     assert_eq!(budget.used(), 5);
     assert!(!front.is_evicted());
@@ -116,7 +116,7 @@ async fn a_response_whose_turn_comes_is_kept() {
     let budget = budget(10);
     let second = delivery(1, STREAMED, &budget);
     budget.set_open(0, 1);
-    second.send(Rows(1)).await.expect("room");
+    second.send(Rows(1)).await.expect("space");
     let mut sending = pin!(second.send(Rows(10)));
     assert!(poll!(sending.as_mut()).is_pending());
     budget.set_open(1, 1);

@@ -1,4 +1,4 @@
-//! Decompression at any split, of any number of members or frames; and that nothing broken ever ends well.
+//! Decompresses bodies at any split and of any number of members or frames, and refuses every damaged one.
 
 use std::io::Write;
 
@@ -9,13 +9,12 @@ use proptest::prelude::*;
 use zstd::stream::raw::CParameter;
 
 use super::*;
-use crate::transport::format::Step;
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Gzip, Encoding::Zstd];
-/// A frame that zstd skips, whatever it holds.
+/// A skippable frame of zstd.
 const SKIPPABLE: [u8; 11] = [0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 0xfd, 0x2f, 0xb5];
 
-/// One member or frame, with a check of its content.
+/// One gzip member or zstd frame, with a checksum.
 fn compress(encoding: Encoding, plain: &[u8], level: u8) -> Vec<u8> {
     match encoding {
         Encoding::Gzip => {
@@ -36,7 +35,7 @@ fn zstd_with(plain: &[u8], level: u8, parameters: &[CParameter]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// All that comes out of a body which is given in parts of so many bytes, in turn.
+/// Decompresses a body that is fed in parts of these sizes, in turn.
 fn inflate(encoding: Encoding, body: &[u8], parts: &[usize]) -> Result<Vec<u8>> {
     let mut inflate = Inflate::try_new(encoding).unwrap();
     let mut plain = Vec::new();
@@ -47,15 +46,15 @@ fn inflate(encoding: Encoding, body: &[u8], parts: &[usize]) -> Result<Vec<u8>> 
         rest = others;
         inflate.feed(Bytes::copy_from_slice(part));
         while inflate.next()? {
-            assert!(inflate.piece().len() <= PIECE, "a piece is bounded");
-            plain.extend_from_slice(inflate.piece());
+            assert!(inflate.chunk().len() <= CHUNK, "a chunk is bounded");
+            plain.extend_from_slice(inflate.chunk());
         }
     }
     inflate.finish()?;
     Ok(plain)
 }
 
-/// Something to compress: repeated, so that matches reach far, or not at all alike.
+/// Bytes to compress: repetitive, so that matches reach far, or random.
 fn plain() -> impl Strategy<Value = Vec<u8>> {
     let repeated = (vec(any::<u8>(), 1..50), 0_usize..9_000);
     let repeated = repeated.prop_map(|(unit, times)| unit.into_iter().cycle().take(times).collect());
@@ -70,7 +69,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn what_was_compressed_comes_back_at_any_split(
+    fn a_body_is_decompressed_at_any_split(
         encoding in encoding(),
         parts in vec((plain(), 1_u8..10), 1..4),
         sizes in vec(1_usize..5_000, 0..6),
@@ -81,32 +80,32 @@ proptest! {
     }
 
     #[test]
-    fn what_was_changed_never_ends_well_as_something_else(
+    fn a_changed_body_is_never_decompressed_to_something_else(
         encoding in encoding(),
         plain in plain(),
         level in 1_u8..10,
-        place in any::<prop::sample::Index>(),
+        index in any::<prop::sample::Index>(),
         changed in 1_u8..,
         size in 1_usize..5_000,
     ) {
         let mut body = compress(encoding, &plain, level);
-        let place = place.index(body.len());
-        body[place] ^= changed;
-        // The time and the system in a header, or bits that no reader may mind, change nothing.
+        let index = index.index(body.len());
+        body[index] ^= changed;
+        // Some bits of a header, such as the time, do not change the content.
         if let Ok(other) = inflate(encoding, &body, &[size]) {
             prop_assert_eq!(other, plain);
         }
     }
 
     #[test]
-    fn bytes_of_any_kind_are_told_and_never_end_well(encoding in encoding(), body in vec(any::<u8>(), 0..2_000)) {
+    fn random_bytes_are_an_error(encoding in encoding(), body in vec(any::<u8>(), 0..2_000)) {
         let error = inflate(encoding, &body, &[]).unwrap_err();
         prop_assert!(matches!(error.kind(), Kind::MalformedHttp | Kind::TruncatedResponse));
     }
 }
 
 #[test]
-fn a_body_cut_at_any_byte_is_never_whole() {
+fn a_body_cut_at_any_byte_is_never_complete() {
     for encoding in ENCODINGS {
         let body = compress(encoding, &br#"{"code":200,"data":{"status":true,"data":[]}}"#.repeat(9), 6);
         for end in 0..body.len() {
@@ -126,7 +125,7 @@ fn a_body_cut_at_any_byte_is_never_whole() {
 }
 
 #[test]
-fn a_changed_check_or_content_is_broken_and_worth_another_try() {
+fn a_changed_checksum_or_content_is_malformed_and_retryable() {
     for encoding in ENCODINGS {
         let body = compress(encoding, b"some text and some more text", 6);
         for place in [body.len() - 1, body.len() / 2] {
@@ -139,7 +138,7 @@ fn a_changed_check_or_content_is_broken_and_worth_another_try() {
 }
 
 #[test]
-fn what_follows_the_end_is_told_as_such() {
+fn data_after_the_end_is_malformed() {
     for encoding in ENCODINGS {
         for garbage in [&b"\n"[..], b"\0\0\0\0\0", b"{\"code\":200}"] {
             let body = [&compress(encoding, b"text", 6), garbage].concat();
@@ -153,7 +152,7 @@ fn what_follows_the_end_is_told_as_such() {
 }
 
 #[test]
-fn what_is_not_compressed_at_all_is_told_by_its_first_byte() {
+fn a_body_that_is_not_compressed_is_found_by_its_first_byte() {
     for encoding in ENCODINGS {
         let error = inflate(encoding, b"{", &[]).unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, true));
@@ -161,7 +160,7 @@ fn what_is_not_compressed_at_all_is_told_by_its_first_byte() {
 }
 
 #[test]
-fn frames_that_zstd_skips_may_stand_anywhere() {
+fn skippable_frames_may_occur_anywhere() {
     let frame = compress(Encoding::Zstd, b"text", 3);
     let body = [&SKIPPABLE[..], &frame, &SKIPPABLE, &SKIPPABLE, &frame, &SKIPPABLE].concat();
     for size in 1..body.len() {
@@ -172,7 +171,7 @@ fn frames_that_zstd_skips_may_stand_anywhere() {
 }
 
 #[test]
-fn zstd_may_look_back_8_mib_and_no_further() {
+fn the_window_of_zstd_is_at_most_8_mib() {
     let with_window =
         |log| zstd_with(&noise(100), 3, &[CParameter::WindowLog(log), CParameter::ContentSizeFlag(false)]);
     assert!(inflate(Encoding::Zstd, &with_window(23), &[]).is_ok());
@@ -181,7 +180,7 @@ fn zstd_may_look_back_8_mib_and_no_further() {
 }
 
 #[test]
-fn a_body_that_compresses_well_is_taken_and_costs_no_memory() {
+fn a_highly_compressed_body_costs_no_memory() {
     for encoding in ENCODINGS {
         let body = compress(encoding, &vec![0; 32 << 20], 9);
         assert!(body.len() < (32 << 20) / 500, "{}", body.len());
@@ -189,19 +188,19 @@ fn a_body_that_compresses_well_is_taken_and_costs_no_memory() {
         inflate.feed(body.into());
         let mut size = 0;
         while inflate.next().unwrap() {
-            assert!(inflate.piece.capacity() <= 2 * PIECE);
-            size += inflate.piece().len();
+            assert!(inflate.chunk.capacity() <= 2 * CHUNK);
+            size += inflate.chunk().len();
         }
         assert_eq!(size, 32 << 20);
     }
 }
 
 #[test]
-fn all_that_came_is_handed_on_before_more_is_awaited() {
+fn all_received_bytes_are_decompressed_before_more_are_needed() {
     let plain: Vec<u8> = noise(128 << 10).iter().map(|byte| byte & 1).collect();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
-    // The encoder of gzip keeps back what does not fit its own buffer at once, so it is flushed often.
+    // The gzip encoder keeps what does not fit its buffer, so it is flushed often.
     for (encoder, bytes) in [(&mut gzip as &mut dyn Write, 16 << 10), (&mut zstd, plain.len())] {
         for part in plain.chunks(bytes) {
             encoder.write_all(part).unwrap();
@@ -213,14 +212,14 @@ fn all_that_came_is_handed_on_before_more_is_awaited() {
         inflate.feed(flushed.clone().into());
         let mut got = Vec::new();
         while inflate.next().unwrap() {
-            got.extend_from_slice(inflate.piece());
+            got.extend_from_slice(inflate.chunk());
         }
         assert!(got == plain, "{} of {} bytes of {encoding:?}", got.len(), plain.len());
     }
 }
 
 #[test]
-fn a_decoder_that_stands_still_is_not_waited_for() {
+fn a_decoder_without_progress_is_an_error() {
     #[derive(Debug)]
     struct Idle;
     impl Format for Idle {
@@ -234,18 +233,18 @@ fn a_decoder_that_stands_still_is_not_waited_for() {
 }
 
 #[test]
-fn padding_without_end_is_refused() {
+fn endless_padding_is_refused() {
     for (encoding, padding) in
         [(Encoding::Gzip, compress(Encoding::Gzip, b"", 6)), (Encoding::Zstd, SKIPPABLE.to_vec())]
     {
-        let times = usize::try_from(TRIFLE).unwrap() / padding.len();
+        let times = usize::try_from(PADDING_ALLOWANCE).unwrap() / padding.len();
         assert!(inflate(encoding, &padding.repeat(times), &[]).is_ok());
         let error = inflate(encoding, &padding.repeat(times + 1), &[]).unwrap_err();
         assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, false));
     }
 }
 
-/// Bytes that no format makes smaller.
+/// Incompressible bytes.
 fn noise(bytes: u32) -> Vec<u8> {
     let mixed = |number: u32| number.wrapping_mul(2_654_435_761).wrapping_mul(number ^ 0x9e37_79b9) >> 11;
     (0..bytes).map(|number| mixed(number).to_le_bytes()[0]).collect()

@@ -68,7 +68,7 @@ def search(client: Any) -> Any:
 def test_c7_a_private_ca_is_trusted_when_configured(
     connect: Any, ask: Operation, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
 ) -> None:
-    with pytest.raises(da.TlsError, match="trusted: the system's authorities"):
+    with pytest.raises(da.TlsError, match="trusted: the system's CA certificates"):
         ask(connect(server.base_url))
     path = good if kind == "folder" else good / "ca.pem"
     assert ask(connect(server.base_url, **say(monkeypatch, source, path))) == ask.result

@@ -49,9 +49,9 @@ def test_the_history_has_each_failure_in_order(connect: Any) -> None:
     with serving(answer) as server, pytest.raises(da.NotJsonError) as caught:
         search(connect(server.base_url))
     lost, broken, html = caught.value.history
-    assert lost.startswith("ConnectionLostError: the connection was lost before the answer")
+    assert lost.startswith("ConnectionLostError: the connection was lost before the response")
     assert broken == "ServerError: the service failed (HTTP 500)"
-    assert html == "NotJsonError: the answer is not JSON but text/html"
+    assert html == "NotJsonError: the response is not JSON but text/html"
 
 
 @pytest.mark.usefixtures("short_pauses")

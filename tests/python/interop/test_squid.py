@@ -118,5 +118,5 @@ def test_its_refusals_are_reported_as_its_own(
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)
     verb = "refused the" if status else "opened no"
-    assert f"the proxy {proxy} (HTTPS_PROXY) {verb} way to {host}:" in str(error)
+    assert f"the proxy {proxy} (HTTPS_PROXY) {verb} tunnel to {host}:" in str(error)
     assert "hunter2" not in str(error) + repr(error.history)

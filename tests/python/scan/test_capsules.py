@@ -235,7 +235,7 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
     with serving(slow) as server:
         seconds, message = printed(EXPIRED, server).split(" ", 1)
     assert 5 <= float(seconds) < 15
-    assert "the token callable gave no token within 5 s" in message
+    assert "the token callable returned no token within 5 s" in message
     assert "to_arrow()" in message
 
 

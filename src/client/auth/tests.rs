@@ -1,0 +1,142 @@
+//! Tokens of a source that counts its fetches.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+const LONG: Duration = Duration::from_secs(300);
+
+/// Returns tokens after a pause and counts the fetches. The fetches with the numbers `fails` and `hangs` do so.
+#[derive(Debug)]
+struct Counting {
+    fetches: AtomicUsize,
+    life: Option<Duration>,
+    fails: usize,
+    hangs: usize,
+}
+
+impl TokenSource for Counting {
+    fn fetch(&self) -> TokenFuture {
+        let number = self.fetches.fetch_add(1, Ordering::SeqCst);
+        let expires_at = self.life.map(|life| SystemTime::now() + life);
+        let (fails, hangs) = (number == self.fails, number == self.hangs);
+        Box::pin(async move {
+            if hangs {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            if fails {
+                return Err(Error::new(Kind::Config, "made up").retryable());
+            }
+            Ok(Grant { token: Secret::try_new(format!("tok-{number}"))?, expires_at })
+        })
+    }
+}
+
+/// No fetch has this number.
+const NONE: usize = usize::MAX;
+
+fn auth_that(life: Option<u64>, fails: usize, hangs: usize) -> (Auth, Arc<Counting>) {
+    let life = life.map(Duration::from_millis);
+    let source = Arc::new(Counting { fetches: AtomicUsize::new(0), life, fails, hangs });
+    (Auth::new(source.clone()), source)
+}
+
+fn auth(life: Option<u64>) -> (Auth, Arc<Counting>) {
+    auth_that(life, NONE, NONE)
+}
+
+async fn token(auth: &Auth) -> String {
+    auth.token(LONG).await.expect("a token").expose().to_owned()
+}
+
+/// Tokens expire by the system clock, which tests cannot pause.
+async fn pause(milliseconds: u64) {
+    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+}
+
+#[tokio::test]
+async fn many_callers_share_one_fetch_even_of_a_short_lived_token() {
+    let (auth, source) = auth(Some(200));
+    let tokens = futures_util::future::join_all((0..16).map(|_| token(&auth))).await;
+    assert!(tokens.iter().all(|token| token == "tok-0"));
+    assert_eq!(token(&auth).await, "tok-0");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_token_is_used_until_it_expires_while_the_next_is_fetched() {
+    let (auth, source) = auth(Some(400));
+    assert_eq!(token(&auth).await, "tok-0");
+    pause(220).await;
+    assert_eq!(token(&auth).await, "tok-0", "no call waits for a renewal");
+    pause(40).await;
+    assert_eq!(token(&auth).await, "tok-1");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_renewal_that_fails_or_hangs_costs_no_valid_token() {
+    for (fails, hangs) in [(1, NONE), (NONE, 1)] {
+        let (auth, source) = auth_that(Some(400), fails, hangs);
+        assert_eq!(token(&auth).await, "tok-0");
+        pause(220).await;
+        for _ in 0..3 {
+            assert_eq!(token(&auth).await, "tok-0");
+            pause(30).await;
+        }
+        assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_that_hangs_times_out_after_a_minute_and_a_new_one_starts() {
+    let (auth, source) = auth_that(None, NONE, 0);
+    let began = Instant::now();
+    let error = auth.token(LONG).await.expect_err("a time-out");
+    assert_eq!((error.kind(), error.is_retryable()), (Kind::RequestTimeout, true));
+    assert_eq!(began.elapsed(), FETCH_TIMEOUT);
+    assert_eq!(token(&auth).await, "tok-1");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_goes_on_after_a_caller_with_a_shorter_limit() {
+    let (auth, source) = auth_that(None, NONE, 0);
+    let began = Instant::now();
+    assert!(auth.token(Duration::from_secs(5)).await.is_err());
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
+    assert!(auth.token(Duration::from_secs(5)).await.is_err());
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_fetch_goes_on_after_its_caller_is_cancelled() {
+    let (auth, source) = auth(None);
+    assert!(timeout(Duration::from_millis(5), auth.token(LONG)).await.is_err());
+    assert_eq!(token(&auth).await, "tok-0");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_token_that_expired_before_anyone_took_it_is_not_sent() {
+    let (auth, source) = auth(Some(100));
+    assert!(timeout(Duration::from_millis(5), auth.token(LONG)).await.is_err());
+    pause(150).await;
+    assert_eq!(token(&auth).await, "tok-1");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_refused_token_is_renewed_once_for_all_calls() {
+    let (auth, source) = auth(None);
+    let refused = auth.token(LONG).await.expect("a token");
+    let renewed = futures_util::future::join_all((0..4).map(|_| async {
+        auth.reject(&refused);
+        token(&auth).await
+    }));
+    assert!(renewed.await.iter().all(|token| token == "tok-1"));
+    auth.reject(&refused);
+    assert_eq!(token(&auth).await, "tok-1");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
