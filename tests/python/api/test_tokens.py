@@ -396,7 +396,7 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
 
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
 def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be written as UTF-8") as caught:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be encoded as UTF-8") as caught:
         search(connect(server.base_url, token=lambda: given))
     assert not is_told(OWN, caught.value)
 

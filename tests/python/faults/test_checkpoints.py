@@ -94,7 +94,7 @@ def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
     outcome = json.loads(done.stdout)
     assert outcome["errno"] == errno.EFBIG
     assert outcome["path"].endswith(what)
-    assert "allow larger files there and try again: tasks that are finished are kept" in outcome["text"]
+    assert "raise the file size limit and try again: finished tasks are kept" in outcome["text"]
     # Nothing half written has the name of a part, or any that stays.
     assert all(path.endswith((JOURNAL, "_dataaccess.lock", ".parquet")) for path in outcome["left"])
     assert (outcome["kept"] > 0) == keeps

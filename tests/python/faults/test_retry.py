@@ -253,7 +253,9 @@ def test_r4_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: A
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):
             ask(client)
-        with pytest.raises(da.RequestTimeoutError, match="waiting for a token, requests_per_second=, or Retry-After") as caught:
+        with pytest.raises(
+            da.RequestTimeoutError, match="waiting for a token, requests_per_second=, or Retry-After"
+        ) as caught:
             ask(client)
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 0)
         assert len(server.requests) == 1

@@ -61,8 +61,10 @@ def test_a_connection_that_waits_for_headers_is_probed(connect: Any) -> None:
     def look(connection: Any, _number: int) -> None:
         ours = f"{connection.getpeername()[1]:04X}"
         sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
-        # Timer 2 is keep-alive's.
-        probed.extend(fields[5][:2] == "02" for fields in sockets if fields[1].endswith(":" + ours))
+        # State 01 is an open connection, not the rest of one with the same port; timer 2 is keep-alive's.
+        probed.extend(
+            fields[5][:2] == "02" for fields in sockets if fields[1].endswith(":" + ours) and fields[3] == "01"
+        )
         connection.sendall(WHOLE)
 
     with serving(look) as server:

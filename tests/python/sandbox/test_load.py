@@ -170,7 +170,7 @@ def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
     number = refusal(service, pa.table({"store_id": [1]}))
     assert number == "object `store`: column `store_id`: it holds Int64, not texts"
     assert "row 0: the identifying attribute is null" in refusal(service, pa.table({"area": [1]}))
-    assert "an Arrow stream that is no table" in refusal(service, pl.Series("store_id", ["a"]))
+    assert "an Arrow stream without columns" in refusal(service, pl.Series("store_id", ["a"]))
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
     command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
     assert output[0] == f"FileError {errno.EFBIG} {path}"
-    assert "allow larger files there and try again: nothing was left behind" in output[1]
+    assert "raise the file size limit and try again: nothing was left behind" in output[1]
 
 
 # Where it goes.

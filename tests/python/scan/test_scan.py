@@ -179,7 +179,7 @@ def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
     with serving(always(answer(records, meta={"total": 5}))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
-            with pytest.warns(da.IncompleteWarning, match="tells of 5 records and has 2"):
+            with pytest.warns(da.IncompleteWarning, match="reports a total of 5 records and has 2"):
                 use()
         assert scan.head(1).num_rows == 1
     with serving(always(answer(records, meta={"total": 2}))) as server:
@@ -207,7 +207,7 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
         client = connect(service)
         scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
         for use in uses_of(scan):
-            with pytest.warns(da.StrayDayWarning, match="another day") as caught:
+            with pytest.warns(da.StrayDayWarning, match="rows outside the requested day") as caught:
                 use()
             assert len(caught) == 1
             assert hint in str(caught[0].message)

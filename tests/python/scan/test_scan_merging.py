@@ -154,7 +154,7 @@ def test_another_total_of_one_response_is_warned_of(connect: Any, form: str) -> 
 
     with parted(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
-        with pytest.warns(da.IncompleteWarning, match="tells of 3 records and has 2") as caught:
+        with pytest.warns(da.IncompleteWarning, match="reports a total of 3 records and has 2") as caught:
             FORMS[form](scan)
         assert len(caught) == 1
 
