@@ -195,7 +195,7 @@ mod tests {
         observed(Some(observer), async {
             attempt(&Ok(()));
             attempt(&Err(Error::new(Kind::Server, "made up")));
-            drop(Attempt::begin("call", "id-2", 2));
+            drop(Attempt::begin("post", "id-2", 2));
         })
         .await;
         assert_eq!(outcomes(events), ["began", "ok", "began", "ServerError", "began", "cancelled"]);
@@ -207,7 +207,7 @@ mod tests {
         let failure = Error::new(Kind::Throttled, "made up");
         observed(Some(observer), async {
             attempt(&Ok(()));
-            retrying("call", "id-1", 1, &failure, Duration::from_secs(1));
+            retrying("post", "id-1", 1, &failure, Duration::from_secs(1));
         })
         .await;
         assert_eq!(outcomes(events), ["ThrottledError"]);

@@ -150,9 +150,9 @@ impl Client {
     }
 
     /// POSTs any JSON body to a path below the base URL, and returns the whole envelope.
-    pub async fn call(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
+    pub async fn post(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
         check_path(path)?;
-        self.whole("call", path, json(body)?, ExpectedContent::Any, idempotent, self.settings.timeout).await
+        self.whole("post", path, json(body)?, ExpectedContent::Any, idempotent, self.settings.timeout).await
     }
 
     async fn download_within(

@@ -161,25 +161,25 @@ impl RawClient {
     }
 
     /// Sends any body. Returns the complete response.
-    fn call(
+    fn post(
         &self,
         py: Python<'_>,
         path: &Bound<'_, PyString>,
         body: &Bound<'_, PyAny>,
         idempotent: bool,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.post(py, path, body, idempotent)?)?)
+        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent)?)?)
     }
 
-    /// As `call`, awaited.
-    fn call_async<'py>(
+    /// As `post`, awaited.
+    fn post_async<'py>(
         &self,
         py: Python<'py>,
         path: &Bound<'py, PyString>,
         body: &Bound<'py, PyAny>,
         idempotent: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.post(py, path, body, idempotent)?;
+        let call = self.posting(py, path, body, idempotent)?;
         bridge::spawn_call(py, call, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
     }
 
@@ -250,7 +250,7 @@ impl RawClient {
         Ok(async move { core.wait(export, timeout, poll, updates).await })
     }
 
-    fn post(
+    fn posting(
         &self,
         py: Python<'_>,
         path: &Bound<'_, PyString>,
@@ -259,7 +259,7 @@ impl RawClient {
     ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
         let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
         let (core, body) = (self.core(py)?, json::text(py, body)?);
-        Ok(async move { core.call(&path, &body, idempotent).await })
+        Ok(async move { core.post(&path, &body, idempotent).await })
     }
 }
 

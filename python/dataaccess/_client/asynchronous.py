@@ -350,7 +350,7 @@ class AsyncClient(Connection):
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome)
 
-    async def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
+    async def post(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
         """POSTs any JSON body to a path below `base_url`: the escape hatch for what the API specification lacks.
 
         Args:
@@ -372,11 +372,11 @@ class AsyncClient(Connection):
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> body = {"scope": "download", "exportId": 5637051}
-            >>> envelope = asyncio.run(client.call("/access/api/segment/download", body))
+            >>> envelope = asyncio.run(client.post("/access/api/segment/download", body))
             >>> envelope["message"]
             'Success'
         """
-        return await self._raw.call_async(path, body, idempotent)
+        return await self._raw.post_async(path, body, idempotent)
 
     async def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.

@@ -343,7 +343,7 @@ class Client(Connection):
             outcome = self._raw.wait_for_segment(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome)
 
-    def call(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
+    def post(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
         """POSTs any JSON body to a path below `base_url`: the escape hatch for what the API specification lacks.
 
         Args:
@@ -364,11 +364,11 @@ class Client(Connection):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> body = {"scope": "download", "exportId": 5637051}
-            >>> envelope = client.call("/access/api/segment/download", body)
+            >>> envelope = client.post("/access/api/segment/download", body)
             >>> envelope["message"]
             'Success'
         """
-        return self._raw.call(path, body, idempotent)
+        return self._raw.post(path, body, idempotent)
 
     def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.

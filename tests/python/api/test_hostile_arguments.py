@@ -88,8 +88,8 @@ ARRIVES: dict[str, tuple[Call, Read]] = {
         lambda client, text: codes(client, allocated_time=da.after("2024-01-15", unit=text)),
         lambda sent: condition(sent)["time_unit"],
     ),
-    "call-value": (lambda client, text: client.call("/access/api/x", {"a": [text]}), lambda sent: sent["a"][0]),
-    "call-key": (lambda client, text: client.call("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
+    "call-value": (lambda client, text: client.post("/access/api/x", {"a": [text]}), lambda sent: sent["a"][0]),
+    "call-key": (lambda client, text: client.post("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
 }
 
 # A call that no string of the list makes valid.

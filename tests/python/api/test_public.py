@@ -27,7 +27,7 @@ def arguments_of(call: Any) -> str:
     return text[text.index("Args:") :]
 
 
-@pytest.mark.parametrize("name", [*CALLS, "call"])
+@pytest.mark.parametrize("name", [*CALLS, "post"])
 def test_both_clients_have_the_same_call(name: str) -> None:
     one, other = getattr(da.Client, name), getattr(da.AsyncClient, name)
     assert inspect.signature(one) == inspect.signature(other)

@@ -193,7 +193,7 @@ def test_a_base_url_may_have_a_path(connect: Any) -> None:
 def test_the_way_out_sends_what_it_is_given(connect: Any) -> None:
     answer = {"code": 200, "message": "ok", "data": {"b": [1.5, None], "a": 18446744073709551616}}
     with serving(always(http(answer))) as server:
-        result = connect(server.base_url).call("/access/api/other", {"x": ["ü", 2**70, None]})
+        result = connect(server.base_url).post("/access/api/other", {"x": ["ü", 2**70, None]})
         (request,) = server.requests
     assert request.path == "/access/api/other"
     assert request.json == {"x": ["ü", 2**70, None]}
@@ -204,7 +204,7 @@ def test_the_way_out_sends_what_it_is_given(connect: Any) -> None:
 def test_post_returns_responses_of_any_size(connect: Any) -> None:
     text = "x" * (20 << 20)
     with serving(always(http({"code": 200, "message": "", "data": {"data": [text]}}))) as server:
-        assert connect(server.base_url).call("/access/api/other", {})["data"]["data"] == [text]
+        assert connect(server.base_url).post("/access/api/other", {})["data"]["data"] == [text]
 
 
 def test_rows_keep_every_value_as_it_is_on_the_wire(connect: Any) -> None:

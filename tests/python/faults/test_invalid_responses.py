@@ -197,10 +197,10 @@ def test_no_retries_sends_one_request(connect: Any) -> None:
 def test_a_free_call_is_retried_only_when_it_may_be(connect: Any) -> None:
     with serving(in_turn(http(b"", "500 Broken"), http())) as server:
         with pytest.raises(da.ServerError):
-            connect(server.base_url).call("/access/api/other", {})
+            connect(server.base_url).post("/access/api/other", {})
         assert len(server.requests) == 1
     with serving(in_turn(http(b"", "500 Broken"), http())) as server:
-        assert connect(server.base_url).call("/access/api/other", {}, idempotent=True)["code"] == 200
+        assert connect(server.base_url).post("/access/api/other", {}, idempotent=True)["code"] == 200
         assert len(server.requests) == 2
 
 
@@ -208,7 +208,7 @@ def test_a_free_call_is_retried_only_when_it_may_be(connect: Any) -> None:
 def test_a_path_stays_below_the_base_url(connect: Any, path: str) -> None:
     with serving(always(http())) as server:
         with pytest.raises(da.ConfigError, match="path"):
-            connect(server.base_url).call(path, {})
+            connect(server.base_url).post(path, {})
         assert server.connections == 0
 
 

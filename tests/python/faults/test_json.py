@@ -271,7 +271,7 @@ def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
     bodies.body = b'{"code":200,"data":{%s}}' % b",".join(b'"%d":0' % number for number in range(20_000))
     with serving(bodies) as server:
         client = connect(server.base_url)
-        assert len(client.call("/access/api/other", {})["data"]) == 20_000
+        assert len(client.post("/access/api/other", {})["data"]) == 20_000
         bodies.body = bodies.body[:-2] + b',"7":1}}'
         with pytest.raises(da.EnvelopeError, match=r"duplicate key in the response: data\.7"):
-            client.call("/access/api/other", {})
+            client.post("/access/api/other", {})

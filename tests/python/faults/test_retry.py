@@ -72,9 +72,9 @@ def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: An
         assert len(server.requests) == 2
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url)
-        client.call("/access/api/other", {})
+        client.post("/access/api/other", {})
         with pytest.raises(da.ConnectionLostError):
-            client.call("/access/api/other", {})
+            client.post("/access/api/other", {})
         assert len(server.requests) == 2
 
 

@@ -91,11 +91,11 @@ def test_every_operation_is_reported_by_its_name(connect: Any, sandbox: da.Sandb
     client.search_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
     client.download_segment(5637051)
     client.wait_for_segment(5637051, timeout=60)
-    client.call("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
+    client.post("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
     client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
     list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
     logged = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
-    once = ["search_items", "download_segment", "wait_for_segment", "call", "scan_codes", "scan_codes"]
+    once = ["search_items", "download_segment", "wait_for_segment", "post", "scan_codes", "scan_codes"]
     assert logged == once
 
 

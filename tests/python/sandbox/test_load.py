@@ -37,7 +37,7 @@ def service() -> Iterator[da.Sandbox]:
 
 def stored(sandbox: da.Sandbox) -> list[dict[str, Any]]:
     body = {"itemTypeId": 7, "itemTypeName": "store", "attrs": NAMES, "filters": {"OR": [{"AND": []}]}}
-    found: list[dict[str, Any]] = sandbox.client().call("/access/api/item/search", body)["data"]["data"]
+    found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
     return found
 
 

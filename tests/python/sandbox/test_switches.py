@@ -107,5 +107,5 @@ def test_the_latency_may_be_a_timedelta() -> None:
 def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None:
     with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
         with pytest.raises(da.ApiError) as caught:
-            sandbox.client().call("/access/api/item/search", {"attrs": []})
+            sandbox.client().post("/access/api/item/search", {"attrs": []})
         assert caught.value.code == 400
