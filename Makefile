@@ -119,7 +119,7 @@ types: .venv/.lint .venv/.built ## mypy, pyright, and stubtest of the extension 
 	$(call say,'Checking the types: mypy - basedpyright - stubtest')
 	$(BIN)/mypy
 	$(BIN)/basedpyright
-	$(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
+	PYTHONPATH=python $(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
 
 .PHONY: fmt
