@@ -21,7 +21,6 @@ use crate::transport::{Request, Response};
 const PULLED: Duration = Duration::from_secs(5);
 const GIL_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
     use to_arrow() instead, or a token that lives longer";
-const UNSENT_HINT: &str = "timed out before sending: waiting for a token, requests_per_second=, or Retry-After";
 
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -88,7 +87,7 @@ impl Client {
         let mut log = Log::new();
         let outcome = tokio::select! {
             biased;
-            () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed")),
+            () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
             outcome = self.attempts(call, to, &mut log) => outcome,
             failure = deadline(call, to), if call.scope != TimeoutScope::EachToFirstRow => Err(failure),
         };
@@ -98,7 +97,7 @@ impl Client {
                 to.delivery.resume();
                 let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && timed_out;
-                let error = if is_unsent { incomplete(call).with_hint(UNSENT_HINT) } else { error };
+                let error = if is_unsent { unsent(call) } else { error };
                 Err(error.with_context(log.into_context(call.operation)))
             }
         }
@@ -272,6 +271,16 @@ async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> 
 
 fn incomplete(call: &Call<'_>) -> Error {
     timed_out(call, Phase::Deadline, "complete response")
+}
+
+/// The time passed before the first attempt.
+fn unsent(call: &Call<'_>) -> Error {
+    let seconds = call.timeout.as_secs_f64();
+    let causes = "waiting for a token, requests_per_second=, or Retry-After";
+    Error::new(Kind::RequestTimeout, format!("timed out before sending, within timeout={seconds} s: {causes}"))
+        .with(|details| details.phase = Some(Phase::Deadline))
+        .with_hint("raise timeout=")
+        .retryable()
 }
 
 fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {

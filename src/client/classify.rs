@@ -13,7 +13,7 @@ const EXCERPT_CHARACTERS: usize = 200;
 /// What `data` of a result must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpectedContent {
-    /// Records, or one of the shapes of none.
+    /// Records, or an accepted empty shape.
     Records,
     /// A list of entries.
     Entries,
@@ -74,7 +74,7 @@ fn entries(envelope: &Envelope) -> Result<()> {
 pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
     let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-    // Read one by one: a wrong type of one does not hide the other.
+    // `code` and `message` are read separately, so an invalid one does not hide the other.
     let code = envelope.get(field::CODE).and_then(Value::as_i64);
     let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
     let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
@@ -83,16 +83,20 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
-    let detail = if matches!(status, 300..=399) { &host } else { message.as_ref().unwrap_or(&text) };
+    let detail = if matches!(status, 300..=399) { "" } else { message.as_ref().unwrap_or(&text) };
     let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    let redirect = match host.as_str() {
+        "" => "a redirect was not followed".to_owned(),
+        host => format!("the redirect to {host} was not followed"),
+    };
     let (kind, what) = match status {
         204 => (Kind::TruncatedResponse, "the response has no body"),
-        300..=399 => (Kind::RedirectRefused, "the service redirects, which is not followed"),
+        300..=399 => (Kind::RedirectRefused, redirect.as_str()),
         408 | 500..=502 | 504..=599 => (Kind::Server, "the service failed"),
         413 | 414 | 431 => (Kind::RequestRejected, "the request is too large"),
         429 | 503 => (Kind::Throttled, "the service asks to slow down"),
         400..=499 => (Kind::RequestRejected, "the request was rejected"),
-        _ => (Kind::Api, "the service sent another status than 200"),
+        _ => (Kind::Api, "unexpected HTTP status"),
     };
     let error = Error::new(kind, format!("{what} (HTTP {status}){detail}"));
     let error = match status {
@@ -116,11 +120,12 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     if error.kind() != Kind::NotJson {
         return error;
     }
-    let content_type = excerpt(response.content_type.as_deref().unwrap_or("no content type"), 80);
+    let content_type = response.content_type.as_deref().map(|value| excerpt(value, 80));
+    let shown = content_type.as_deref().unwrap_or("missing");
     let hint = "a login page or gateway may have answered; check base_url=";
     let body_excerpt = error.details().body_excerpt.clone();
-    Error::new(Kind::NotJson, format!("the response is not JSON but {content_type}"))
-        .with(|details| (details.content_type, details.body_excerpt) = (Some(content_type), body_excerpt))
+    Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
+        .with(|details| (details.content_type, details.body_excerpt) = (content_type, body_excerpt))
         .with_hint(hint)
 }
 
@@ -138,7 +143,8 @@ fn permission(status: u16, code: Option<i64>, message: Option<String>) -> Error 
 
 /// HTTP status 200, and an envelope that reports a failure.
 fn api_error(code: i64, what: &str, message: String) -> Error {
-    Error::new(Kind::Api, format!("the service reports {what}: {message}"))
+    let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
+    Error::new(Kind::Api, format!("the service reported a failure ({what}){detail}"))
         .with(|details| of_api(details, 200, Some(code), Some(message)))
 }
 
@@ -147,6 +153,7 @@ fn of_api(details: &mut Details, status: u16, code: Option<i64>, message: Option
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {
-    Error::new(Kind::Envelope, format!("unexpected response: {name} {what}"))
+    Error::new(Kind::Envelope, format!("unexpected response envelope: {name} {what}"))
         .with(|details| details.field = Some(name.to_owned()))
+        .with_hint("check base_url=; the service may have changed")
 }

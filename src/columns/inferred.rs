@@ -155,7 +155,7 @@ impl Inferred {
         let observed = UInt8Array::from(std::mem::take(&mut self.observed));
         let fields = vec![Field::new("written", DataType::Utf8, true), Field::new("observed", DataType::UInt8, false)];
         StructArray::try_new(fields.into(), vec![written, Arc::new(observed)], None)
-            .map_err(|error| defect("values are no array").with_source(error))
+            .map_err(|error| defect("cannot build the struct array").with_source(error))
     }
 
     /// The types of all values of such an array.

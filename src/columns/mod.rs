@@ -24,7 +24,7 @@ use crate::error::{Error, Kind, Result};
 fn assemble(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(SchemaRef::clone(schema), arrays, &options)
-        .map_err(|error| defect("columns are no batch").with_source(error))
+        .map_err(|error| defect("cannot build the record batch").with_source(error))
 }
 
 /// An error that only a bug in this package causes.

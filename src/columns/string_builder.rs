@@ -74,7 +74,7 @@ impl StringBuilder {
         self.ends.len() - 1
     }
 
-    /// Drops all but the first cells.
+    /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
         self.bytes.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
@@ -99,7 +99,7 @@ impl StringBuilder {
         }
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
         let strings = StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)
-            .map_err(|error| defect("strings are no array").with_source(error))?;
+            .map_err(|error| defect("cannot build the string array").with_source(error))?;
         Ok(if self.views { Arc::new(StringViewArray::from(&strings)) } else { Arc::new(strings) })
     }
 }

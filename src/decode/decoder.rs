@@ -89,7 +89,9 @@ impl Decoder {
     /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`. After an error the response is void.
     pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
         if self.received() + bytes.len() as u64 > self.limits.body {
-            return Err(too_large("body", self.limits.body));
+            return Err(
+                too_large("body", self.limits.body).with_hint("raise max_response_bytes=, or request fewer rows")
+            );
         }
         bytes.chunks(PIECE_BYTES).try_for_each(|piece| self.take_piece(piece, sink))
     }

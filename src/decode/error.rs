@@ -58,13 +58,13 @@ pub(super) fn overlong_number(limit: usize) -> String {
 
 /// Something longer than its limit in bytes.
 pub(super) fn too_large(what: &'static str, limit: u64) -> Error {
-    Error::new(Kind::ResponseTooLarge, format!("response too large: a {what} is longer than {limit} bytes"))
+    Error::new(Kind::ResponseTooLarge, format!("response too large: {what} exceeds {limit} bytes"))
         .with(|details| (details.what, details.limit) = (Some(what), Some(limit)))
 }
 
 /// An envelope with more keys than the limit.
 pub(super) fn too_many_members(limit: usize) -> Error {
-    Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} members beside its records"))
+    Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} JSON keys outside the records"))
         .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
 }
 
@@ -72,8 +72,9 @@ pub(super) fn too_many_members(limit: usize) -> Error {
 pub(super) fn not_an_envelope(start: &[u8]) -> Error {
     let is_word = [&b"null"[..], b"true", b"false"].iter().any(|word| start.starts_with(word));
     if is_word || matches!(start.first(), Some(b'[' | b'"' | b'0'..=b'9' | b'-')) {
-        return Error::new(Kind::Envelope, "the response is JSON, but not an object")
-            .with(|details| details.field = Some(String::new()));
+        return Error::new(Kind::Envelope, "the response is not a JSON object")
+            .with(|details| details.field = Some(String::new()))
+            .with_hint("check base_url=");
     }
     let body = excerpt(&String::from_utf8_lossy(start), EXCERPT_CHARACTERS);
     Error::new(Kind::NotJson, "the response is not JSON").with(|details| details.body_excerpt = Some(body))

@@ -77,7 +77,7 @@ kinds! {
     CheckpointMismatch,
     /// A checkpoint is damaged.
     CheckpointCorrupt,
-    /// Another process holds the lock of the checkpoint.
+    /// Another run uses the folder of the checkpoint.
     CheckpointLocked,
     /// A file could not be written.
     File,

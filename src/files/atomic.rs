@@ -95,7 +95,8 @@ impl AtomicFile {
         }
         self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
         if self.abandoned.is_cancelled() {
-            return Err(Error::new(Kind::Internal, "the call that writes this file was cancelled"));
+            let path = self.path.display();
+            return Err(Error::new(Kind::Internal, format!("`{path}` was not written: the call was cancelled")));
         }
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path).map_err(|cause| self.failed("renamed to its path", cause))?;

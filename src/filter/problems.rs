@@ -76,7 +76,9 @@ impl Problems {
         let mut problems = Self::default();
         match check(&mut problems) {
             Some(checked) if problems.0.is_empty() => Ok(checked),
-            None if problems.0.is_empty() => Err(Error::new(Kind::Internal, "a request was refused without a reason")),
+            None if problems.0.is_empty() => {
+                Err(Error::new(Kind::Internal, "validation failed without a problem: please report this"))
+            }
             _ => Err(Error::validation(problems.0)),
         }
     }

@@ -39,8 +39,15 @@ pub(super) fn runtime() -> Result<Arc<Runtime>> {
             .enable_io()
             .enable_time()
             .build()
-            .map_err(|error| Error::new(Kind::Internal, format!("cannot start a thread: {error}")).with_source(error))
+            .map_err(no_thread)
     })
+}
+
+/// The error for a thread that the system does not start.
+pub(super) fn no_thread(cause: std::io::Error) -> Error {
+    Error::new(Kind::Internal, format!("cannot start a thread: {cause}"))
+        .with_hint("raise the limit on threads or processes (ulimit -u, or the pids limit of the container)")
+        .with_source(cause)
 }
 
 /// A task that is aborted when this is dropped.
@@ -129,7 +136,10 @@ where
             // A callback forked and has returned in the child too, where no thread runs the call.
             mem::forget(task);
             let error = Error::new(Kind::ForkedHandle, "a call that began before a fork cannot continue after it");
-            return Err(raise(py, error.with_hint("repeat the call in the child")));
+            return Err(raise(
+                py,
+                error.with_hint("repeat the call in the child, and do not call os.fork in a callback"),
+            ));
         }
         let (arrivals, working) = (&mut events, &mut task.0);
         let wake = scope.detach(py, || {

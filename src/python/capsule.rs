@@ -56,5 +56,5 @@ pub(super) fn of_stream(
 }
 
 fn defect(py: Python<'_>, cause: &ArrowError) -> PyErr {
-    raise(py, Error::new(Kind::Internal, format!("the columns cannot be exported: {cause}")))
+    raise(py, Error::new(Kind::Internal, format!("Arrow export failed: {cause}; please report this")))
 }

@@ -202,7 +202,10 @@ impl RawClient {
     /// The client of this process, unless it is closed.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {
-            return Err(raise(py, Error::new(Kind::ClientClosed, "the client is closed")));
+            return Err(raise(
+                py,
+                Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client"),
+            ));
         }
         if self.token.get().is_running() {
             return Err(PyRuntimeError::new_err(
@@ -272,10 +275,12 @@ fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
 }
 
 fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(value)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| raise(py, Error::new(Kind::Config, format!("{name}= must be more than 0 seconds, not {value}"))))
+    Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        raise(
+            py,
+            Error::new(Kind::Config, format!("{name}= must be a positive, finite number of seconds, not {value}")),
+        )
+    })
 }
 
 /// The settings by name. The Python package always passes all of them.

@@ -53,13 +53,13 @@ mod _native {
     const VERSION: &str = crate::VERSION;
 
     /// The interpreter that this module belongs to, identified by the address of its `sys.modules`.
-    static HOME: OnceLock<usize> = OnceLock::new();
+    static OWNER_INTERPRETER: OnceLock<usize> = OnceLock::new();
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // From 3.12 on, Python itself refuses a second interpreter.
         let modules = module.py().import("sys")?.getattr("modules")?.as_ptr() as usize;
-        if *HOME.get_or_init(|| modules) != modules {
+        if *OWNER_INTERPRETER.get_or_init(|| modules) != modules {
             return Err(PyImportError::new_err("dataaccess cannot be loaded in a second interpreter of one process"));
         }
         module.add("ERROR_CLASSES", Kind::ALL.iter().map(|kind| kind.class_name()).collect::<Vec<_>>())?;

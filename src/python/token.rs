@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
 
+use super::bridge::no_thread;
 use super::finalization;
 use super::raise::{no_unicode, raise};
 use crate::client::{Grant, TokenFuture, TokenSource};
@@ -113,15 +114,14 @@ impl TokenSource for Callable {
                 // The receiver is gone when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
             });
-            started
-                .map_err(|error| Error::new(Kind::Internal, format!("cannot start a thread: {error}")).retryable())?;
+            started.map_err(|error| no_thread(error).retryable())?;
             receiver.await.unwrap_or_else(|_| Err(shutting_down()))
         })
     }
 }
 
 fn shutting_down() -> Error {
-    Error::new(Kind::Internal, "no token: the interpreter is shutting down")
+    Error::new(Kind::Internal, "cannot call the token callable: the interpreter is shutting down")
 }
 
 fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {

@@ -221,7 +221,7 @@ impl BusinessObject {
     pub(super) fn check(&self) -> Result<()> {
         let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
         if self.name.is_empty() {
-            return problem("it has no name");
+            return Err(Error::new(Kind::Sandbox, "a business object needs a name"));
         }
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
@@ -234,7 +234,9 @@ impl BusinessObject {
             let name = &attribute.name;
             // `attrs` may be a comma-separated string (section 4.1).
             if name.is_empty() || name.contains(',') || name.trim() != name {
-                return problem(&format!("an attribute cannot be named `{name}`: no commas, no blanks around"));
+                return problem(&format!(
+                    "an attribute cannot be named `{name}`: no commas, no leading or trailing spaces"
+                ));
             }
             if self.attribute(name).is_some_and(|(first, _)| first != index) {
                 return problem(&format!("attribute `{name}` is declared twice"));

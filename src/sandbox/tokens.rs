@@ -46,7 +46,10 @@ impl Tokens {
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|cause| {
-            Error::new(Kind::Sandbox, format!("the system gave no random bytes for a token: {cause}"))
+            Error::new(
+                Kind::Sandbox,
+                format!("cannot generate a token: the random number generator of the system failed: {cause}"),
+            )
         })?;
         let digits = random.map(|byte| format!("{byte:02x}")).concat();
         let token = format!("{PREFIX}{digits}");

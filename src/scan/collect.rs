@@ -50,7 +50,7 @@ impl Scan {
         let mut responses = Responses::of_cells(self, client, self.collected(), max_bytes);
         while let Some(event) = responses.next().await? {
             let sent = events.send(event).await;
-            sent.map_err(|_| Error::new(Kind::Internal, "the consumer of the rows is gone"))?;
+            sent.map_err(|_| Error::new(Kind::Internal, "the scan was cancelled: its row receiver was dropped"))?;
         }
         Ok(responses.stats())
     }

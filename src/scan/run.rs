@@ -178,7 +178,7 @@ impl RunProgress {
     async fn send(&mut self) -> Result<()> {
         self.so_far.seconds = self.begun.elapsed().as_secs_f64();
         let sent = self.sender.send(self.so_far).await;
-        sent.map_err(|_| Error::new(Kind::Internal, "the caller of the run is gone"))
+        sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
     }
 }
 

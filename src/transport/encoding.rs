@@ -78,15 +78,16 @@ impl Accepted {
         let mut layers = value.split(',').map(str::trim).filter(|layer| !matches!(*layer, "" | "identity"));
         let refused = |what: &str| {
             let value = excerpt(&value, SHOWN);
-            Error::new(Kind::MalformedHttp, format!("the response is compressed {what} (Content-Encoding: {value})"))
+            Error::new(Kind::MalformedHttp, format!("{what}: {value}"))
+                .with_hint("a proxy may have recompressed the response")
         };
         match (layers.next(), layers.next()) {
             (None, _) => Ok(None),
-            (Some(_), Some(_)) => Err(refused("more than once")),
+            (Some(_), Some(_)) => Err(refused("several values of Content-Encoding")),
             (Some(layer), None) => Encoding::from_name(layer)
                 .filter(|encoding| self.0.contains(encoding))
                 .map(Some)
-                .ok_or_else(|| refused("with an encoding that was not requested")),
+                .ok_or_else(|| refused("Content-Encoding was not requested")),
         }
     }
 }

@@ -142,9 +142,9 @@ trait Format: fmt::Debug + Send {
 fn decoder(encoding: Encoding) -> Result<Box<dyn Format>> {
     match encoding {
         Encoding::Gzip => Ok(Box::new(Gzip { member: Decompress::new_gzip(GZIP_WINDOW), has_ended: false })),
-        Encoding::Zstd => Zstd::try_new()
-            .map(|zstd| Box::new(zstd) as Box<dyn Format>)
-            .map_err(|error| Error::new(Kind::Internal, format!("zstd cannot be set up: {error}")).with_source(error)),
+        Encoding::Zstd => Zstd::try_new().map(|zstd| Box::new(zstd) as Box<dyn Format>).map_err(|error| {
+            Error::new(Kind::Internal, format!("cannot create the zstd decoder: {error}")).with_source(error)
+        }),
     }
 }
 

@@ -52,7 +52,7 @@ fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
             certificates.push(Certificate::from_der(&certificate).map_err(|error| failure::setup(error, &place))?);
         }
         if certificates.len() == before {
-            empty = Some(Error::new(Kind::Config, format!("{place} holds no PEM certificate")));
+            empty = Some(Error::new(Kind::Config, format!("{place} contains no usable PEM certificate")));
             if !is_folder {
                 break;
             }
@@ -96,17 +96,17 @@ fn reason(refusal: &Refusal) -> (&'static str, Cow<'static, str>) {
             InvalidMessage::InvalidContentType
             | InvalidMessage::UnknownProtocolVersion
             | InvalidMessage::MessageTooLarge,
-        ) => ("not TLS", "it does not speak TLS"),
+        ) => ("not TLS", "the server does not speak TLS"),
         Refusal::AlertReceived(AlertDescription::ProtocolVersion)
         | Refusal::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
-            ("version", "it speaks neither TLS 1.2 nor 1.3")
+            ("version", "the server supports neither TLS 1.2 nor 1.3")
         }
         Refusal::AlertReceived(AlertDescription::CertificateRequired) => {
-            ("client certificate", "it requires a client certificate, which is not supported")
+            ("client certificate", "the server requires a client certificate, which is not supported")
         }
         Refusal::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity)
         | Refusal::PeerIncompatible(_) => {
-            ("refused", "it supports no secure cipher suite, or requires a client certificate")
+            ("refused", "the server supports no secure cipher suite, or requires a client certificate")
         }
         _ => return ("handshake", refusal.to_string().into()),
     };

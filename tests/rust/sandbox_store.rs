@@ -202,7 +202,7 @@ fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_again() {
     assert_eq!(message(&codes), "object `promotion_code`: it is declared already with other attributes");
     let taken = BusinessObject::new(-1003, "client", &[("id", AttributeKind::Text)]);
     assert_eq!(message(&taken), "object `client`: its name or its id -1003 is taken by `customer` with id -1003");
-    assert_eq!(message(&BusinessObject::new(8, "", &[])), "object ``: it has no name");
+    assert_eq!(message(&BusinessObject::new(8, "", &[])), "a business object needs a name");
     let twice = BusinessObject::new(8, "x", &[("a", AttributeKind::Text), ("a", AttributeKind::Text)]);
     assert_eq!(message(&twice), "object `x`: attribute `a` is declared twice");
 }
@@ -228,7 +228,10 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     }
     assert!(all_stores(&sandbox).contains(r#""data":[]"#), "a load that failed left rows");
     let unknown = sandbox.load("stroe", [good()]).unwrap_err().summary();
-    assert_eq!(unknown, "object `stroe` is not declared; declared are promotion_code, customer, store");
+    assert_eq!(
+        unknown,
+        "business object `stroe` is not declared; known: promotion_code, customer, store; add it with declare()"
+    );
 }
 
 #[test]
@@ -264,7 +267,7 @@ fn rows_are_replaced_by_their_identifiers_and_taken_away() {
     assert_eq!(search(&sandbox, &everybody).records(), expected);
     assert_eq!(sandbox.clear("customer").unwrap(), 3);
     assert_eq!(search(&sandbox, &everybody).records(), Vec::<serde_json::Value>::new());
-    assert!(sandbox.clear("costumer").unwrap_err().summary().starts_with("object `costumer` is not declared"));
+    assert!(sandbox.clear("costumer").unwrap_err().summary().starts_with("business object `costumer` is not declared"));
 }
 
 #[test]

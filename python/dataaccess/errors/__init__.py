@@ -1,4 +1,4 @@
-"""The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle with all their fields.
+"""The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle, without values of records.
 
 DataAccessError                         operation attempts elapsed request_id history hint retryable quota_exhausted
 ├─ ConfigError (ValueError)             base URL, CA file, token with line breaks, plain http

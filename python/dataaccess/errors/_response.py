@@ -1,4 +1,4 @@
-"""A response arrived, and reports a failure or breaks the contract of the service."""
+"""Exceptions for a complete response that reports a failure or breaks the contract of the service."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class ThrottledError(ApiError):
 
 
 class ServerError(ApiError):
-    """The service or a gateway failed (HTTP 5xx)."""
+    """The service or a gateway failed (HTTP 408, and 5xx except 503)."""
 
 
 class RequestRejectedError(ApiError):
-    """The request was rejected (HTTP 4xx), by the service or by a server in front of it."""
+    """The service, or a server in front of it, rejected the request (HTTP 4xx except 401, 408 and 429)."""
 
 
 class RedirectRefusedError(ApiError):
@@ -75,7 +75,7 @@ class InvalidJsonError(ResponseError):
     """The body is invalid JSON.
 
     Attributes:
-        offset: Where, in bytes.
+        offset: Byte offset in the response body.
     """
 
     offset: int | None
@@ -97,7 +97,7 @@ class RecordError(ResponseError):
     Attributes:
         row: Index of the record, from 0.
         column: The attribute; empty if the record is not an object.
-        offset: Where, in bytes of the body.
+        offset: Byte offset in the response body.
         value: The value, at most 200 bytes. It is customer data, so it is in no message, log or pickle.
     """
 
@@ -115,8 +115,8 @@ class ResponseTooLargeError(ResponseError):
     """The response exceeds a limit.
 
     Attributes:
-        what: `body`, `record`, `value`, `number`, or `ratio` for an implausible compression ratio.
-        limit: In bytes; of `ratio`, the factor.
+        what: `body`, `record`, `value`, or `members` for the keys of the envelope.
+        limit: Bytes; for `members`, a count.
     """
 
     what: str | None

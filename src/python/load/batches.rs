@@ -64,7 +64,10 @@ impl Batches {
                 None => return Ok(Vec::new()),
                 Some(Ok(batch)) => self.begin_batch(&batch)?,
                 Some(Err(cause)) => {
-                    return Err(Error::new(Kind::Sandbox, format!("the stream of rows failed: {cause}")));
+                    return Err(Error::new(
+                        Kind::Sandbox,
+                        format!("cannot load rows: the Arrow stream raised {cause}"),
+                    ));
                 }
             }
         }

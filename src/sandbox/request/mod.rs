@@ -28,7 +28,7 @@ pub(super) struct Interpretation<'a> {
     pub(super) switches: &'a Switches,
 }
 
-/// Deepest nesting of a body; valid ones have five levels.
+/// Deepest nesting of a body; valid ones have at most seven levels.
 const MAX_DEPTH: usize = 32;
 
 /// A body as JSON.

@@ -107,8 +107,8 @@ impl Store {
         self.find(|object| object.name == name)?.ok_or_else(|| {
             let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
             let names: Vec<&str> = tables.iter().map(|table| table.object.name.as_str()).collect();
-            Error::new(Kind::Sandbox, format!("object `{}` is not declared", excerpt(name, 60)))
-                .with_hint(format!("declared are {}", names.join(", ")))
+            Error::new(Kind::Sandbox, format!("business object `{}` is not declared", excerpt(name, 60)))
+                .with_hint(format!("known: {}; add it with declare()", names.join(", ")))
         })
     }
 

@@ -51,7 +51,7 @@ def test_the_history_has_each_failure_in_order(connect: Any) -> None:
     lost, broken, html = caught.value.history
     assert lost.startswith("ConnectionLostError: the connection was lost before the response")
     assert broken == "ServerError: the service failed (HTTP 500)"
-    assert html == "NotJsonError: the response is not JSON but text/html"
+    assert html == "NotJsonError: the response is not JSON (Content-Type: text/html)"
 
 
 @pytest.mark.usefixtures("short_pauses")
@@ -68,7 +68,7 @@ def test_figures_count_what_was_done(connect: Any) -> None:
             "in_flight": 0,
             "bytes_received": len(WHOLE.partition(b"\r\n\r\n")[2]),
             "connections_opened": 1,
-            # Paid 14 and 5, and got the last one back.
+            # Two retries cost 14 and 5; the success refunds 5.
             "quota_left": 486,
         }
         client.close()

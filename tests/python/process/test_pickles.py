@@ -1,4 +1,4 @@
-"""What travels to another process: clients and scans without their token, exceptions whole."""
+"""What travels to another process: clients and scans without their token, exceptions without values of records."""
 
 from __future__ import annotations
 

@@ -299,7 +299,9 @@ def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
     assert wrong == "object `shop`: attribute `id` cannot be `text`; it is string, number or datetime"
     assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
     assert "it has no attributes" in declaration_error("shop", 8, {})
-    with pytest.raises(da.SandboxError, match="object `shop` is not declared; declared are promotion_code, customer"):
+    with pytest.raises(
+        da.SandboxError, match=r"^business object `shop` is not declared; known: promotion_code, customer"
+    ):
         service.load("shop", [])
     service.declare("store", 7, STORE)
 
