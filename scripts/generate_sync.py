@@ -30,8 +30,8 @@ WORDS = [
      "that blocks. Threads may share it, and it works on after a fork."),
     (r"Other libraries cannot await: pass them the result of `collect`\.",
      """pyarrow, polars, pandas and DuckDB read it directly, batch by batch: `pa.table(scan)`, `pl.DataFrame(scan)`,
-    `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the figures."""),
-    (r"in the thread of the event\s+loop", "in the thread that waits"),
+    `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the statistics."""),
+    (r"in the thread of\s+the\s+event\s+loop", "in the calling thread"),
     (r"the calls of the service, awaited", "the calls of the service"),
     (r"Tasks may share it: each batch", "Threads may share it: each batch"),
     # Examples.

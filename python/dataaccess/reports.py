@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @public
 @dataclass(frozen=True, slots=True)
 class ScanStats:
-    """Figures of one use of a scan.
+    """Statistics of one use of a scan.
 
     Attributes:
         rows: Rows delivered.
@@ -45,7 +45,7 @@ class ScanStats:
 @public
 @dataclass(frozen=True, slots=True)
 class ClientStats:
-    """Figures of a client since it was made.
+    """Statistics of a client since it was made.
 
     Attributes:
         requests: Requests sent, retries included.

@@ -43,7 +43,7 @@ class Sandbox(Data, Access, Exports, Faults):
         port: Port to listen on; 0 takes a free one.
         switches: Behaviour where the API specification is silent, by the names in `docs/sandbox.md`.
         host: Address to listen on. One that other machines can reach needs `allow_remote` and `token`.
-        allow_remote: Allows such an address.
+        allow_remote: Allows a `host` that other machines can reach.
         token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII
             characters.
         host_names: Host names that requests may use besides localhost and the sandbox's own address; requests with

@@ -148,7 +148,7 @@ Schema: TypeAlias = Mapping[str, ColumnType] | Mapping[str, type[object]] | Mapp
 """Types of columns by attribute: a `ColumnType`, or a type of Python, polars or pyarrow."""
 
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
-"""Called with each response of a wait but the last. `AsyncClient` awaits what a coroutine function returns."""
+"""Called with each response while waiting, except the final one. `AsyncClient` awaits a coroutine function."""
 
 OnProgress: TypeAlias = Callable[[ScanProgress], object]
 """Called while a scan runs. An `AsyncScan` awaits what a coroutine function returns."""

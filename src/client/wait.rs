@@ -23,13 +23,13 @@ const LAST_POLL: Duration = Duration::from_millis(100);
 pub enum Waited {
     /// The export has ended.
     Finished(Envelope),
-    /// The time-out was reached; the last response went to the updates. Holds the failure of the last poll, if it failed.
+    /// The time-out was reached; the last response was already sent to `updates`. Holds the failure of the last poll, if it failed.
     TimedOut(Option<Error>),
 }
 
 impl Client {
-    /// Polls until the export has ended or the time-out is reached, for the last time just before it. Sends every
-    /// response to `updates`, but the one that shows the end. A retryable failure does not end the wait.
+    /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
+    /// every response to `updates`, but the one that shows the end. A retryable failure does not end the wait.
     pub async fn wait(
         &self,
         export: DownloadBody,
@@ -45,7 +45,7 @@ impl Client {
             let failure = match self.download_within("wait_for_segment", &export, allowed).await {
                 Ok(envelope) if has_ended(&envelope) => return Ok(Waited::Finished(envelope)),
                 Ok(envelope) => {
-                    // The caller who took the updates is gone.
+                    // The receiver of the updates was dropped.
                     if updates.send(envelope).await.is_err() {
                         return Ok(Waited::TimedOut(None));
                     }

@@ -22,7 +22,7 @@ impl Nulls {
         }
     }
 
-    /// Drops all but the first cells.
+    /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.words.truncate(cells.div_ceil(64));
         if let Some(last) = self.words.get_mut(cells / 64) {
@@ -30,7 +30,7 @@ impl Nulls {
         }
     }
 
-    /// Takes the bitmap of so many cells. None when all of them have values.
+    /// Takes the bitmap of the first `cells` cells. None when all of them have values.
     pub(super) fn finish(&mut self, cells: usize) -> Option<NullBuffer> {
         if self.words.iter().all(|word| *word == 0) {
             self.words.clear();

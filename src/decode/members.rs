@@ -1,5 +1,5 @@
-//! What `serde_json` reads JSON into without building values: the members of an object in their order, with duplicate
-//! keys and large numbers; and a value that is only validated.
+//! Targets for `serde_json` that build no values: the members of an object, in order and with duplicate keys and large
+//! numbers, and a value that is validated and discarded.
 
 use std::borrow::Cow;
 use std::fmt;

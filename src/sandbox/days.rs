@@ -7,7 +7,7 @@ use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
 
-/// The Unix milliseconds whose day in UTC and the next one are in the calendar.
+/// The Unix milliseconds for which [`Day::of`] returns a day in UTC.
 #[cfg(test)]
 pub(super) const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
 

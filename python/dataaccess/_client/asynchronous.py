@@ -46,7 +46,7 @@ class AsyncClient(Connection):
             `sandbox:demo` is the sandbox with demo data: no account, no network.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. The callable may be an `async def`, which runs in an event loop of its own.
+            minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
             `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
         timezone: IANA name of the time zone in which times without a zone are read.

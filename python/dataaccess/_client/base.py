@@ -114,7 +114,7 @@ class Connection(Validation):
 
     @property
     def stats(self) -> ClientStats:
-        """Figures of this client so far, over all threads and the copies of `with_options` that share its connections.
+        """Statistics of this client, over all threads and the copies of `with_options` that share its connections.
 
         A forked child counts anew.
 

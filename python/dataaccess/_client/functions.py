@@ -313,7 +313,7 @@ def wait_for_segment(
         export_id: Id of the export.
         timeout: Seconds, or a timedelta, to wait at most.
         poll: Seconds between two requests; None starts at half a second and slows down to 15.
-        on_update: Called with each response but the last, in the form of the result, in the thread that waits.
+        on_update: Called with each response but the last, in the form of the result, in the calling thread.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

@@ -47,7 +47,7 @@ class Client(Connection):
             `sandbox:demo` is the sandbox with demo data: no account, no network.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. The callable may be an `def`, which runs in an event loop of its own.
+            minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
             `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
         timezone: IANA name of the time zone in which times without a zone are read.
@@ -319,7 +319,7 @@ class Client(Connection):
             export_id: Id of the export.
             timeout: Seconds, or a timedelta, to wait at most.
             poll: Seconds between two requests; None starts at half a second and slows down to 15.
-            on_update: Called with each response but the last, in the form of the result, in the thread that waits.
+            on_update: Called with each response but the last, in the form of the result, in the calling thread.
 
         Returns:
             The last response, in the form of `download_segment`.

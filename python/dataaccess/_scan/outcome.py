@@ -1,4 +1,4 @@
-"""Figures, progress and warnings, from the plain values of the core."""
+"""Statistics, progress and warnings, from the plain values of the core."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class BaseScan:
 
     @property
     def last_stats(self) -> ScanStats | None:
-        """Figures of the last use that read all responses to their end; None before."""
+        """Statistics of the last use that read all responses to their end; None before."""
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)
 

@@ -189,7 +189,7 @@ class Table(_Rows):
 
     @property
     def stats(self) -> ScanStats:
-        """Figures of the scan."""
+        """Statistics of the scan."""
         return stats_of(self._raw.stats)
 
     def to_arrow(self) -> pa.Table:

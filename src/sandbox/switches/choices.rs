@@ -104,7 +104,7 @@ choices! {
         Id = "id",
         /// By the identifying attribute, descending.
         Reverse = "reverse",
-        /// Neighbours far apart, in the same order each time.
+        /// Shuffled, in the same order each time.
         Scattered = "scattered",
     }
 

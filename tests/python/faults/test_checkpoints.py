@@ -1,4 +1,6 @@
-"""The folder of a run when the disk is full, it is of another query, in use, damaged (S2 to S5), or of others (S10).
+"""Failures of a checkpoint folder, by their ids in docs/reliability.md.
+
+Full disk (S2), another query (S3), locked (S4), damaged (S5), writable by others (S10).
 
 That it survives being killed at any moment (S1) is shown in `process/test_killed_runs.py`.
 """
@@ -67,7 +69,7 @@ print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for 
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on files")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
 @pytest.mark.parametrize(
     ("limit", "attrs", "what", "keeps"),
     [
@@ -95,7 +97,7 @@ def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
     assert outcome["errno"] == errno.EFBIG
     assert outcome["path"].endswith(what)
     assert "raise the file size limit and try again: finished tasks are kept" in outcome["text"]
-    # Nothing half written has the name of a part, or any that stays.
+    # No partial or temporary file is left.
     assert all(path.endswith((JOURNAL, "_dataaccess.lock", ".parquet")) for path in outcome["left"])
     assert (outcome["kept"] > 0) == keeps
     assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
@@ -117,7 +119,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - as above
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only here a disk is that easily made")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
 def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
@@ -209,7 +211,7 @@ def test_s3_a_folder_of_another_service_or_object_is_refused(connect: Any, servi
                 assert caught.value.field == field
 
 
-# Runs at a service that never answers, and says so.
+# Runs at a service that never responds, and prints a line once the run holds the lock.
 HOLDER = """
 import sys
 import dataaccess as da
@@ -244,7 +246,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
             finally:
                 holder.kill()
                 holder.wait()
-        # The system lets go of what a dead process had.
+        # The system releases the lock of a killed process.
         assert scan.run(tmp_path).rows == 1
 
 
@@ -315,7 +317,7 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     assert (tmp_path / "run" / "mine.parquet").read_bytes() == b"mine"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing of who may write there")
+@pytest.mark.skipif(sys.platform == "win32", reason="file modes do not show who may write")
 def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sent(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:

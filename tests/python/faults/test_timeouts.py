@@ -87,7 +87,7 @@ def test_h15_a_slow_consumer_is_not_blamed(connect: Any) -> None:
         seen = 0
         for batch in scan.batches(max_rows=1):
             seen += batch.num_rows
-            # Together longer than grace and window, at less than the least that must come.
+            # In total longer than the stall grace period plus window, below the minimum transfer rate.
             time.sleep(0.15)
     assert seen == 12
 

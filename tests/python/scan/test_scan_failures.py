@@ -113,7 +113,7 @@ def test_a_request_that_succeeds_later_is_no_failure(connect: Any, form: str) ->
 def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: Any, form: str) -> None:
     def answers(asked: Asked) -> bytes:
         whole = good(asked)
-        # Twice at the same byte would be final.
+        # Two truncations at the same byte are not retried.
         return Last(whole[: -3 - 2 * asked.attempt]) if asked.part and asked.attempt < 2 else whole
 
     with parted(answers) as parts:
@@ -124,7 +124,7 @@ def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: 
 
 
 def long_and_torn(asked: Asked) -> bytes:
-    """Rows of several batches, and at first no end."""
+    """A response of several batches whose first attempt is truncated."""
     whole = answer(rows_of(asked.part, 7))
     return Last(whole[:-3]) if asked.part == 1 and asked.attempt == 0 else whole
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class AsyncBatches:
     """The batches of a scan: an asynchronous iterator, and a context manager that closes it.
 
-    Tasks may share it: each batch goes to one of them. Dropping or closing it ends the request.
+    Tasks may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
 
     Example:
         >>> import asyncio
@@ -40,12 +40,12 @@ class AsyncBatches:
 
     @property
     def stats(self) -> ScanStats | None:
-        """Figures of the scan, once all responses are read to their end."""
+        """Statistics of the scan, once all responses are read to their end."""
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)
 
     async def close(self) -> None:
-        """Ends the request and its connection. Closing twice has no effect.
+        """Cancels all requests in flight and closes their connections. Closing twice has no effect.
 
         Example:
             >>> import asyncio
@@ -58,7 +58,7 @@ class AsyncBatches:
         self._raw.close()
 
     async def aclose(self) -> None:
-        """Closes it, as `close`: the name that `contextlib.aclosing` calls.
+        """Closes the batches, as `close`: the name that `contextlib.aclosing` calls.
 
         Example:
             >>> import asyncio
@@ -106,5 +106,5 @@ class AsyncBatches:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Closes it."""
+        """Closes the batches."""
         await self.close()

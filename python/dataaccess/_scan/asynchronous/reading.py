@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class AsyncReading(AsyncArrowSource):
-    """The rows in each form. Each use sends the requests anew."""
+    """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
     async def head(self, n: int = 5) -> Table:
         """Returns the first rows.
@@ -34,7 +34,8 @@ class AsyncReading(AsyncArrowSource):
             n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
 
         Returns:
-            A `Table`. The rest of the response is not transferred where that is safe.
+            A `Table`. The rest of the response is not transferred once `code` and `status` have
+            reported success.
 
         Raises:
             ValidationError: `n` is not an integer of at least 0.

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @public
 class AsyncTask(Single, AsyncReading):
-    """One request of a scan, for an engine to hand to its workers. Made by `AsyncScan.tasks`.
+    """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `AsyncScan.tasks`.
 
-    It pickles as its request, without the token: the worker looks the token up as the client did. Each use sends the
-    request, and retries it up to seven times.
+    The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
+    use sends the request, and retries it up to seven times.
 
     Attributes:
         id: Identifies the request: the same for the same request at the same position of its scan.

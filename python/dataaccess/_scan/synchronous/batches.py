@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Batches:
     """The batches of a scan: an iterator, and a context manager that closes it.
 
-    Threads may share it: each batch goes to one of them. Dropping or closing it ends the request.
+    Threads may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
 
     Example:
         >>> import dataaccess as da
@@ -40,12 +40,12 @@ class Batches:
 
     @property
     def stats(self) -> ScanStats | None:
-        """Figures of the scan, once all responses are read to their end."""
+        """Statistics of the scan, once all responses are read to their end."""
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)
 
     def close(self) -> None:
-        """Ends the request and its connection. Closing twice has no effect.
+        """Cancels all requests in flight and closes their connections. Closing twice has no effect.
 
         Example:
             >>> import dataaccess as da
@@ -89,5 +89,5 @@ class Batches:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Closes it."""
+        """Closes the batches."""
         self.close()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Reading(ArrowSource):
-    """The rows in each form. Each use sends the requests anew."""
+    """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
     def head(self, n: int = 5) -> Table:
         """Returns the first rows.
@@ -35,7 +35,8 @@ class Reading(ArrowSource):
             n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
 
         Returns:
-            A `Table`. The rest of the response is not transferred where that is safe.
+            A `Table`. The rest of the response is not transferred once `code` and `status` have
+            reported success.
 
         Raises:
             ValidationError: `n` is not an integer of at least 0.

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @public
 class Task(Single, Reading):
-    """One request of a scan, for an engine to hand to its workers. Made by `Scan.tasks`.
+    """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `Scan.tasks`.
 
-    It pickles as its request, without the token: the worker looks the token up as the client did. Each use sends the
-    request, and retries it up to seven times.
+    The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
+    use sends the request, and retries it up to seven times.
 
     Attributes:
         id: Identifies the request: the same for the same request at the same position of its scan.
@@ -45,7 +45,7 @@ class Scan(Planned, Reading):
     changes between two requests may occur in both, or in none.
 
     pyarrow, polars, pandas and DuckDB read it directly, batch by batch: `pa.table(scan)`, `pl.DataFrame(scan)`,
-    `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the figures.
+    `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the statistics.
 
     Example:
         >>> import dataaccess as da
@@ -149,8 +149,7 @@ class Scan(Planned, Reading):
             folder: The folder of the files; made if it does not exist. One run at a time may use it.
             fail_fast: Whether the first task that fails permanently ends the run.
             known_row_cap: A number of rows at which the service is known to cap responses.
-            on_progress: Called with a `ScanProgress` before the first task and after each one, in the thread of the
-                event loop.
+            on_progress: Called with a `ScanProgress` before the first task and after each one, in the calling thread.
 
         Returns:
             A `ScanReport`.
