@@ -6,9 +6,9 @@ mod buffer;
 mod call;
 mod classify;
 mod delivery;
+mod export_poll;
 mod rng;
 mod shared_limits;
-mod wait;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 pub use auth::{Grant, TokenFuture, TokenSource};
 pub use buffer::BufferBudget;
 pub use delivery::{Delivery, DeliveryMode, Event};
+pub use export_poll::Waited;
 pub use shared_limits::Stats;
-pub use wait::Waited;
 
 use crate::cells::Cells;
 use crate::config::{Settings, Timeouts};

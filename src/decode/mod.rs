@@ -14,7 +14,7 @@ mod escape;
 mod fast_path;
 mod input_chunk;
 mod key_predictor;
-mod members;
+mod raw_json;
 mod records;
 mod reference;
 mod string_scan;
@@ -22,7 +22,7 @@ mod value_end;
 
 pub use decoder::{DecodePlan, Decoder};
 pub use envelope::{Envelope, Member, RecordShape};
-pub use members::{Members, Text};
+pub use raw_json::{Members, Text};
 
 use crate::error::Result;
 

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::column_names::ColumnNames;
 use super::error::{DecodeError, overlong_number};
-use super::members::{Checked, Members, Text};
+use super::raw_json::{Checked, Members, Text};
 use super::{Cell, Limits, Sink, TypeMismatch};
 
 /// Reads one record into the sink. After an error the sink holds nothing of it.

@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use super::connection_state::{ConnectionState, Ending};
 use super::reply::{Refusal, SERVER};
 use super::routes::{self, Shared};
+use super::socket::Wire;
 use super::switches::Switches;
-use super::wire::Wire;
 
 /// Most bytes of a head. The HTTP library itself limits it to 100 headers.
 const HEAD_LIMIT: usize = 64 * 1024;

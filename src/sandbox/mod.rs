@@ -25,11 +25,11 @@ mod routes;
 mod rows;
 mod server;
 mod service;
+mod socket;
 mod store;
 pub mod switches;
 mod synthetic_response;
 mod tokens;
-mod wire;
 
 use std::fmt;
 use std::net::SocketAddr;

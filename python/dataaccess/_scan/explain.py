@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._scan.grid import cell, counted
+from dataaccess._scan.text_table import cell, counted
 from dataaccess.types import AudienceType, CodeStatus
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, count
 from dataaccess._scan.explain import plan_text
-from dataaccess._scan.grid import shorten
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
 from dataaccess._scan.table import Table
+from dataaccess._scan.text_table import shorten
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._core.optional import optional
 from dataaccess._public import public
 from dataaccess._scan import frames
-from dataaccess._scan.grid import counted, grid, shorten
 from dataaccess._scan.outcome import stats_of
+from dataaccess._scan.text_table import counted, grid, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,8 @@
 //! The conditions of a promotion code search: the rules of section 4.2 and the limits of section 8.
 
 use super::Interpretation;
+use super::body_value::Node;
 use super::condition;
-use super::node::Node;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::CODE_CONDITION_TYPE;
 use crate::sandbox::objects::{BusinessObject, listed};

@@ -2,9 +2,9 @@
 //!
 //! Written from the specification: only constants are shared with the client. A refusal names the path in the body.
 
+mod body_value;
 mod codes;
 mod condition;
-mod node;
 mod search;
 mod strict;
 
@@ -15,7 +15,7 @@ pub(super) use search::{Target, query};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::node::Node;
+use self::body_value::Node;
 use self::strict::Strict;
 use super::reply::Refusal;
 use super::switches::Switches;

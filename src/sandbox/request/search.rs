@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::node::Node;
+use super::body_value::Node;
 use super::{Interpretation, codes, condition};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::excerpt;
