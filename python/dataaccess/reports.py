@@ -56,8 +56,8 @@ class ClientStats:
         in_flight: Requests whose response has not ended yet.
         bytes_received: Size of all bodies as transferred (compressed if they were).
         connections_opened: Connections to the service.
-        quota_left: The retry budget: a retry costs 14, or 5 after being asked to slow down. Success pays back; at 0 a
-            failure is raised at once, with `quota_exhausted`.
+        retry_budget_left: What is left of the retry budget. A retry costs 14, or 5 after being asked to slow down;
+            success pays back. At 0 a failure is raised at once, with `retry_budget_exhausted`.
     """
 
     requests: int
@@ -67,7 +67,7 @@ class ClientStats:
     in_flight: int
     bytes_received: int
     connections_opened: int
-    quota_left: int
+    retry_budget_left: int
 
 
 @public

@@ -30,7 +30,7 @@ pub struct Stats {
     /// Connections opened.
     pub connections_opened: u64,
     /// Tokens left in the retry budget.
-    pub quota_left: u32,
+    pub retry_budget_left: u32,
 }
 
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl SharedLimits {
             in_flight: count(&self.counters.in_flight),
             bytes_received: count(&meter.bytes),
             connections_opened: count(&meter.connections),
-            quota_left: lock(&self.budget).left(),
+            retry_budget_left: lock(&self.budget).left(),
         }
     }
 }

@@ -80,7 +80,7 @@ pub struct Details {
     /// Process that holds the lock.
     pub pid: Option<u32>,
     /// Whether only the retry budget kept the request from being retried.
-    pub quota_exhausted: bool,
+    pub retry_budget_exhausted: bool,
 }
 
 impl Details {

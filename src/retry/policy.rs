@@ -189,7 +189,7 @@ impl RetryState {
                 return Ok(RetryDecision::After(delay.max(self.policy.cap)));
             }
             return Err(failure
-                .with(|details| details.quota_exhausted = true)
+                .with(|details| details.retry_budget_exhausted = true)
                 .with_reason("not retried: the retry budget is used up by recent failures"));
         }
         self.cost = Some(cost);

@@ -128,7 +128,7 @@ fn two_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(call.after(cut_off(70)).is_ok());
     let error = call.after(cut_off(4_097)).expect_err("the same again");
     assert!(error.hint().expect("a hint").contains("at byte 4097"));
-    assert!(!error.details().quota_exhausted);
+    assert!(!error.details().retry_budget_exhausted);
     let mut call = Call::with_retries(9);
     for _ in 0..2 {
         let lost = failure(Kind::ConnectionLost).with(|details| details.received = Some(0));
@@ -157,7 +157,7 @@ fn an_empty_budget_makes_the_failure_final() {
     assert_eq!((0..200).filter(|_| call.budget.try_spend(RetryBudget::THROTTLED)).count(), 100);
     let error = call.after(failure(Kind::Server).with_hint("look at it")).expect_err("nothing left");
     assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
-    assert!(error.details().quota_exhausted);
+    assert!(error.details().retry_budget_exhausted);
     assert!(error.hint().expect("a hint").starts_with("look at it; not retried"));
 }
 

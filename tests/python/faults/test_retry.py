@@ -36,7 +36,7 @@ def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, as
             assert ask(client) == ask.result
         stats = client.stats
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (99, 0, 100)
-        assert stats.quota_left == 500
+        assert stats.retry_budget_left == 500
 
 
 def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
@@ -178,15 +178,15 @@ def test_r2_an_outage_is_not_made_worse(connect: Any, ask: Operation) -> None:
             errors.append(caught.value)
         # 500 tokens at 14 each.
         assert len(server.requests) == 100 + 35
-        assert [error.quota_exhausted for error in errors] == [False] * 35 + [True] * 65
+        assert [error.retry_budget_exhausted for error in errors] == [False] * 35 + [True] * 65
         assert errors[-1].retryable
         assert "the retry budget is used up" in str(errors[-1])
         assert (errors[-1].attempts, len(errors[-1].history)) == (1, 1)
         stats = client.stats
-        assert (stats.requests, stats.retries, stats.throttled, stats.quota_left) == (135, 35, 135, 10)
+        assert (stats.requests, stats.retries, stats.throttled, stats.retry_budget_left) == (135, 35, 135, 10)
         server.answer = always(WHOLE)
         ask(client)
-        assert client.stats.quota_left == 11
+        assert client.stats.retry_budget_left == 11
 
 
 def test_r2_copies_that_share_connections_share_what_they_may_spend(connect: Any) -> None:
@@ -195,7 +195,7 @@ def test_r2_copies_that_share_connections_share_what_they_may_spend(connect: Any
         with pytest.raises(da.ServerError):
             search(client)
         copy = client.with_options(timeout=9)
-        assert copy.stats.quota_left == client.stats.quota_left == 486
+        assert copy.stats.retry_budget_left == client.stats.retry_budget_left == 486
 
 
 @pytest.mark.slow
