@@ -1,4 +1,4 @@
-"""Promotion codes: what comes back for what was asked (section 4.2)."""
+"""The results of `search_codes` (section 4.2)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_on_gives_that_day_alone(client: Any) -> None:
     ["used", 4, ["used"], (4,), {4}, np.array([4]), pd.Series([4]), np.int64(4), range(4, 5)],
     ids=lambda status: type(status).__name__,
 )
-def test_several_is_any_iterable(client: Any, status: Any) -> None:
+def test_values_accept_any_iterable(client: Any, status: Any) -> None:
     rows = client.search_codes(["code_status"], allocated_time=da.after("2024-01-31"), code_status=status)
     assert rows
     assert {row["code_status"] for row in rows} == {4}
@@ -163,7 +163,7 @@ def test_days_are_all_requests_with_the_rows_in_order(client: Any, sandbox: da.S
     assert client.search_codes(attrs, allocated_time=da.on(da.days("2024-01-14", "2024-01-17")), limit=80) == rows[:80]
 
 
-def test_days_are_no_single_body(client: Any) -> None:
+def test_validate_codes_rejects_day_ranges(client: Any) -> None:
     with pytest.raises(da.ValidationError, match="scan_codes"):
         client.validate_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
 

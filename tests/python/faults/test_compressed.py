@@ -59,7 +59,7 @@ def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, en
         assert search(connect(server.base_url)) == MANY
 
 
-def test_the_embedded_service_compresses_for_a_client_that_lets_it(connect: Any) -> None:
+def test_sandbox_compresses_when_accept_encoding_allows(connect: Any) -> None:
     with da.Sandbox.demo(switches={"gzip": True}) as packs, da.Sandbox.demo() as plain:
         where = {"allocated_time": da.after("2024-01-01")}
         expected = connect(plain).search_codes(**where)
@@ -78,7 +78,7 @@ def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
         assert (caught.value.code, caught.value.api_message) == (301, "Permission denied")
 
 
-def test_what_is_mangled_twice_is_not_retried(connect: Any) -> None:
+def test_invalid_gzip_is_retried_once(connect: Any) -> None:
     with serving(always(packed(b"{}"))) as server:
         with pytest.raises(da.MalformedHttpError, match="gzip"):
             search(connect(server.base_url, retries=5))

@@ -1,4 +1,4 @@
-"""HAProxy before the service: TLS of a private authority, a service that is down, and one that is too slow."""
+"""HAProxy before the service: TLS of a private CA, a service that is down, and one that is too slow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ backend limited
 
 
 @pytest.fixture
-def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[str]:
+def proxy_url(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[str]:
     program = found("haproxy")
     port = free_port()
     configuration = tmp_path / "haproxy.cfg"
@@ -50,7 +50,7 @@ def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[str]:
 
 @pytest.fixture
 def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
-    """A token, and trust in the authority."""
+    """A token, and trust in the CA."""
     return {"token": sandbox.issue_token(), "ca_bundle": bundle}
 
 
@@ -58,25 +58,25 @@ def search(client: Any) -> Any:
     return client.search_codes(allocated_time=da.on("2024-01-15"))
 
 
-def test_the_same_rows_come_through_it_by_http_1(connect: Any, front: str, options: Any, rows: Any) -> None:
-    client = connect(front, **options)
+def test_the_same_rows_come_through_haproxy_by_http_1(connect: Any, proxy_url: str, options: Any, rows: Any) -> None:
+    client = connect(proxy_url, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3
 
 
-def test_a_service_that_is_down_is_retried(connect: Any, front: str, options: Any) -> None:
+def test_a_service_that_is_down_is_retried(connect: Any, proxy_url: str, options: Any) -> None:
     with pytest.raises(da.ThrottledError, match="503") as caught:
-        search(connect(f"{front}/gone", retries=1, **options))
+        search(connect(f"{proxy_url}/gone", retries=1, **options))
     assert caught.value.attempts == 2
 
 
 @pytest.mark.slow
-def test_a_refusal_for_its_speed_is_obeyed(connect: Any, front: str, options: Any, rows: Any) -> None:
-    assert search(connect(f"{front}/limited", **options)) == rows
+def test_429_with_retry_after_is_retried(connect: Any, proxy_url: str, options: Any, rows: Any) -> None:
+    assert search(connect(f"{proxy_url}/limited", **options)) == rows
 
 
 @pytest.mark.slow
 def test_a_service_that_is_too_slow_is_reported_as_the_gateway_says(
-    connect: Any, front: str, options: Any, sandbox: da.Sandbox
+    connect: Any, proxy_url: str, options: Any, sandbox: da.Sandbox
 ) -> None:
     with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError, match="504"):
-        search(connect(front, retries=0, **options))
+        search(connect(proxy_url, retries=0, **options))

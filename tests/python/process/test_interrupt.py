@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are sen
 
 
 @pytest.fixture(autouse=True)
-def _ctrl_c_is_heard() -> Iterator[None]:
+def _sigint_raises_keyboard_interrupt() -> Iterator[None]:
     # Whoever starts the tests in the background has it ignored; and Hypothesis gives the collector a callback, in
     # which Python would drop the KeyboardInterrupt.
     before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()

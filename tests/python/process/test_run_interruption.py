@@ -1,4 +1,4 @@
-"""A run and the process around it: Ctrl-C, asyncio that cancels, a fork. What is done is kept, and it goes on."""
+"""A run that is interrupted by Ctrl-C, by asyncio or by a fork: finished tasks are kept, and the next run resumes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def service(slow: da.Sandbox) -> da.Sandbox:
 
 
 @pytest.fixture
-def _ctrl_c_is_heard() -> Iterator[None]:
+def _sigint_raises_keyboard_interrupt() -> Iterator[None]:
     # As in test_interrupt.py.
     before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
     gc.callbacks.clear()
@@ -55,7 +55,7 @@ def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
+@pytest.mark.usefixtures("_sigint_raises_keyboard_interrupt")
 def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=CONCURRENCY))
     sent: list[float] = []

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.raw_server import always, serving
-from support.scan_requests import Asked, good, parted, rows_of, rows_of_all, scan_of_parts
+from support.scan_requests import ScanRequest, ok_response, rows_of, rows_of_all, scan_of_parts, scan_server
 from support.streams import answer, in_parts, scan_of, whole
 from support.written_files import kind_of, rows_in, write
 
@@ -181,12 +181,12 @@ def test_files_of_all_codes(connect: Any, sandbox: da.Sandbox, path: Path) -> No
 def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, path: Path) -> None:
     done = [threading.Event() for _ in range(6)]
 
-    def backwards(asked: Asked) -> bytes:
+    def backwards(asked: ScanRequest) -> bytes:
         assert asked.part == 5 or done[asked.part + 1].wait(20)
         done[asked.part].set()
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(backwards) as parts:
+    with scan_server(backwards) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(6)
@@ -194,7 +194,7 @@ def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, pa
 
 
 def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         client = connect(parts.base_url)
         write(scan_of_parts(client, 6, ordered=False), kind_of(path), path)
         assert sorted(rows_in(path), key=lambda row: row["n"]) == rows_of_all(6)
@@ -204,7 +204,7 @@ def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:
 
 
 def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
-    with parted(lambda asked: answer(rows_of(asked.part) if asked.part > 1 else [])) as parts:
+    with scan_server(lambda asked: answer(rows_of(asked.part) if asked.part > 1 else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(5)[4:]
@@ -215,7 +215,7 @@ def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Pat
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
-    with parted(lambda asked: answer([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
+    with scan_server(lambda asked: answer([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
         client = connect(parts.base_url)
         with pytest.raises(da.RecordError, match="request 3 of 3") as caught:
             write(scan_of_parts(client, 3, schema=None), kind, path)
@@ -232,7 +232,7 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
 
 @pytest.mark.parametrize("requests", [1, 3])
 def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
-    with parted(lambda _asked: answer([])) as parts:
+    with scan_server(lambda _asked: answer([])) as parts:
         for schema, kinds in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
             write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
             match kind_of(path):
@@ -256,7 +256,7 @@ def test_codes_without_rows_have_their_types(client: Any, tmp_path: Path) -> Non
 
 @pytest.mark.both_clients
 def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
-    with parted(lambda asked: answer([{"n": asked.part}])) as parts:
+    with scan_server(lambda asked: answer([{"n": asked.part}])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
             write(scan, kind_of(path), path)

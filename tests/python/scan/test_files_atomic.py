@@ -16,7 +16,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.raw_server import Close, http, serving
-from support.scan_requests import SILENCE, Asked, Last, good, parted, rows_of, rows_of_all, scan_of_parts
+from support.scan_requests import (
+    SILENCE,
+    ScanRequest,
+    ThenClose,
+    ok_response,
+    rows_of,
+    rows_of_all,
+    scan_of_parts,
+    scan_server,
+)
 from support.streams import CLOSING, HEAD, OPENING, answer, in_parts, records, scan_of
 from support.written_files import kind_of, on_posix, rows_in, write
 
@@ -26,7 +35,7 @@ import dataaccess as da
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> None:
     refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
-    with parted(lambda asked: refused if asked.part == 2 else good(asked)) as parts:
+    with scan_server(lambda asked: refused if asked.part == 2 else ok_response(asked)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
         with pytest.raises(da.RequestRejectedError, match="request 3 of 5"):
             write(scan, kind_of(path), path)
@@ -93,11 +102,11 @@ def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, pa
 
 
 def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
-    def answers(asked: Asked) -> bytes:
-        data = good(asked)
-        return Last(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
+    def answers(asked: ScanRequest) -> bytes:
+        data = ok_response(asked)
+        return ThenClose(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(4)
@@ -107,11 +116,11 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
 @pytest.mark.usefixtures("unchanged_folder")
 def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     # The file may already have rows of another request after its own: `run` has a file for each.
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         data = answer(rows_of(asked.part, 2 * MANY if asked.part == 1 else 2))
-        return Last(data[:-3]) if asked.part == 1 else data
+        return ThenClose(data[:-3]) if asked.part == 1 else data
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
             write(scan_of_parts(connect(parts.base_url), 3), kind_of(path), path)
         assert parts.asked.count(1) == 1
@@ -124,7 +133,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 @pytest.mark.usefixtures("unchanged_folder")
 def test_cancelling_leaves_no_file(path: Path) -> None:
     async def main() -> None:
-        with parted(lambda asked: SILENCE if asked.part else good(asked)) as parts:
+        with scan_server(lambda asked: SILENCE if asked.part else ok_response(asked)) as parts:
             scan = scan_of_parts(da.AsyncClient(parts.base_url, token="t", concurrency=3), 6)
             task = asyncio.create_task(getattr(scan, f"to_{kind_of(path)}")(path))
             while len(parts.asked) < 4:
@@ -138,7 +147,7 @@ def test_cancelling_leaves_no_file(path: Path) -> None:
 
 @pytest.mark.usefixtures("unchanged_folder")
 def test_closing_the_client_leaves_no_file(path: Path) -> None:
-    with parted(lambda _asked: SILENCE) as parts:
+    with scan_server(lambda _asked: SILENCE) as parts:
         client = da.Client(parts.base_url, token="tok-test")
         threading.Timer(0.2, client.close).start()
         with pytest.raises(da.ClientClosedError):
@@ -208,11 +217,11 @@ def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path:
     path.write_text("of last week")
     seen: list[tuple[list[str], str]] = []
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         seen.append((sorted(found.name for found in path.parent.iterdir()), path.read_text()))
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         write(scan_of_parts(connect(parts.base_url, concurrency=1), 3), kind_of(path), path)
     for names, text in seen:
         assert text == "of last week"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scan_requests import Asked, good, parted, rows_of_all, scan_of_parts
+from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server
 from support.written_files import KINDS, kind_of, on_posix, rows_in, write
 
 import dataaccess as da
@@ -19,14 +19,14 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.mark.parametrize("of", [str, Path, lambda path: Path(str(path.parent) + "/./" + path.name)])
 def test_a_path_is_a_string_or_a_path(connect: Any, path: Path, of: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), of(path))
     assert rows_in(path) == rows_of_all(2)
 
 
 def test_a_path_may_be_relative_and_of_any_letters(connect: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), f"夏 'ü\".{kind_of(path)}")
     assert rows_in(path.parent / f"夏 'ü\".{kind_of(path)}") == rows_of_all(2)
 
@@ -34,11 +34,11 @@ def test_a_path_may_be_relative_and_of_any_letters(connect: Any, path: Path, mon
 def test_a_relative_path_is_that_of_the_call(connect: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         os.chdir(path.parent.parent)
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), path.name)
     assert rows_in(path) == rows_of_all(2)
 
@@ -46,7 +46,7 @@ def test_a_relative_path_is_that_of_the_call(connect: Any, path: Path, monkeypat
 @on_posix
 def test_a_file_has_the_mode_that_any_new_file_has(connect: Any, path: Path) -> None:
     (path.parent.parent / "new").touch()
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         write(scan_of_parts(connect(parts.base_url), 1), kind_of(path), path)
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((path.parent.parent / "new").stat().st_mode)
 
@@ -61,7 +61,7 @@ def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any
         "": None,
         "a\0b": None,
     }
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
         for place, number in places.items():
             with pytest.raises(da.FileError) as caught:
@@ -75,7 +75,7 @@ def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any
 
 
 def test_a_name_that_is_too_long_is_reported_before_anything_is_sent(connect: Any, tmp_path: Path) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
         for name in ("x" * 300, "rows.csv/"):
             with pytest.raises(da.FileError):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.scan_plans import conditions, firsts, items, values
+from support.scan_plans import conditions, day_starts, items, values
 
 import dataaccess as da
 
@@ -43,7 +43,7 @@ def count(scan: Any) -> str:
     return repr(getattr(scan, "client", scan)).partition(" requests")[0].rpartition(", ")[2]
 
 
-def test_what_is_explained_is_what_is_sent(connect: Any) -> None:
+def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
     with da.Sandbox.demo() as service:
         scan = connect(service, concurrency=1).scan_codes(
             ["id"],
@@ -101,7 +101,7 @@ CHANGES = {
 def test_days_begin_where_their_zone_says(connect: Any, sandbox: da.Sandbox, zone: str, day: str) -> None:
     middle = dt.date.fromisoformat(day)
     start, stop = middle - dt.timedelta(days=2), middle + dt.timedelta(days=3)
-    expected = list(firsts(zone, start, stop))
+    expected = list(day_starts(zone, start, stop))
     client = connect(sandbox, timezone=zone)
     for range_of_days in (da.days(start, stop), da.days(str(start), str(stop))):
         scan = client.scan_codes(["id"], allocated_time=range_of_days)
@@ -185,7 +185,7 @@ def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
     assert asked == distinct
 
 
-def test_an_operator_of_the_caller_is_cut_only_where_it_is_matches(client: Any) -> None:
+def test_only_matches_lists_are_split(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
         scan = client.scan_codes(
@@ -196,14 +196,14 @@ def test_an_operator_of_the_caller_is_cut_only_where_it_is_matches(client: Any) 
         assert values(scan, "x") == parts
 
 
-def test_each_list_of_a_where_is_cut(client: Any) -> None:
+def test_each_list_of_a_where_is_split(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) & da.col("y").matches([1, 2]) & da.col("z").equals("q")
     scan = items(client, where, values_per_request=2)
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
 
 
-def test_a_where_as_the_specification_writes_it_is_cut_too(client: Any) -> None:
+def test_raw_filters_are_split_too(client: Any) -> None:
     condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
     scan = items(client, {"OR": [{"AND": [condition]}]}, values_per_request=2)
     assert values(scan, "x") == [["a", "b"], ["c"]]
@@ -237,7 +237,7 @@ def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
     ]
 
 
-def test_integers_of_numpy_are_chunks(client: Any) -> None:
+def test_values_per_request_accepts_numpy_integers(client: Any) -> None:
     scan = items(client, da.col("x").matches(["a", "b", "c"]), values_per_request=np.int64(2))
     assert len(scan.requests()) == 2
 

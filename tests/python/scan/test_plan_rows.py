@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.scan_plans import QUARTER, firsts
+from support.scan_plans import QUARTER, day_starts
 
 import dataaccess as da
 
@@ -26,7 +26,7 @@ LENGTH = 6
 
 def stock(zone: str) -> list[dict[str, Any]]:
     """Codes at the borders of each day, for each member and status, and some that belong to nobody."""
-    borders = list(firsts(zone, FIRST - dt.timedelta(days=1), FIRST + dt.timedelta(days=LENGTH + 1)))
+    borders = list(day_starts(zone, FIRST - dt.timedelta(days=1), FIRST + dt.timedelta(days=LENGTH + 1)))
     moments = [border + step * QUARTER for border in borders for step in (-1, 0, 3)]
     held = product(moments, [None, *AUDIENCE])
     return [

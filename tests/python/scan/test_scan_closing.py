@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from support.raw_server import RawServer
 from support.scan_requests import (
-    FORMS,
+    OUTPUTS,
     SILENCE,
-    Asked,
-    good,
-    parted,
+    ScanRequest,
+    ok_response,
     rows_of_all,
     scan_of_parts,
+    scan_server,
 )
 from support.scan_waits import REFUSED, wait_until
 
@@ -34,7 +34,7 @@ def gone(server: RawServer) -> bool:
     return server.open == 0
 
 
-def all_silent(_asked: Asked) -> bytes:
+def all_silent(_asked: ScanRequest) -> bytes:
     return SILENCE
 
 
@@ -47,7 +47,7 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
 @pytest.mark.both_clients
 @pytest.mark.parametrize("end", ENDS)
 def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
-    with parted(lambda asked: good(asked) if asked.part == 0 else SILENCE) as parts:
+    with scan_server(lambda asked: ok_response(asked) if asked.part == 0 else SILENCE) as parts:
         client = connect(parts.base_url, concurrency=4)
         batches = scan_of_parts(client, 9).batches()
         assert next(iter(batches)).num_rows == 2
@@ -61,7 +61,7 @@ def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
 
 @pytest.mark.both_clients
 def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
-    with parted(all_silent) as parts:
+    with scan_server(all_silent) as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
         wait_until(lambda: len(parts.asked) == 4)
         del batches
@@ -69,7 +69,7 @@ def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
 
 
 def test_closing_the_client_ends_what_is_collected() -> None:
-    with parted(all_silent) as parts:
+    with scan_server(all_silent) as parts:
         client = da.Client(parts.base_url, token="tok-test")
 
         def close() -> None:
@@ -86,12 +86,12 @@ def test_closing_the_client_ends_what_is_collected() -> None:
 
 
 def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
-    def slowly(asked: Asked) -> bytes:
+    def slowly(asked: ScanRequest) -> bytes:
         time.sleep(0.03)
-        return good(asked)
+        return ok_response(asked)
 
     async def main() -> None:
-        with parted(slowly) as parts:
+        with scan_server(slowly) as parts:
             client = da.AsyncClient(parts.base_url, token="tok-test", concurrency=2)
             batches = scan_of_parts(client, 30).batches()
             rows: list[dict[str, Any]] = []
@@ -110,17 +110,17 @@ def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_cancelling_ends_all_that_are_in_flight(form: str) -> None:
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_cancelling_ends_all_that_are_in_flight(output: str) -> None:
     async def taken(scan: da.AsyncScan) -> None:
-        if form == "batches":
+        if output == "batches":
             async for _ in scan.batches():
                 pass
         else:
-            await getattr(scan, form if form == "collect" else f"to_{form}")()
+            await getattr(scan, output if output == "collect" else f"to_{output}")()
 
     async def main() -> None:
-        with parted(all_silent) as parts:
+        with scan_server(all_silent) as parts:
             task = asyncio.create_task(taken(scan_of_parts(da.AsyncClient(parts.base_url, token="t"), 9)))
             while len(parts.asked) < 8:
                 await asyncio.sleep(0.005)
@@ -132,31 +132,31 @@ def test_cancelling_ends_all_that_are_in_flight(form: str) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("form", [name for name in FORMS if name != "batches"])
-def test_a_failure_ends_all_that_are_in_flight(connect: Any, form: str) -> None:
-    def answers(asked: Asked) -> bytes:
+@pytest.mark.parametrize("output", [name for name in OUTPUTS if name != "batches"])
+def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> None:
+    def answers(asked: ScanRequest) -> bytes:
         if asked.part:
             return SILENCE
         wait_until(lambda: len(parts.asked) == 4)
         return REFUSED
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=4), 4)
         with pytest.raises(da.RequestRejectedError):
-            FORMS[form](scan)
+            OUTPUTS[output](scan)
         assert gone(parts.server)
 
 
 @pytest.mark.both_clients
 @pytest.mark.parametrize("requests", [4, 40])
 def test_a_failure_ends_all_though_the_batches_are_still_held(connect: Any, requests: int) -> None:
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         if asked.part:
             return SILENCE
         wait_until(lambda: len(parts.asked) == 4)
         return REFUSED
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), requests).batches()
         with pytest.raises(da.RequestRejectedError):
             next(iter(batches))

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from support.scan_requests import (
-    FORMS,
-    Asked,
-    good,
-    parted,
+    OUTPUTS,
+    ScanRequest,
+    ok_response,
     rows_of_all,
     scan_of_parts,
+    scan_server,
 )
 from support.scan_waits import LONG, by_number
 
@@ -21,36 +21,36 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-every_form = pytest.mark.parametrize("form", FORMS)
+every_output = pytest.mark.parametrize("output", OUTPUTS)
 
 
-@every_form
-def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, form: str) -> None:
+@every_output
+def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, output: str) -> None:
     together = threading.Barrier(4)
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         # Broken when fewer are sent: this one would wait in vain.
         together.wait(LONG)
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=4), 12)
-        assert FORMS[form](scan) == rows_of_all(12)
+        assert OUTPUTS[output](scan) == rows_of_all(12)
         assert parts.most == 4
 
 
 def test_one_at_a_time_is_one_at_a_time(connect: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         client = connect(parts.base_url, concurrency=1)
-        for form in FORMS.values():
-            assert form(scan_of_parts(client, 5)) == rows_of_all(5)
+        for output in OUTPUTS.values():
+            assert output(scan_of_parts(client, 5)) == rows_of_all(5)
         assert parts.most == 1
-        assert parts.asked == [*range(5)] * len(FORMS)
+        assert parts.asked == [*range(5)] * len(OUTPUTS)
 
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None:  # noqa: FBT001 - a parameter
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12, ordered=ordered)
         rows: list[dict[str, Any]] = []
         for taken, batch in enumerate(scan.batches(), start=1):
@@ -62,7 +62,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None
 
 
 def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 40)
         with scan.batches() as batches:
             assert next(iter(batches)).num_rows == 2
@@ -75,10 +75,10 @@ def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
             next(iter(batches))
 
 
-@every_form
-def test_the_rate_is_that_of_all_requests(connect: Any, form: str) -> None:
-    with parted(good) as parts:
+@every_output
+def test_the_rate_is_that_of_all_requests(connect: Any, output: str) -> None:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url, requests_per_second=20), 6)
         begun = time.monotonic()
-        assert FORMS[form](scan) == rows_of_all(6)
+        assert OUTPUTS[output](scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 5 / 20

@@ -11,16 +11,16 @@ import pytest
 from support.failures import DENIED
 from support.raw_server import Close, http, serving
 from support.scan_requests import (
-    FORMS,
+    OUTPUTS,
     SILENCE,
-    Asked,
-    Last,
-    good,
-    parted,
+    ScanRequest,
+    ThenClose,
+    ok_response,
     rows_of,
     rows_of_all,
     rows_of_batches,
     scan_of_parts,
+    scan_server,
 )
 from support.scan_waits import LONG, REFUSED, wait_until
 from support.streams import answer
@@ -29,22 +29,22 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-every_form = pytest.mark.parametrize("form", FORMS)
+every_output = pytest.mark.parametrize("output", OUTPUTS)
 
 
-def failing(part: int, with_bytes: bytes) -> Callable[[Asked], bytes]:
-    return lambda asked: with_bytes if asked.part == part else good(asked)
+def failing(part: int, with_bytes: bytes) -> Callable[[ScanRequest], bytes]:
+    return lambda asked: with_bytes if asked.part == part else ok_response(asked)
 
 
-@every_form
-def test_a_failure_names_its_request(connect: Any, form: str) -> None:
-    with parted(failing(2, REFUSED)) as parts:
+@every_output
+def test_a_failure_names_its_request(connect: Any, output: str) -> None:
+    with scan_server(failing(2, REFUSED)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
         with pytest.raises(da.DataAccessError, match=r"request 3 of 5.*HTTP 400") as caught:
-            FORMS[form](scan)
+            OUTPUTS[output](scan)
         assert parts.asked.count(2) == 1
     error = caught.value
-    if form == "batches":
+    if output == "batches":
         assert isinstance(error, da.StreamInterruptedError)
         assert error.rows_yielded == 4
         cause: Any = error.__cause__
@@ -57,29 +57,29 @@ def test_a_failure_names_its_request(connect: Any, form: str) -> None:
 
 
 def test_a_single_request_has_no_number(connect: Any) -> None:
-    with parted(failing(0, REFUSED)) as parts, pytest.raises(da.RequestRejectedError) as caught:
+    with scan_server(failing(0, REFUSED)) as parts, pytest.raises(da.RequestRejectedError) as caught:
         scan_of_parts(connect(parts.base_url), 1).to_dicts()
     assert "request 1 of 1" not in str(caught.value)
 
 
-@every_form
-def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, form: str) -> None:
+@every_output
+def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str) -> None:
     late = threading.Event()
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         if asked.part == 1:
             assert late.wait(LONG)
         if asked.part == 3:
             late.set()
-        return REFUSED if asked.part in (1, 3) else good(asked)
+        return REFUSED if asked.part in (1, 3) else ok_response(asked)
 
-    with parted(answers) as parts, pytest.raises(da.DataAccessError, match="request 2 of 4"):
-        FORMS[form](scan_of_parts(connect(parts.base_url, concurrency=4), 4))
+    with scan_server(answers) as parts, pytest.raises(da.DataAccessError, match="request 2 of 4"):
+        OUTPUTS[output](scan_of_parts(connect(parts.base_url, concurrency=4), 4))
 
 
 def test_a_failure_of_the_service_is_tried_eight_times(connect: Any) -> None:
     broken = http(b"", "500 Broken")
-    with parted(failing(2, broken)) as parts:
+    with scan_server(failing(2, broken)) as parts:
         with pytest.raises(da.ServerError, match="request 3 of 5") as caught:
             scan_of_parts(connect(parts.base_url), 5).to_dicts()
         assert parts.asked.count(2) == 8
@@ -87,58 +87,58 @@ def test_a_failure_of_the_service_is_tried_eight_times(connect: Any) -> None:
         assert len(caught.value.history) == 8
 
 
-@every_form
-def test_without_retries_each_request_is_sent_once(connect: Any, form: str) -> None:
+@every_output
+def test_without_retries_each_request_is_sent_once(connect: Any, output: str) -> None:
     broken = http(b"", "500 Broken")
-    with parted(failing(2, broken)) as parts:
+    with scan_server(failing(2, broken)) as parts:
         with pytest.raises(da.DataAccessError, match="request 3 of 5") as caught:
-            FORMS[form](scan_of_parts(connect(parts.base_url, retries=0), 5))
+            OUTPUTS[output](scan_of_parts(connect(parts.base_url, retries=0), 5))
         assert caught.value.attempts == 1
         assert parts.asked.count(2) == 1
 
 
-@every_form
-def test_a_request_that_succeeds_later_is_no_failure(connect: Any, form: str) -> None:
-    def answers(asked: Asked) -> bytes:
-        return http(b"", "500 Broken") if asked.attempt < asked.part else good(asked)
+@every_output
+def test_a_request_that_succeeds_later_is_no_failure(connect: Any, output: str) -> None:
+    def answers(asked: ScanRequest) -> bytes:
+        return http(b"", "500 Broken") if asked.attempt < asked.part else ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
-        assert FORMS[form](scan) == rows_of_all(4)
+        assert OUTPUTS[output](scan) == rows_of_all(4)
         assert (scan.last_stats.requests, scan.last_stats.attempts, scan.last_stats.retries) == (4, 10, 6)
         assert sorted(parts.asked) == [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]
 
 
-@every_form
-def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: Any, form: str) -> None:
-    def answers(asked: Asked) -> bytes:
-        whole = good(asked)
+@every_output
+def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: Any, output: str) -> None:
+    def answers(asked: ScanRequest) -> bytes:
+        whole = ok_response(asked)
         # Two truncations at the same byte are not retried.
-        return Last(whole[: -3 - 2 * asked.attempt]) if asked.part and asked.attempt < 2 else whole
+        return ThenClose(whole[: -3 - 2 * asked.attempt]) if asked.part and asked.attempt < 2 else whole
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
-        assert FORMS[form](scan) == rows_of_all(3)
+        assert OUTPUTS[output](scan) == rows_of_all(3)
         assert scan.last_stats.retries == 4
         assert scan.last_stats.rows == 6
 
 
-def long_and_torn(asked: Asked) -> bytes:
+def long_and_torn(asked: ScanRequest) -> bytes:
     """A response of several batches whose first attempt is truncated."""
     whole = answer(rows_of(asked.part, 7))
-    return Last(whole[:-3]) if asked.part == 1 and asked.attempt == 0 else whole
+    return ThenClose(whole[:-3]) if asked.part == 1 and asked.attempt == 0 else whole
 
 
-@pytest.mark.parametrize("form", [name for name in FORMS if name != "batches"])
-def test_what_is_collected_is_retried_however_long_it_was(connect: Any, form: str) -> None:
-    with parted(long_and_torn) as parts:
-        rows = FORMS[form](scan_of_parts(connect(parts.base_url), 3))
+@pytest.mark.parametrize("output", [name for name in OUTPUTS if name != "batches"])
+def test_what_is_collected_is_retried_however_long_it_was(connect: Any, output: str) -> None:
+    with scan_server(long_and_torn) as parts:
+        rows = OUTPUTS[output](scan_of_parts(connect(parts.base_url), 3))
         assert rows == [row for part in range(3) for row in rows_of(part, 7)]
         assert sorted(parts.asked) == [0, 1, 1, 2]
 
 
 def test_a_long_response_of_which_nothing_was_taken_is_retried(connect: Any) -> None:
-    with parted(long_and_torn) as parts:
+    with scan_server(long_and_torn) as parts:
         batches = scan_of_parts(connect(parts.base_url), 3).batches(max_rows=2)
         # Its first attempt has ended before a row of it was taken.
         wait_until(lambda: parts.asked.count(1) == 2)
@@ -176,13 +176,13 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
         assert not batches.stats
 
 
-@every_form
-def test_a_refused_token_ends_the_scan(connect: Any, form: str) -> None:
-    with parted(failing(1, DENIED)) as parts:
+@every_output
+def test_a_refused_token_ends_the_scan(connect: Any, output: str) -> None:
+    with scan_server(failing(1, DENIED)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.raises(da.DataAccessError, match=r"request 2 of 3.*refused the token") as caught:
-            FORMS[form](scan)
-        error = caught.value.__cause__ if form == "batches" else caught.value
+            OUTPUTS[output](scan)
+        error = caught.value.__cause__ if output == "batches" else caught.value
         assert isinstance(error, da.PermissionDeniedError)
         assert parts.asked.count(1) == 1
 
@@ -195,30 +195,30 @@ def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
         given.append(f"tok-{len(given)}")
         return given[-1]
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         if asked.attempt == 0 and asked.part < 4:
             together.wait(LONG)
-        return good(asked) if asked.request.headers["authorization"] == "Bearer tok-1" else DENIED
+        return ok_response(asked) if asked.request.headers["authorization"] == "Bearer tok-1" else DENIED
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url, token=token, concurrency=4), 8)
         assert scan.to_dicts() == rows_of_all(8)
         assert given == ["tok-0", "tok-1"]
         assert len(parts.asked) == 12
 
 
-@pytest.mark.parametrize("form", ["dicts", "batches"])
-def test_a_token_that_does_not_come_is_no_reason_to_wait_forever(connect: Any, form: str) -> None:
+@pytest.mark.parametrize("output", ["dicts", "batches"])
+def test_slow_token_callable_times_out(connect: Any, output: str) -> None:
     over = threading.Event()
 
     def token() -> str:
         over.wait(3)
         return "tok-late"
 
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         try:
             with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
-                FORMS[form](scan_of_parts(connect(parts.base_url, token=token, timeout=0.5), 3))
+                OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token, timeout=0.5), 3))
         finally:
             over.set()
 
@@ -227,10 +227,10 @@ def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
     def token() -> str:
         raise LookupError
 
-    with parted(good) as parts:
-        for form in ("dicts", "batches"):
+    with scan_server(ok_response) as parts:
+        for output in ("dicts", "batches"):
             with pytest.raises(da.ConfigError, match="request 1 of 3: the token callable raised LookupError"):
-                FORMS[form](scan_of_parts(connect(parts.base_url, token=token), 3))
+                OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token), 3))
         assert parts.asked == []
 
 
@@ -238,36 +238,36 @@ def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
 def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
     busy = http(b"", "429 Slow", headers=("Retry-After: 1",))
     begun = time.monotonic()
-    with parted(lambda asked: busy if asked.part == 1 and asked.attempt == 0 else good(asked)) as parts:
+    with scan_server(lambda asked: busy if asked.part == 1 and asked.attempt == 0 else ok_response(asked)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 6)
         assert rows_of_batches(scan) == rows_of_all(6)
         assert time.monotonic() - begun >= 1
         assert scan.last_stats.retries == 1
 
 
-def test_a_service_that_asks_to_stay_away_for_too_long_is_reported(connect: Any) -> None:
+def test_retry_after_above_the_limit_raises(connect: Any) -> None:
     busy = http(b"", "429 Slow", headers=("Retry-After: 901",))
-    with parted(failing(1, busy)) as parts:
+    with scan_server(failing(1, busy)) as parts:
         with pytest.raises(da.ThrottledError, match="request 2 of 3") as caught:
             scan_of_parts(connect(parts.base_url), 3).to_dicts()
         assert (caught.value.retry_after, caught.value.attempts) == (901, 1)
 
 
 @pytest.mark.slow
-def test_the_time_is_that_of_each_request(connect: Any) -> None:
-    def slowly(asked: Asked) -> bytes:
+def test_timeout_applies_per_request(connect: Any) -> None:
+    def slowly(asked: ScanRequest) -> bytes:
         time.sleep(0.3)
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(slowly) as parts:
+    with scan_server(slowly) as parts:
         client = connect(parts.base_url, timeout=1, concurrency=1)
-        for form in ("dicts", "batches"):
-            assert FORMS[form](scan_of_parts(client, 4)) == rows_of_all(4)
+        for output in ("dicts", "batches"):
+            assert OUTPUTS[output](scan_of_parts(client, 4)) == rows_of_all(4)
 
 
 @pytest.mark.slow
-def test_a_request_without_a_response_has_its_time_each_time(connect: Any) -> None:
-    with parted(lambda asked: good(asked) if asked.attempt or asked.part != 1 else SILENCE) as parts:
+def test_timed_out_request_is_retried(connect: Any) -> None:
+    with scan_server(lambda asked: ok_response(asked) if asked.attempt or asked.part != 1 else SILENCE) as parts:
         scan = scan_of_parts(connect(parts.base_url, timeout=1), 3)
         assert scan.to_dicts() == rows_of_all(3)
         assert parts.asked.count(1) == 2

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from support.cycled import cycled
 from support.scan_requests import (
-    FORMS,
+    OUTPUTS,
     TYPES,
-    Asked,
-    parted,
+    ScanRequest,
     rows_of,
     rows_of_batches,
     scan_of_parts,
+    scan_server,
 )
 from support.scan_waits import LONG
 from support.streams import answer
@@ -23,12 +23,12 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-every_form = pytest.mark.parametrize("form", FORMS)
+every_output = pytest.mark.parametrize("output", OUTPUTS)
 
 
 def of(*answers: list[Any]) -> Any:
     """A service whose parts have these values in a column `a`."""
-    return parted(lambda asked: answer([{"n": asked.part, "a": value} for value in answers[asked.part]]))
+    return scan_server(lambda asked: answer([{"n": asked.part, "a": value} for value in answers[asked.part]]))
 
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
@@ -93,22 +93,22 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
 
 
 def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
-    with parted(lambda asked: answer(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
+    with scan_server(lambda asked: answer(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
         scan = scan_of_parts(connect(parts.base_url), 8, schema=None)
         rows = [row for part in range(3, 8) for row in rows_of(part)]
         assert rows_of_batches(scan) == rows
         assert parts.asked[:4] == [0, 1, 2, 3]
         assert sorted(parts.asked) == list(range(8))
-        for form in FORMS.values():
-            assert form(scan) == rows
+        for output in OUTPUTS.values():
+            assert output(scan) == rows
 
 
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types unknown"])
 def test_no_rows_at_all(connect: Any, schema: Any) -> None:
-    with parted(lambda _asked: answer([])) as parts:
+    with scan_server(lambda _asked: answer([])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4, schema=schema)
-        for form in FORMS.values():
-            assert form(scan) == []
+        for output in OUTPUTS.values():
+            assert output(scan) == []
             assert (scan.last_stats.rows, scan.last_stats.requests, scan.last_stats.absent) == (0, 4, [])
             assert scan.last_stats.empty_shape == "data.data []"
         kinds = [pa.string(), pa.string()] if schema is None else [pa.int64(), pa.string()]
@@ -124,9 +124,9 @@ def test_figures_are_those_of_all_responses(connect: Any) -> None:
         [],
         [{"n": 3, "text": None, "other": 3}],
     ]
-    with parted(lambda asked: answer(records[asked.part])) as parts:
+    with scan_server(lambda asked: answer(records[asked.part])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
-        for use in FORMS.values():
+        for use in OUTPUTS.values():
             use(scan)
             stats = scan.last_stats
             assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
@@ -137,25 +137,25 @@ def test_figures_are_those_of_all_responses(connect: Any) -> None:
             assert 0 < stats.seconds < LONG
 
 
-@every_form
-def test_what_no_response_has_is_warned_of_once(connect: Any, form: str) -> None:
-    with parted(lambda asked: answer([{"n": asked.part}] if asked.part else [])) as parts:
+@every_output
+def test_what_no_response_has_is_warned_of_once(connect: Any, output: str) -> None:
+    with scan_server(lambda asked: answer([{"n": asked.part}] if asked.part else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
-            FORMS[form](scan)
+            OUTPUTS[output](scan)
         assert len(caught) == 1
         assert scan.last_stats.absent == ["text"]
 
 
-@every_form
-def test_another_total_of_one_response_is_warned_of(connect: Any, form: str) -> None:
-    def answers(asked: Asked) -> bytes:
+@every_output
+def test_another_total_of_one_response_is_warned_of(connect: Any, output: str) -> None:
+    def answers(asked: ScanRequest) -> bytes:
         return answer(rows_of(asked.part), meta={"total": 3 if asked.part == 1 else 2})
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.warns(da.IncompleteWarning, match="reports a total of 3 records and has 2") as caught:
-            FORMS[form](scan)
+            OUTPUTS[output](scan)
         assert len(caught) == 1
 
 
@@ -167,17 +167,17 @@ def cut_in_vietnam(times: list[str]) -> da.Sandbox:
     return service
 
 
-@pytest.mark.parametrize(("form", "ordered"), cycled(FORMS, [True, False]))
-def test_rows_of_other_days_are_warned_of_once(connect: Any, form: str, ordered: Any) -> None:
+@pytest.mark.parametrize(("output", "ordered"), cycled(OUTPUTS, [True, False]))
+def test_rows_of_other_days_are_warned_of_once(connect: Any, output: str, ordered: Any) -> None:
     times = [f"2024-01-{day} {hour:02}:30:00" for day in range(14, 18) for hour in range(24)]
     days = {"allocated_time": da.days("2024-01-14", "2024-01-25"), "ordered": ordered}
     with cut_in_vietnam(times) as service:
         scan = connect(service).scan_codes(["id", "allocated_time"], **days)
         with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 4 of 5 days.*UTC\+07:00") as caught:
-            assert len(FORMS[form](scan)) == len(times)
+            assert len(OUTPUTS[output](scan)) == len(times)
         assert len(caught) == 1
         right = connect(service, timezone="Asia/Ho_Chi_Minh").scan_codes(["id", "allocated_time"], **days)
-        assert len(FORMS[form](right)) == len(times)
+        assert len(OUTPUTS[output](right)) == len(times)
 
 
 def test_the_zone_that_is_reported_explains_all_days(connect: Any) -> None:

@@ -11,14 +11,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.scan_requests import (
-    FORMS,
+    OUTPUTS,
     TYPES,
-    Asked,
-    good,
-    parted,
+    ScanRequest,
+    ok_response,
     rows_of,
     rows_of_all,
     scan_of_parts,
+    scan_server,
 )
 from support.scan_waits import LONG, by_number
 from support.streams import answer
@@ -27,44 +27,44 @@ import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
-every_form = pytest.mark.parametrize("form", FORMS)
+every_output = pytest.mark.parametrize("output", OUTPUTS)
 
 
-def backwards(count: int) -> Callable[[Asked], bytes]:
+def backwards(count: int) -> Callable[[ScanRequest], bytes]:
     """Responds to each request only after the next one."""
     done = [threading.Event() for _ in range(count)]
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         if asked.part + 1 < count:
             assert done[asked.part + 1].wait(LONG)
         done[asked.part].set()
-        return good(asked)
+        return ok_response(asked)
 
     return answers
 
 
-@every_form
-def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: Any, form: str) -> None:
-    with parted(backwards(6)) as parts:
+@every_output
+def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: Any, output: str) -> None:
+    with scan_server(backwards(6)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
-        assert FORMS[form](scan) == rows_of_all(6)
+        assert OUTPUTS[output](scan) == rows_of_all(6)
 
 
-@every_form
-def test_without_order_the_rows_are_the_same(connect: Any, form: str) -> None:
-    with parted(backwards(6)) as parts:
+@every_output
+def test_without_order_the_rows_are_the_same(connect: Any, output: str) -> None:
+    with scan_server(backwards(6)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6, ordered=False)
-        assert by_number(FORMS[form](scan)) == rows_of_all(6)
+        assert by_number(OUTPUTS[output](scan)) == rows_of_all(6)
 
 
 def test_without_order_nothing_waits_for_the_first_response(connect: Any) -> None:
     taken = threading.Event()
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         assert asked.part > 0 or taken.wait(LONG)
-        return good(asked)
+        return ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 4, ordered=False)
         rows = []
         for batch in scan.batches():
@@ -92,7 +92,7 @@ CAPSULES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first answer"])
 @pytest.mark.parametrize("reader", CAPSULES)
 def test_other_libraries_cause_each_request_once(reader: str, schema: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         client = da.Client(parts.base_url, token="tok-test", concurrency=3)
         scan = scan_of_parts(client, 8, schema=schema)
         assert CAPSULES[reader](scan) == rows_of_all(8)
@@ -107,14 +107,14 @@ def test_other_libraries_cause_each_request_once(reader: str, schema: Any) -> No
 LIMITS = {1: 1, 2: 1, 3: 2, 4: 2, 7: 4, 10: 5, 11: 5}
 
 
-@every_form
-def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form: str) -> None:
-    with parted(good) as parts:
+@every_output
+def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, output: str) -> None:
+    with scan_server(ok_response) as parts:
         client = connect(parts.base_url)
         for limit, requests in LIMITS.items():
             parts.asked.clear()
             scan = scan_of_parts(client, 5, limit=limit)
-            assert FORMS[form](scan) == rows_of_all(5)[:limit], limit
+            assert OUTPUTS[output](scan) == rows_of_all(5)[:limit], limit
             assert parts.asked == list(range(requests)), limit
             assert (scan.last_stats.rows, scan.last_stats.requests) == (min(limit, 10), requests), limit
 
@@ -122,26 +122,26 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, form:
 def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
     sizes = [0, 3, 0, 0, 2, 5]
 
-    def answers(asked: Asked) -> bytes:
+    def answers(asked: ScanRequest) -> bytes:
         return answer(rows_of(asked.part, sizes[asked.part]))
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         scan = scan_of_parts(connect(parts.base_url), 6, limit=4)
-        for form in FORMS.values():
-            assert form(scan) == [*rows_of(1, 3), *rows_of(4, 1)]
-        assert parts.asked == [*range(5)] * len(FORMS)
+        for output in OUTPUTS.values():
+            assert output(scan) == [*rows_of(1, 3), *rows_of(4, 1)]
+        assert parts.asked == [*range(5)] * len(OUTPUTS)
 
 
 @pytest.mark.parametrize(("most", "asked"), [(0, [0]), (1, [0]), (2, [0]), (3, [0, 1]), (5, [0, 1, 2])])
 def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: list[int]) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
         assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
         assert parts.asked == asked
 
 
 def test_threads_share_the_batches_of_several_responses() -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         batches = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 60).batches()
         taken: list[list[dict[str, Any]]] = [[] for _ in range(8)]
 
@@ -159,7 +159,7 @@ def test_threads_share_the_batches_of_several_responses() -> None:
 
 @pytest.mark.both_clients
 def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
         with scan.batches() as one, scan.batches() as other:
             pairs = [(a.to_pylist(), b.to_pylist()) for a, b in zip(one, other, strict=True)]
@@ -168,8 +168,8 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
 
 
 def test_many_requests_cost_little_beside_their_responses(connect: Any) -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 600)
-        for form in ("dicts", "batches"):
-            assert FORMS[form](scan) == rows_of_all(600)
+        for output in ("dicts", "batches"):
+            assert OUTPUTS[output](scan) == rows_of_all(600)
         assert len(parts.asked) == 1_200

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from support.pool_workers import arrow_of, ids_of
 from support.raw_server import http
-from support.scan_requests import FORMS, Asked, Last, good, parted, rows_of, scan_of_parts
+from support.scan_requests import OUTPUTS, ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
 
 import dataaccess as da
 
@@ -61,11 +61,11 @@ def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
         assert len(service.requests) == 20
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_rows_of_all_tasks_are_those_of_the_scan(client: Any, form: str) -> None:
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_rows_of_all_tasks_are_those_of_the_scan(client: Any, output: str) -> None:
     scan = by_day(client)
     tasks = scan.tasks()
-    assert [row for task in tasks for row in FORMS[form](task)] == FORMS[form](scan)
+    assert [row for task in tasks for row in OUTPUTS[output](task)] == OUTPUTS[output](scan)
     assert sum(task.last_stats.rows for task in tasks) == scan.last_stats.rows
 
 
@@ -296,7 +296,7 @@ def test_a_task_is_read_as_a_scan_is() -> None:
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:
-    with parted(good) as parts:
+    with scan_server(ok_response) as parts:
         task = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 3, schema=None).tasks()[1]
         assert pa.schema(task).names == ["n", "text"]
         assert pa.table(task).to_pylist() == rows_of(1)
@@ -305,10 +305,10 @@ def test_a_task_without_known_types_is_asked_for_once() -> None:
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_tried_eight_times_and_named_in_the_error(connect: Any) -> None:
-    def answers(asked: Asked) -> bytes:
-        return http(b"", "500 Broken") if asked.part == 1 else good(asked)
+    def answers(asked: ScanRequest) -> bytes:
+        return http(b"", "500 Broken") if asked.part == 1 else ok_response(asked)
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         _, task, _ = scan_of_parts(connect(parts.base_url), 3).tasks()
         with pytest.raises(da.ServerError) as caught:
             task.to_dicts()
@@ -323,11 +323,11 @@ def test_a_task_is_tried_eight_times_and_named_in_the_error(connect: Any) -> Non
 
 @pytest.mark.usefixtures("elsewhere", "short_pauses")
 def test_a_task_that_travelled_is_tried_as_often() -> None:
-    def answers(asked: Asked) -> bytes:
-        whole = good(asked)
-        return whole if asked.attempt > 4 else Last(whole[: -1 - asked.attempt])
+    def answers(asked: ScanRequest) -> bytes:
+        whole = ok_response(asked)
+        return whole if asked.attempt > 4 else ThenClose(whole[: -1 - asked.attempt])
 
-    with parted(answers) as parts:
+    with scan_server(answers) as parts:
         (task,) = scan_of_parts(da.Client(parts.base_url), 1).tasks()
         copy = travelled(task)
         assert copy.to_dicts() == rows_of(0)
@@ -349,7 +349,7 @@ def test_multiprocessing(method: str) -> None:
     with multiprocessing.get_context(method).Pool(2) as pool:
         parts = pool.map_async(ids_of, scan.tasks()).get(timeout=50)
         tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
-        with parted(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
+        with scan_server(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
             result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url), 2).tasks())
             with pytest.raises(da.RequestRejectedError, match="no such thing") as caught:
                 result.get(timeout=50)

@@ -26,7 +26,7 @@ def items(client: Any, where: Any, **options: Any) -> Any:
     return client.scan_items("store", ["x"], where, item_type_id=7, **options)
 
 
-def firsts(zone: str, start: dt.date, stop: dt.date) -> Iterator[dt.datetime]:
+def day_starts(zone: str, start: dt.date, stop: dt.date) -> Iterator[dt.datetime]:
     """The first instant of each day, found by looking at every quarter of an hour."""
     instant = dt.datetime(start.year, start.month, start.day, tzinfo=dt.UTC) - dt.timedelta(days=2)
     before = None

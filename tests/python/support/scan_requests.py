@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScanRequest:
     """A request: the part it is for, and how often that was asked for before."""
 
     part: int
@@ -26,24 +26,24 @@ class Asked:
     request: Received
 
 
-class Last(bytes):
+class ThenClose(bytes):
     """Bytes after which the connection is closed."""
 
     __slots__ = ()
 
 
 # In place of a response: none, for as long as the client waits.
-SILENCE = Last(b"silence")
+SILENCE = ThenClose(b"silence")
 
 
 class Parts:
-    """Responses each request by its part."""
+    """A server that responds to each request of a scan."""
 
-    def __init__(self, answers: Callable[[Asked], bytes]) -> None:
+    def __init__(self, answers: Callable[[ScanRequest], bytes]) -> None:
         """Begins to listen."""
         self._answers = answers
         self._lock = threading.Lock()
-        self._under_way = 0
+        self._in_flight = 0
         self.asked: list[int] = []
         self.most = 0
         self.server = RawServer(self._respond)
@@ -53,10 +53,10 @@ class Parts:
         request = self.server.requests[number]
         part = int(request.json["filters"]["OR"][0]["AND"][0]["value"][0])
         with self._lock:
-            asked = Asked(part, self.asked.count(part), request)
+            asked = ScanRequest(part, self.asked.count(part), request)
             self.asked.append(part)
-            self._under_way += 1
-            self.most = max(self.most, self._under_way)
+            self._in_flight += 1
+            self.most = max(self.most, self._in_flight)
         whole = self._answers(asked)
         if whole is SILENCE:
             while connection.recv(1024):
@@ -64,14 +64,14 @@ class Parts:
             raise Close
         # Before its last byte: another request may follow at once.
         with self._lock:
-            self._under_way -= 1
+            self._in_flight -= 1
         connection.sendall(whole)
-        if isinstance(whole, Last):
+        if isinstance(whole, ThenClose):
             raise Close
 
 
 @contextmanager
-def parted(answers: Callable[[Asked], bytes]) -> Iterator[Parts]:
+def scan_server(answers: Callable[[ScanRequest], bytes]) -> Iterator[Parts]:
     """Runs such a server for the time of a block."""
     parts = Parts(answers)
     try:
@@ -90,7 +90,7 @@ def rows_of_all(count: int) -> list[Row]:
     return [row for part in range(count) for row in rows_of(part)]
 
 
-def good(asked: Asked) -> bytes:
+def ok_response(asked: ScanRequest) -> bytes:
     """The rows of the part."""
     return answer(rows_of(asked.part))
 
@@ -108,7 +108,7 @@ def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
 
 
 # What can be made of a scan by either client.
-FORMS: dict[str, Callable[[Any], list[Row]]] = {
+OUTPUTS: dict[str, Callable[[Any], list[Row]]] = {
     "dicts": lambda scan: scan.to_dicts(),
     "collect": lambda scan: scan.collect().to_pylist(),
     "arrow": lambda scan: scan.to_arrow().to_pylist(),

@@ -8,7 +8,7 @@ from typing import Any
 
 from support.raw_server import http
 from support.scan_requests import (
-    Last,
+    ThenClose,
 )
 
 LONG = 20
@@ -26,4 +26,4 @@ def wait_until(true: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-REFUSED = Last(http({"code": 400, "message": "no such thing"}, "400 Bad Request"))
+REFUSED = ThenClose(http({"code": 400, "message": "no such thing"}, "400 Bad Request"))
