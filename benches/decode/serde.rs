@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dataaccess::decode::Text;
+use dataaccess::decode::BorrowedString;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(BorrowedString(key)) = map.next_key()? {
             match key.as_ref() {
                 "data" => map.next_value_seed(Records(self.0))?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -117,7 +117,7 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(BorrowedString(key)) = map.next_key()? {
             match COLUMNS.iter().position(|name| *name == key) {
                 Some(column) => map.next_value_seed(Cell(self.0, column))?,
                 None => drop(map.next_value::<IgnoredAny>()?),

@@ -208,13 +208,13 @@ impl Client {
         if response.status != 200 {
             let body = response.error_body().await;
             observed.received(response.received());
-            return Err(classify::of_status(&response, &body));
+            return Err(classify::error_for_status(&response, &body));
         }
         let mut sink = (to.new_sink)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery).await;
         observed.received(response.received());
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
-        classify::of_envelope(&envelope, call.content, self.settings.strict_empty)?;
+        classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
             to.delivery.send(batch).await?;
         }

@@ -22,14 +22,14 @@ pub(super) enum ExpectedContent {
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
-pub(super) fn of_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
+pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
     let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission(200, Some(code), Some(message)));
+        return Err(permission_denied(200, Some(code), Some(message)));
     }
     if code != CODE_SUCCESS {
         return Err(api_error(code, &format!("code {code}"), message));
@@ -71,7 +71,7 @@ fn entries(envelope: &Envelope) -> Result<()> {
 }
 
 /// The error of a response with another HTTP status.
-pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
+pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
     let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
     // `code` and `message` are read separately, so an invalid one does not hide the other.
@@ -79,7 +79,7 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
     let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
     let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
     if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
-        return permission(status, code, message);
+        return permission_denied(status, code, message);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
@@ -110,7 +110,7 @@ pub(super) fn of_status(response: &Response, body: &[u8]) -> Error {
         _ => error,
     };
     error.with(|details| {
-        of_api(details, status, code, message);
+        set_api_details(details, status, code, message);
         details.body_excerpt = Some(text).filter(|text| !text.is_empty());
     })
 }
@@ -130,11 +130,11 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
-fn permission(status: u16, code: Option<i64>, message: Option<String>) -> Error {
+fn permission_denied(status: u16, code: Option<i64>, message: Option<String>) -> Error {
     let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
     let detail = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
     Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){detail}"))
-        .with(|details| of_api(details, status, code, message))
+        .with(|details| set_api_details(details, status, code, message))
         .with_hint(
             "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the \
              scope item)",
@@ -145,10 +145,10 @@ fn permission(status: u16, code: Option<i64>, message: Option<String>) -> Error 
 fn api_error(code: i64, what: &str, message: String) -> Error {
     let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
     Error::new(Kind::Api, format!("the service reported a failure ({what}){detail}"))
-        .with(|details| of_api(details, 200, Some(code), Some(message)))
+        .with(|details| set_api_details(details, 200, Some(code), Some(message)))
 }
 
-fn of_api(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {
+fn set_api_details(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {
     (details.status, details.code, details.api_message) = (Some(status), code, message);
 }
 

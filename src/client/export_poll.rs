@@ -20,7 +20,7 @@ const LAST_POLL: Duration = Duration::from_millis(100);
 
 /// How a wait ended.
 #[derive(Debug)]
-pub enum Waited {
+pub enum WaitOutcome {
     /// The export has ended.
     Finished(Envelope),
     /// The time-out was reached; the last response was already sent to `updates`. Holds the failure of the last poll, if it failed.
@@ -36,18 +36,18 @@ impl Client {
         timeout: Duration,
         poll: Option<Duration>,
         updates: mpsc::Sender<Envelope>,
-    ) -> Result<Waited> {
+    ) -> Result<WaitOutcome> {
         let started = Instant::now();
         let mut pause = poll.unwrap_or(FIRST_PAUSE);
         loop {
             let polled = Instant::now();
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
             let failure = match self.download_within("wait_for_segment", &export, allowed).await {
-                Ok(envelope) if has_ended(&envelope) => return Ok(Waited::Finished(envelope)),
+                Ok(envelope) if has_ended(&envelope) => return Ok(WaitOutcome::Finished(envelope)),
                 Ok(envelope) => {
                     // The receiver of the updates was dropped.
                     if updates.send(envelope).await.is_err() {
-                        return Ok(Waited::TimedOut(None));
+                        return Ok(WaitOutcome::TimedOut(None));
                     }
                     None
                 }
@@ -58,7 +58,7 @@ impl Client {
             let until_last_poll = left.saturating_sub(polled.elapsed() + LAST_POLL);
             if until_last_poll.is_zero() {
                 tokio::time::sleep(left).await;
-                return Ok(Waited::TimedOut(failure));
+                return Ok(WaitOutcome::TimedOut(failure));
             }
             tokio::time::sleep(pause.min(until_last_poll)).await;
             if poll.is_none() {

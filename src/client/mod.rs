@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub use auth::{Grant, TokenFuture, TokenSource};
 pub use buffer::BufferBudget;
 pub use delivery::{Delivery, DeliveryMode, Event};
-pub use export_poll::Waited;
+pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
 
 use crate::cells::Cells;

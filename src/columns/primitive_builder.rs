@@ -13,7 +13,7 @@ pub(super) struct PrimitiveBuilder<T> {
     cells: Vec<T>,
     nulls: Nulls,
     /// Length of the last array.
-    last_len: usize,
+    last_size: usize,
 }
 
 impl<T: Copy + Default> PrimitiveBuilder<T> {
@@ -41,12 +41,12 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
 
     /// Reserves memory for an array as long as the last.
     pub(super) fn reserve(&mut self) {
-        self.cells.reserve_exact(self.last_len.saturating_sub(self.cells.len()));
+        self.cells.reserve_exact(self.last_size.saturating_sub(self.cells.len()));
     }
 
     /// Takes all cells as an array.
     pub(super) fn finish<A: Array + 'static>(&mut self, array: fn(Vec<T>, Option<NullBuffer>) -> A) -> ArrayRef {
-        self.last_len = self.cells.len();
-        Arc::new(array(std::mem::take(&mut self.cells), self.nulls.finish(self.last_len)))
+        self.last_size = self.cells.len();
+        Arc::new(array(std::mem::take(&mut self.cells), self.nulls.finish(self.last_size)))
     }
 }

@@ -19,14 +19,14 @@ pub(super) struct StringBuilder {
     ends: Vec<i32>,
     nulls: Nulls,
     /// Cells and bytes of the last array.
-    last_len: (usize, usize),
+    last_size: (usize, usize),
     /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        Self { bytes: Vec::new(), ends: vec![0], nulls: Nulls::default(), last_len: (0, 0), views }
+        Self { bytes: Vec::new(), ends: vec![0], nulls: Nulls::default(), last_size: (0, 0), views }
     }
 
     #[inline]
@@ -83,7 +83,7 @@ impl StringBuilder {
 
     /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
-        let (cells, bytes) = self.last_len;
+        let (cells, bytes) = self.last_size;
         self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
         // The next strings may be a little longer.
         self.bytes.reserve_exact((bytes + bytes / 8).saturating_sub(self.bytes.len()));
@@ -91,7 +91,7 @@ impl StringBuilder {
 
     /// Takes all cells as an array.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
-        self.last_len = (self.len(), self.bytes.len());
+        self.last_size = (self.len(), self.bytes.len());
         let nulls = self.nulls.finish(self.len());
         let (bytes, ends) = (std::mem::take(&mut self.bytes), std::mem::replace(&mut self.ends, vec![0]));
         if i32::try_from(bytes.len()).is_err() {

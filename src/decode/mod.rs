@@ -22,7 +22,7 @@ mod value_end;
 
 pub use decoder::{DecodePlan, Decoder};
 pub use envelope::{Envelope, Member, RecordShape};
-pub use raw_json::{Members, Text};
+pub use raw_json::{BorrowedString, Members};
 
 use crate::error::Result;
 

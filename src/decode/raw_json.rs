@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// A string, borrowed from the input if it has no escapes.
 #[derive(Debug, Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+pub struct BorrowedString<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 /// The members of an object, duplicate keys included.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(16));
-                while let Some((Text(name), value)) = map.next_entry()? {
+                while let Some((BorrowedString(name), value)) = map.next_entry()? {
                     pairs.push((name, value));
                 }
                 Ok(Members(pairs))
@@ -51,15 +51,15 @@ macro_rules! accept {
 
 /// A value that is valid (its strings are UTF-8, its numbers finite) and not kept.
 #[derive(Debug)]
-pub(super) struct Checked;
+pub(super) struct ValidatedJson;
 
-impl<'de> Deserialize<'de> for Checked {
+impl<'de> Deserialize<'de> for ValidatedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Checked)
+        deserializer.deserialize_any(ValidatedJson)
     }
 }
 
-impl<'de> Visitor<'de> for Checked {
+impl<'de> Visitor<'de> for ValidatedJson {
     type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

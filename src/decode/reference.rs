@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::column_names::ColumnNames;
 use super::error::{DecodeError, overlong_number};
-use super::raw_json::{Checked, Members, Text};
+use super::raw_json::{BorrowedString, Members, ValidatedJson};
 use super::{Cell, Limits, Sink, TypeMismatch};
 
 /// Reads one record into the sink. After an error the sink holds nothing of it.
@@ -72,7 +72,7 @@ fn read_cell<S: Sink>(
         return Err(DecodeError::TooLong(limits.value));
     }
     let error = |expected, found| located(TypeMismatch { expected, suggested_type: None }, offset, name, found, json);
-    let text: Text;
+    let text: BorrowedString;
     let cell = match json.as_bytes().first() {
         Some(b'n') => Cell::Null,
         Some(b't') => Cell::Bool(true),
@@ -110,7 +110,7 @@ pub(super) fn check(json: &[u8], offset: usize, number: usize) -> Result<(), Dec
     if let Some(inner) = find_overlong_number(json, number) {
         return Err(DecodeError::Json { offset: offset + inner, reason: overlong_number(number) });
     }
-    match serde_json::from_slice::<Checked>(json) {
+    match serde_json::from_slice::<ValidatedJson>(json) {
         Ok(_) => Ok(()),
         Err(error) => match invalid(json, &error) {
             DecodeError::Json { offset: inner, reason } => Err(DecodeError::Json { offset: offset + inner, reason }),

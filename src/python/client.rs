@@ -21,7 +21,7 @@ use super::scan::RawScan;
 use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
-use crate::client::{Client, Waited};
+use crate::client::{Client, WaitOutcome};
 use crate::config::{Arguments, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
@@ -246,7 +246,7 @@ impl RawClient {
         timeout: f64,
         poll: Option<f64>,
         updates: mpsc::Sender<Envelope>,
-    ) -> PyResult<impl Future<Output = Result<Waited>> + Send + use<>> {
+    ) -> PyResult<impl Future<Output = Result<WaitOutcome>> + Send + use<>> {
         let (core, export) = (self.core(py)?, export_body(export_id)?);
         let timeout = seconds(py, "timeout", timeout)?;
         let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::raise::raise;
-use crate::decode::{Envelope, Member, Members, Text};
+use crate::decode::{BorrowedString, Envelope, Member, Members};
 use crate::error::{Error, Problem};
 
 /// A value of valid JSON.
@@ -17,7 +17,7 @@ pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyA
         Some(b't') => Ok(true.into_pyobject(py)?.to_owned().into_any()),
         Some(b'f') => Ok(false.into_pyobject(py)?.to_owned().into_any()),
         Some(b'"') => {
-            let Text(text) = parse(json)?;
+            let BorrowedString(text) = parse(json)?;
             Ok(PyString::new(py, &text).into_any())
         }
         Some(b'[') => {

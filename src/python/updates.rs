@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::raise::raise;
 use super::{bridge, json};
-use crate::client::Waited;
+use crate::client::WaitOutcome;
 use crate::decode::Envelope;
 use crate::scan::Progress;
 
@@ -100,11 +100,11 @@ impl Updates {
     }
 
     /// Whether the export has ended, with the last response. Raises the failure of a wait that got no response.
-    pub(super) fn outcome(self, py: Python<'_>, waited: Waited) -> PyResult<(bool, Option<Py<PyDict>>)> {
+    pub(super) fn outcome(self, py: Python<'_>, waited: WaitOutcome) -> PyResult<(bool, Option<Py<PyDict>>)> {
         match waited {
-            Waited::Finished(envelope) => Ok((true, Some(json::envelope(py, &envelope)?.unbind()))),
-            Waited::TimedOut(Some(failure)) if self.last.is_none() => Err(raise(py, failure)),
-            Waited::TimedOut(_) => Ok((false, self.last)),
+            WaitOutcome::Finished(envelope) => Ok((true, Some(json::envelope(py, &envelope)?.unbind()))),
+            WaitOutcome::TimedOut(Some(failure)) if self.last.is_none() => Err(raise(py, failure)),
+            WaitOutcome::TimedOut(_) => Ok((false, self.last)),
         }
     }
 }

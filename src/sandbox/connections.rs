@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection_state::{ConnectionState, Ending};
 use super::reply::{Refusal, SERVER};
 use super::routes::{self, Shared};
-use super::socket::Wire;
+use super::socket::ControlledSocket;
 use super::switches::Switches;
 
 /// Most bytes of a head. The HTTP library itself limits it to 100 headers.
@@ -119,7 +119,8 @@ async fn serve_connection(
     shared: Shared,
     stopping: CancellationToken,
 ) {
-    let serving = serve_requests(Wire::new(socket, Arc::clone(&connection)), &connection, router, &shared, &stopping);
+    let serving =
+        serve_requests(ControlledSocket::new(socket, Arc::clone(&connection)), &connection, router, &shared, &stopping);
     tokio::pin!(serving);
     tokio::select! {
         () = serving.as_mut() => {}
@@ -133,7 +134,7 @@ async fn serve_connection(
 
 /// Serves requests, then lingers so that the client can read the last response.
 async fn serve_requests(
-    wire: Wire,
+    wire: ControlledSocket,
     connection: &Arc<ConnectionState>,
     router: Router,
     shared: &Shared,
@@ -175,7 +176,7 @@ async fn serve_requests(
 /// Sends the final response, if any, and reads until the client closes its side.
 ///
 /// Closing a socket with unread bytes resets the connection, and the client loses the response.
-async fn close_lingering(mut socket: Wire, final_response: Option<String>) -> IoResult<()> {
+async fn close_lingering(mut socket: ControlledSocket, final_response: Option<String>) -> IoResult<()> {
     if let Some(response) = final_response {
         socket.write_all(response.as_bytes()).await?;
     }

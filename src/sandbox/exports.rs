@@ -124,7 +124,7 @@ impl PlannedEntry {
 fn shaped(number: u64, unit: &str, switches: &Switches) -> Value {
     match switches.finished_types {
         FinishedTypes::Plain => number.into(),
-        FinishedTypes::Text => format!("{number}{unit}").into(),
+        FinishedTypes::String => format!("{number}{unit}").into(),
     }
 }
 

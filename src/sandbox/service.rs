@@ -139,7 +139,7 @@ impl Service {
             "last_used_source" | "last_used_time" if self.switches.last_used_type == LastUsedType::Object => {
                 Wrapper::OBJECT
             }
-            "channel_id" if self.switches.channel_id_type == ChannelIdType::Text => Wrapper::QUOTED,
+            "channel_id" if self.switches.channel_id_type == ChannelIdType::String => Wrapper::QUOTED,
             _ => Wrapper::PLAIN,
         };
         let names = attributes.iter().filter_map(|index| object.attributes.get(*index));

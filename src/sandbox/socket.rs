@@ -12,14 +12,14 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::connection_state::{ConnectionState, Ending};
 
 /// The socket of a connection.
-pub(super) struct Wire {
+pub(super) struct ControlledSocket {
     socket: TcpStream,
     connection: Arc<ConnectionState>,
     has_suppressed_output: bool,
     timer: Pin<Box<Sleep>>,
 }
 
-impl Wire {
+impl ControlledSocket {
     /// Wraps a socket.
     pub(super) fn new(socket: TcpStream, connection: Arc<ConnectionState>) -> Self {
         // Without it small responses wait for an acknowledgement. A failure only makes them slower.
@@ -42,7 +42,7 @@ impl Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for ControlledSocket {
     fn drop(&mut self) {
         if self.connection.ending() == Some(Ending::Reset) {
             // If it fails, the connection is closed properly instead.
@@ -51,7 +51,7 @@ impl Drop for Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for ControlledSocket {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<IoResult<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
@@ -73,7 +73,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for ControlledSocket {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<IoResult<usize>> {
         self.poll_write_vectored(context, &[IoSlice::new(bytes)])
     }

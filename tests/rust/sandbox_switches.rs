@@ -95,8 +95,8 @@ fn attrs_may_have_to_be_an_array_or_a_string() {
     let array = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
     let mut text = array.clone();
     text["attrs"] = json!("customer_id");
-    for (value, array_status, text_status) in [("both", 200, 200), ("array", 200, 400), ("text", 400, 200)] {
-        let sandbox = with("attrs_as", value);
+    for (value, array_status, text_status) in [("both", 200, 200), ("array", 200, 400), ("string", 400, 200)] {
+        let sandbox = with("attrs_format", value);
         assert_eq!((search(&sandbox, &array).status, search(&sandbox, &text).status), (array_status, text_status));
     }
 }
@@ -123,11 +123,11 @@ fn values_of_undocumented_types_may_have_another() {
         assert!(records.iter().any(|record| record["last_used_time"].is_null()), "what is unset stays null");
         records.into_iter().find(|record| !record["last_used_time"].is_null()).unwrap()
     };
-    let plain = used(&with("last_used_type", "text"));
+    let plain = used(&with("last_used_type", "string"));
     assert!(plain["last_used_source"].is_string() && plain["channel_id"].is_i64(), "{plain}");
     let object = used(&with("last_used_type", "object"));
     assert_eq!(object["last_used_time"], json!({"value": plain["last_used_time"]}));
-    let text = used(&with("channel_id_type", "text"));
+    let text = used(&with("channel_id_type", "string"));
     assert_eq!(text["channel_id"], json!(plain["channel_id"].to_string()));
 }
 
@@ -137,7 +137,7 @@ fn exports_are_reported_as_the_switches_say() {
     let entries = |sandbox: &Sandbox, id: i64| download(sandbox, id).json()["data"]["entries"].clone();
     assert_eq!(entries(&with("finished_status", 9), EXPORT_FINISHED)[0]["exportStatus"], 9);
     assert_eq!(entries(&with("failed_status", 8), EXPORT_MIXED)[1]["exportStatus"], 8);
-    let texts = entries(&with("finished_types", "text"), EXPORT_FINISHED);
+    let texts = entries(&with("finished_types", "string"), EXPORT_FINISHED);
     assert_eq!((&texts[0]["durations"], &texts[0]["responseCode"]), (&json!("300000ms"), &json!("200")));
     let numbers = entries(&with("finished_types", "plain"), EXPORT_FINISHED);
     assert_eq!((&numbers[0]["durations"], &numbers[0]["responseCode"]), (&json!(300_000), &json!(200)));

@@ -22,8 +22,8 @@ _CODE_TYPES = {
 }
 _ENUMS = {"audience_type": AudienceType, "code_status": CodeStatus}
 # Values of a condition, and groups of conditions, that are shown.
-_VALUES = 5
-_GROUPS = 10
+_MAX_VALUES = 5
+_MAX_GROUPS = 10
 
 
 def plan_text(
@@ -38,13 +38,13 @@ def plan_text(
     of_codes = first["itemTypeId"] == _PROMOTION_CODES
     groups, ends = first["filters"]["OR"], last["filters"]["OR"]
     filters: list[str] = []
-    for group, end in list(zip(groups, ends, strict=True))[:_GROUPS]:
+    for group, end in list(zip(groups, ends, strict=True))[:_MAX_GROUPS]:
         conditions = [_condition(*pair, of_codes) for pair in zip(group["AND"], end["AND"], strict=True)]
         if filters:
             conditions[0] = f"or {conditions[0]}"
         filters += conditions
-    if len(groups) > _GROUPS:
-        filters.append(f"or {counted(len(groups) - _GROUPS, 'more group')}")
+    if len(groups) > _MAX_GROUPS:
+        filters.append(f"or {counted(len(groups) - _MAX_GROUPS, 'more group')}")
     types = {name: schema.get(name, _CODE_TYPES.get(name, "string") if of_codes else "inferred") for name in columns}
     lines = [
         f"{cell(first['itemTypeName'])} ({first['itemTypeId']}) in {counted(requests, 'request')}",
@@ -68,6 +68,6 @@ def _values(condition: dict[str, Any], of_codes: bool) -> str:  # noqa: FBT001 -
         return f"{_EPOCH + timedelta(milliseconds=values):%Y-%m-%dT%H:%M:%SZ}"
     values = values if isinstance(values, list) else [values]
     names = _ENUMS.get(condition["column"]) if of_codes else None
-    shown = [f"{names(value).name} ({value})" if names else cell(value) for value in values[:_VALUES]]
-    more = len(values) - _VALUES
+    shown = [f"{names(value).name} ({value})" if names else cell(value) for value in values[:_MAX_VALUES]]
+    more = len(values) - _MAX_VALUES
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

@@ -16,16 +16,16 @@ DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
 # The first major version of pandas with a string type of its own by default.
-_OWN_STRING_TYPE = 3
+_PANDAS_STR_MAJOR = 3
 
 
-class Stream(Protocol):
+class ArrowStreamExportable(Protocol):
     """Columns with `__arrow_c_stream__`."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-class Array(Protocol):
+class ArrowArrayExportable(Protocol):
     """Columns with `__arrow_c_array__`."""
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
@@ -39,18 +39,18 @@ def check_pandas(dtype_backend: str | None) -> None:
     optional("pyarrow", "pandas")
 
 
-def to_arrow(columns: Stream | Array) -> pa.Table:
+def to_arrow(columns: ArrowStreamExportable | ArrowArrayExportable) -> pa.Table:
     """A pyarrow table, without a copy."""
     return optional("pyarrow", "arrow").table(columns)
 
 
-def to_polars(columns: Stream | Array) -> pl.DataFrame:
+def to_polars(columns: ArrowStreamExportable | ArrowArrayExportable) -> pl.DataFrame:
     """A polars DataFrame."""
     frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
     return frame
 
 
-def to_pandas(columns: Stream | Array, dtype_backend: str | None) -> pd.DataFrame:
+def to_pandas(columns: ArrowStreamExportable | ArrowArrayExportable, dtype_backend: str | None) -> pd.DataFrame:
     """A pandas DataFrame with nullable types."""
     check_pandas(dtype_backend)
     numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
@@ -71,6 +71,6 @@ def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]
     if dtype_backend == "numpy_nullable":
         return {**types, pa.string(): pandas.StringDtype(), pa.float64(): pandas.Float64Dtype()}
     # The type that pandas itself gives to strings.
-    has_own = int(pandas.__version__.partition(".")[0]) >= _OWN_STRING_TYPE
+    has_own = int(pandas.__version__.partition(".")[0]) >= _PANDAS_STR_MAJOR
     string = pandas.StringDtype("pyarrow", na_value=float("nan")) if has_own else pandas.StringDtype("pyarrow")
     return {**types, pa.string(): string, pa.string_view(): string}

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from dataaccess.types import Row
 
 # Columns and characters of a cell that a grid shows, and names that a repr shows.
-_COLUMNS = 12
-_WIDTH = 32
-_NAMES = 12
+_MAX_COLUMNS = 12
+_MAX_WIDTH = 32
+_MAX_NAMES = 12
 
 
 def counted(number: int, noun: str) -> str:
@@ -22,13 +22,13 @@ def counted(number: int, noun: str) -> str:
 
 def shorten(names: list[str]) -> str:
     """The first names and the number of the others."""
-    more = len(names) - _NAMES
-    return ", ".join(names[:_NAMES]) + (f", and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f", and {more} more" if more > 0 else "")
 
 
 def grid(schema: dict[str, str], rows: list[Row], total: int) -> str:
     """The rows under the names and types of their columns, and the number of rows and columns that are left out."""
-    names = list(schema)[:_COLUMNS]
+    names = list(schema)[:_MAX_COLUMNS]
     lines = [[cell(name) for name in names], [schema[name] for name in names]]
     lines += [[cell(row[name]) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -45,5 +45,5 @@ def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
 def cell(value: object) -> str:
     """A value in one short line. What a terminal could act on is escaped: a value may hold control characters."""
     shown = "" if value is None else str(value)
-    text = "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in shown)
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+    text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
+    return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…"

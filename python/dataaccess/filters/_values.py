@@ -7,9 +7,9 @@ from datetime import date
 from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
-_MOST_VALUES = 1_000_000
+_MAX_VALUES = 1_000_000
 # Nested lists and dicts: raw filters have six levels.
-_LEVELS = 8
+_MAX_LEVELS = 8
 
 
 class _Scalar(Protocol):
@@ -28,7 +28,7 @@ Values: TypeAlias = Value | Iterable[object]
 """One value or several: a list, a set, a Series, an array, any iterable."""
 
 
-def snapshot(values: object, levels: int = _LEVELS) -> object:
+def snapshot(values: object, levels: int = _MAX_LEVELS) -> object:
     """A copy of the values: an iterator can be read only once, and a list or dict could change."""
     if isinstance(values, list) and levels:
         return [snapshot(value, levels - 1) if isinstance(value, (list, dict)) else value for value in values]
@@ -37,8 +37,8 @@ def snapshot(values: object, levels: int = _LEVELS) -> object:
     if isinstance(values, set):
         return values.copy()
     if isinstance(values, Iterator):
-        read = list(islice(values, _MOST_VALUES + 1))
-        if len(read) > _MOST_VALUES:
-            raise ValueError(f"more than {_MOST_VALUES:,} values: send them in several requests")
+        read = list(islice(values, _MAX_VALUES + 1))
+        if len(read) > _MAX_VALUES:
+            raise ValueError(f"more than {_MAX_VALUES:,} values: send them in several requests")
         return read
     return values

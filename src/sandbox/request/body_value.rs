@@ -6,15 +6,15 @@ use crate::error::excerpt;
 use crate::sandbox::reply::Refusal;
 
 /// Most characters of a quoted value.
-const QUOTED: usize = 60;
+const MAX_QUOTED: usize = 60;
 
 /// A value and its path, as `filters.OR[0].AND[2].value`; the path of the body is empty.
-pub(super) struct Node<'a> {
+pub(super) struct BodyValue<'a> {
     pub(super) value: &'a Value,
     path: String,
 }
 
-impl<'a> Node<'a> {
+impl<'a> BodyValue<'a> {
     /// The body.
     pub(super) fn body(value: &'a Value) -> Self {
         Self { value, path: String::new() }
@@ -28,7 +28,7 @@ impl<'a> Node<'a> {
 
     /// A refusal that names this path and quotes the value.
     pub(super) fn mismatch(&self, expected: &str) -> Refusal {
-        self.refusal(&format!("{} is not {expected}", excerpt(&self.value.to_string(), QUOTED)))
+        self.refusal(&format!("{} is not {expected}", excerpt(&self.value.to_string(), MAX_QUOTED)))
     }
 
     /// The value as an object with no other members than these: an ignored member would hide a mistake.
@@ -37,7 +37,7 @@ impl<'a> Node<'a> {
         match object.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(object),
             Some(name) => {
-                let name = excerpt(name, QUOTED);
+                let name = excerpt(name, MAX_QUOTED);
                 Err(self.refusal(&format!("`{name}` is not known here; known are {}", known.join(", "))))
             }
         }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn an_integer_may_be_written_with_a_point() {
-        let read = |text: &str| Node::body(&serde_json::from_str(text).unwrap()).integer().ok();
+        let read = |text: &str| BodyValue::body(&serde_json::from_str(text).unwrap()).integer().ok();
         assert_eq!(read("-100"), Some(-100));
         assert_eq!(read("-100.0"), Some(-100));
         assert_eq!(read("5.637051e6"), Some(5_637_051));

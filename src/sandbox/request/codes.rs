@@ -1,7 +1,7 @@
 //! The conditions of a promotion code search: the rules of section 4.2 and the limits of section 8.
 
 use super::Interpretation;
-use super::body_value::Node;
+use super::body_value::BodyValue;
 use super::condition;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::CODE_CONDITION_TYPE;
@@ -11,7 +11,7 @@ use crate::sandbox::reply::Refusal;
 
 /// The groups of `filters.OR`: one, or none where the specification says that the result is empty.
 pub(super) fn groups(
-    or: &Node<'_>,
+    or: &BodyValue<'_>,
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Vec<Vec<Predicate>>, Refusal> {
@@ -42,7 +42,7 @@ pub(super) fn groups(
 }
 
 /// The column of a condition, whose position must be after the previous one.
-fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a str, Refusal> {
+fn positioned<'a>(condition: &BodyValue<'a>, previous: Option<&str>) -> Result<&'a str, Refusal> {
     condition.object(&["type", "column", "data_type", "operator", "value", "extendValue", "time_unit"])?;
     let column = condition.member("column")?;
     let name = column.text()?;
@@ -62,7 +62,7 @@ fn positioned<'a>(condition: &Node<'a>, previous: Option<&str>) -> Result<&'a st
 }
 
 fn read(
-    condition: &Node<'_>,
+    condition: &BodyValue<'_>,
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Predicate, Refusal> {
@@ -93,7 +93,7 @@ fn read(
 }
 
 /// Checks that the values are among those of section 8.
-fn limited(value: &Node<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
+fn limited(value: &BodyValue<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
         if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {
             return Err(element.mismatch(&format!("allowed; allowed are {}", listed(allowed))));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::Interpretation;
-use super::body_value::Node;
+use super::body_value::BodyValue;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
 use crate::error::excerpt;
 use crate::sandbox::days::Day;
@@ -16,7 +16,7 @@ use crate::sandbox::switches::{DayComparison, Undocumented};
 
 /// A condition of a generic search.
 pub(super) fn generic(
-    condition: &Node<'_>,
+    condition: &BodyValue<'_>,
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Predicate, Refusal> {
@@ -28,7 +28,7 @@ pub(super) fn generic(
 
 /// The members of both shapes: column, data type, operator and value.
 pub(super) fn predicate(
-    condition: &Node<'_>,
+    condition: &BodyValue<'_>,
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Predicate, Refusal> {
@@ -58,7 +58,7 @@ pub(super) fn predicate(
 }
 
 /// Whether a time unit is DAY, the only documented one.
-fn is_documented(unit: Option<&Node<'_>>, interpretation: &Interpretation<'_>) -> Result<bool, Refusal> {
+fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'_>) -> Result<bool, Refusal> {
     match (unit, interpretation.switches.time_unit) {
         (None, _) => Ok(true),
         (Some(unit), Undocumented::Refused) => unit.constant(TIME_UNIT).map(|()| true),
@@ -67,7 +67,11 @@ fn is_documented(unit: Option<&Node<'_>>, interpretation: &Interpretation<'_>) -
 }
 
 /// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day.
-fn day(operator: &Node<'_>, value: &Node<'_>, interpretation: &Interpretation<'_>) -> Result<Comparison, Refusal> {
+fn day(
+    operator: &BodyValue<'_>,
+    value: &BodyValue<'_>,
+    interpretation: &Interpretation<'_>,
+) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.mismatch("a bare integer of Unix milliseconds"))?;
     let day =
@@ -84,8 +88,8 @@ fn day(operator: &Node<'_>, value: &Node<'_>, interpretation: &Interpretation<'_
 
 /// A condition on strings or numbers compares with the elements of an array.
 fn among(
-    operator: &Node<'_>,
-    value: &Node<'_>,
+    operator: &BodyValue<'_>,
+    value: &BodyValue<'_>,
     kind: AttributeKind,
     interpretation: &Interpretation<'_>,
 ) -> Result<Comparison, Refusal> {
@@ -126,7 +130,7 @@ fn hexadecimal(text: &str) -> String {
 
 /// The comparison of an undocumented operator.
 fn undocumented(
-    operator: &Node<'_>,
+    operator: &BodyValue<'_>,
     documented: &str,
     interpretation: &Interpretation<'_>,
 ) -> Result<Comparison, Refusal> {

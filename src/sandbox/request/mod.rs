@@ -15,7 +15,7 @@ pub(super) use search::{Target, query};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::body_value::Node;
+use self::body_value::BodyValue;
 use self::strict::Strict;
 use super::reply::Refusal;
 use super::switches::Switches;
@@ -54,7 +54,7 @@ fn depth(value: &Value) -> usize {
 
 /// The export that the body of a download names (section 4.3).
 pub(super) fn export_id(body: &Value) -> Result<i64, Refusal> {
-    let body = Node::body(body);
+    let body = BodyValue::body(body);
     body.object(&["scope", "exportId"])?;
     body.member("scope")?.constant(SCOPE_DOWNLOAD)?;
     body.member("exportId")?.integer()

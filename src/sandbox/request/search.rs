@@ -3,14 +3,14 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::body_value::Node;
+use super::body_value::BodyValue;
 use super::{Interpretation, codes, condition};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::excerpt;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Predicate, Query};
 use crate::sandbox::reply::Refusal;
-use crate::sandbox::switches::AttrsAs;
+use crate::sandbox::switches::AttrsFormat;
 
 /// Most conditions of one search, well below the limits of `SQLite`.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
@@ -26,7 +26,7 @@ pub(in crate::sandbox) struct Target<'a> {
 impl<'a> Target<'a> {
     /// Reads `itemTypeId` and `itemTypeName`.
     pub(in crate::sandbox) fn read(body: &'a Value) -> Result<Self, Refusal> {
-        let body = Node::body(body);
+        let body = BodyValue::body(body);
         body.object(&["itemTypeId", "itemTypeName", "attrs", "filters"])?;
         Ok(Self { id: body.member("itemTypeId")?.integer()?, name: body.member("itemTypeName")?.text()? })
     }
@@ -55,11 +55,11 @@ pub(in crate::sandbox) fn query(
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Query, Refusal> {
-    let body = Node::body(body);
+    let body = BodyValue::body(body);
     let form = match object.id {
         // Rule 2 of section 4.2 allows the array only.
-        PROMOTION_CODE_ID => AttrsAs::Array,
-        _ => interpretation.switches.attrs_as,
+        PROMOTION_CODE_ID => AttrsFormat::Array,
+        _ => interpretation.switches.attrs_format,
     };
     let attributes = attributes(&body.member("attrs")?, object, form)?;
     let filters = body.member("filters")?;
@@ -81,16 +81,16 @@ pub(in crate::sandbox) fn query(
 }
 
 /// Section 4.1 calls `attrs` both an array of strings and a string.
-fn attributes(attrs: &Node<'_>, object: &BusinessObject, form: AttrsAs) -> Result<Vec<usize>, Refusal> {
+fn attributes(attrs: &BodyValue<'_>, object: &BusinessObject, form: AttrsFormat) -> Result<Vec<usize>, Refusal> {
     let names: Vec<&str> = match (attrs.value, form) {
-        (Value::String(names), AttrsAs::Both | AttrsAs::Text) => {
+        (Value::String(names), AttrsFormat::Both | AttrsFormat::String) => {
             names.split(',').map(|name| name.trim_matches(' ')).collect()
         }
-        (Value::Array(_), AttrsAs::Both | AttrsAs::Array) => {
+        (Value::Array(_), AttrsFormat::Both | AttrsFormat::Array) => {
             attrs.elements()?.map(|name| name.text()).collect::<Result<_, _>>()?
         }
-        (_, AttrsAs::Text) => return Err(attrs.mismatch("a comma-separated string of attribute names")),
-        (_, AttrsAs::Both | AttrsAs::Array) => return Err(attrs.mismatch("an array of attribute names")),
+        (_, AttrsFormat::String) => return Err(attrs.mismatch("a comma-separated string of attribute names")),
+        (_, AttrsFormat::Both | AttrsFormat::Array) => return Err(attrs.mismatch("an array of attribute names")),
     };
     if names.is_empty() {
         return Err(attrs.refusal("no attribute is named"));
@@ -117,7 +117,7 @@ fn values(or: &[Value]) -> usize {
 
 /// The groups of a generic search.
 fn groups(
-    or: &Node<'_>,
+    or: &BodyValue<'_>,
     object: &BusinessObject,
     interpretation: &Interpretation<'_>,
 ) -> Result<Vec<Vec<Predicate>>, Refusal> {

@@ -37,13 +37,13 @@ choices! {
     }
 
     /// Which forms of `attrs` are accepted.
-    AttrsAs {
+    AttrsFormat {
         /// An array of names, or a comma-separated string.
         Both = "both",
         /// The array only.
         Array = "array",
         /// The string only.
-        Text = "text",
+        String = "string",
     }
 
     /// The value of `data.data` when no record matches.
@@ -61,7 +61,7 @@ choices! {
     /// Format of `last_used_source` and `last_used_time` once set.
     LastUsedType {
         /// Strings.
-        Text = "text",
+        String = "string",
         /// Objects with the string as their `value`.
         Object = "object",
     }
@@ -71,7 +71,7 @@ choices! {
         /// A number.
         Number = "number",
         /// A string of digits.
-        Text = "text",
+        String = "string",
     }
 
     /// Format of `durations`, `responseCode` and `responseMessage` once set.
@@ -79,7 +79,7 @@ choices! {
         /// Milliseconds and code as numbers, the message as a string.
         Plain = "plain",
         /// All as strings, the milliseconds followed by `ms`.
-        Text = "text",
+        String = "string",
     }
 
     /// The response for an unknown `exportId`.

@@ -8,7 +8,7 @@ mod setting;
 use std::time::Duration;
 
 pub use choices::{
-    AttrsAs, ChannelIdType, Choice, DayComparison, EmptyShape, FinishedTypes, Gzip, KeyOrder, LastUsedType,
+    AttrsFormat, ChannelIdType, Choice, DayComparison, EmptyShape, FinishedTypes, Gzip, KeyOrder, LastUsedType,
     MalformedRequest, RowOrder, Undocumented, UnknownExport,
 };
 pub use setting::Setting;
@@ -29,7 +29,7 @@ pub struct Switches {
     /// Treatment of undocumented time units.
     pub time_unit: Undocumented,
     /// Which forms of `attrs` are accepted.
-    pub attrs_as: AttrsAs,
+    pub attrs_format: AttrsFormat,
     /// The value of `data.data` when no record matches.
     pub empty_shape: EmptyShape,
     /// Format of `last_used_source` and `last_used_time` once set.
@@ -69,9 +69,9 @@ impl Default for Switches {
             day_comparison: DayComparison::Exclusive,
             operators: Undocumented::Refused,
             time_unit: Undocumented::Refused,
-            attrs_as: AttrsAs::Both,
+            attrs_format: AttrsFormat::Both,
             empty_shape: EmptyShape::Array,
-            last_used_type: LastUsedType::Text,
+            last_used_type: LastUsedType::String,
             channel_id_type: ChannelIdType::Number,
             generic_scope: SCOPE_ITEM.to_owned(),
             download_scope: SCOPE_DOWNLOAD.to_owned(),
@@ -122,7 +122,7 @@ impl Switches {
             "day_comparison" => self.day_comparison = value.choice()?,
             "operators" => self.operators = value.choice()?,
             "time_unit" => self.time_unit = value.choice()?,
-            "attrs_as" => self.attrs_as = value.choice()?,
+            "attrs_format" => self.attrs_format = value.choice()?,
             "empty_shape" => self.empty_shape = value.choice()?,
             "last_used_type" => self.last_used_type = value.choice()?,
             "channel_id_type" => self.channel_id_type = value.choice()?,

@@ -37,11 +37,11 @@ def test_what_has_no_switch_is_in_the_table_too() -> None:
     assert {name: table()[name] for name in names} == dict.fromkeys(names, "")
 
 
-@pytest.mark.parametrize("form", ["both", "array", "text"])
+@pytest.mark.parametrize("form", ["both", "array", "string"])
 def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
     body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
     with (
-        da.Sandbox(switches={"attrs_as": form}) as sandbox,
+        da.Sandbox(switches={"attrs_format": form}) as sandbox,
         PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
     ):
         assert service.search(body).records == []
@@ -89,7 +89,7 @@ def test_a_zone_of_the_service_cuts_other_days() -> None:
 
 
 def test_values_of_another_type_come_through_as_they_are() -> None:
-    with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "text"}) as sandbox:
+    with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "string"}) as sandbox:
         attrs = ["last_used_source", "channel_id"]
         rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
     assert {type(row["channel_id"]) for row in rows} == {str}

@@ -66,7 +66,7 @@ def bodies(table: Table, attrs: st.SearchStrategy[Any], groups: st.SearchStrateg
 
 
 def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
-    """Some attributes in any order, as an array or as a string (open points attrs_as and attrs_separator)."""
+    """Some attributes in any order, as an array or as a string (open points attrs_format and attrs_separator)."""
     array = names(table)
     return st.one_of(array, array.map(",".join), array.map(" , ".join))
 
