@@ -192,7 +192,7 @@ def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> 
         for name, text in TEXTS.items():
             for path in (text, f"/{text}", f"/a/{text}"):
                 before = len(server.requests)
-                reported = refusal(client.call, path, {})
+                reported = refusal(client.post, path, {})
                 if reported is None:
                     arrived = server.requests[-1].path
                     assert len(server.requests) == before + 1, name
