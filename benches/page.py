@@ -21,7 +21,7 @@ BENCHES = {
     "client": "The client",
     "scans": "Scans of many requests",
     "decode": "Decoding in memory",
-    "sandbox": "The embedded service",
+    "sandbox": "The sandbox",
 }
 
 

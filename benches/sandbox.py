@@ -134,7 +134,7 @@ def check(first: bytes, last: bytes, count: int, rows: int) -> None:
 
 def main() -> None:
     """Runs all measures."""
-    parser = argparse.ArgumentParser(description="How fast the embedded service is.")
+    parser = argparse.ArgumentParser(description="How fast the sandbox is.")
     parser.add_argument("--smoke", action="store_true", help="tiny counts, to see that the bench works")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the large answer")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long each load lasts")

@@ -110,13 +110,13 @@ impl Emit {
 /// Emits one record. The exception of a handler is reported and does not end the call.
 fn emit(py: Python<'_>, event: &Event) -> PyResult<()> {
     let _scope = AttachedScope::enter(py);
-    let told = py.import("dataaccess._core.log")?.getattr("tell")?;
+    let emitter = py.import("dataaccess._core.log")?.getattr("emit")?;
     let fields = pythonize(py, event)?;
     let outer = IN_HANDLER.replace(true);
-    let outcome = told.call1((fields,));
+    let outcome = emitter.call1((fields,));
     IN_HANDLER.set(outer);
     match outcome {
-        Err(raised) if raised.is_instance_of::<PyException>(py) => raised.write_unraisable(py, Some(&told)),
+        Err(raised) if raised.is_instance_of::<PyException>(py) => raised.write_unraisable(py, Some(&emitter)),
         Err(raised) => return Err(raised),
         Ok(_) => {}
     }

@@ -47,7 +47,7 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
     return partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
 
 
-def tell(fields: dict[str, Any]) -> None:
+def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
     logger, level, form = _FORMS[fields.pop("event")]
     time = fields.pop("time")

@@ -125,7 +125,7 @@ fn column(array: &ArrayRef, kind: AttributeKind) -> Result<Column, String> {
         }
         (AttributeKind::Number, _) => number(array),
         (AttributeKind::Datetime, _) => time(array),
-        (AttributeKind::Text, _) => Err(format!("it holds {array_type}, not texts")),
+        (AttributeKind::Text, _) => Err(format!("it holds {array_type}, not strings")),
     }
 }
 

@@ -168,7 +168,7 @@ def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
     twice = refusal(service, pa.table([["a"], ["b"]], names=["store_id", "store_id"]))
     assert twice == "object `store`: column `store_id` is there twice"
     number = refusal(service, pa.table({"store_id": [1]}))
-    assert number == "object `store`: column `store_id`: it holds Int64, not texts"
+    assert number == "object `store`: column `store_id`: it holds Int64, not strings"
     assert "row 0: the identifying attribute is null" in refusal(service, pa.table({"area": [1]}))
     assert "an Arrow stream without columns" in refusal(service, pl.Series("store_id", ["a"]))
 
