@@ -80,7 +80,7 @@ WORDS = {
     "An asynchronous iterator": "An iterator",
     "`async with`": "`with`",
     "`AsyncTask`": "`Task`",
-    "in the thread of the event loop": "in the thread that waits",
+    "in the thread of the event loop": "in the calling thread",
 }
 
 
