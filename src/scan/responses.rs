@@ -54,6 +54,8 @@ struct Response<B: Batch> {
     request: PlannedRequest,
     delivery: Arc<Delivery<BatchWithStats<B>>>,
     task: JoinHandle<Result<Completed>>,
+    /// What the task returned, until its last batch was taken.
+    outcome: Option<Result<Completed>>,
     stats: RecordStats,
 }
 
@@ -166,7 +168,7 @@ where
             let delivery = Arc::new(Delivery::new(index, self.mode.delivery, Arc::clone(&self.budget)));
             let task = self.spawn(request.search.clone(), Arc::clone(&delivery));
             let position = self.open.partition_point(|response| response.index < index);
-            let response = Response { index, request, delivery, task, stats: RecordStats::default() };
+            let response = Response { index, request, delivery, task, outcome: None, stats: RecordStats::default() };
             self.open.insert(position, response);
             self.update_budget();
         }
@@ -256,6 +258,12 @@ enum Next<B> {
 
 impl<B: Batch> Response<B> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Next<B>> {
+        // The task first: a batch that it sends just before it ends is then in the delivery, and is not lost.
+        if self.outcome.is_none()
+            && let Poll::Ready(ended) = Pin::new(&mut self.task).poll(context)
+        {
+            self.outcome = Some(ended.unwrap_or_else(|_| Err(panicked())));
+        }
         match self.delivery.poll(context) {
             Poll::Ready(Some(Event::Batch(BatchWithStats { batch, stats }))) => {
                 self.stats.add(stats);
@@ -267,7 +275,7 @@ impl<B: Batch> Response<B> {
             }
             Poll::Ready(None) | Poll::Pending => {}
         }
-        Pin::new(&mut self.task).poll(context).map(|ended| Next::Ended(ended.unwrap_or_else(|_| Err(panicked()))))
+        self.outcome.take().map_or(Poll::Pending, |outcome| Poll::Ready(Next::Ended(outcome)))
     }
 }
 
