@@ -219,7 +219,7 @@ impl<B: Batch> Delivery<B> {
 
     /// Queues a batch for the consumer, then waits until there is space for the next. Fails if the buffer was full for
     /// too long: the response is dropped ([`Delivery::is_evicted`]).
-    pub(super) async fn send(&self, batch: B) -> Result<()> {
+    pub(crate) async fn send(&self, batch: B) -> Result<()> {
         self.push(batch);
         let began = Instant::now();
         loop {
@@ -246,7 +246,7 @@ impl<B: Batch> Delivery<B> {
     }
 
     /// Marks the response as complete and successful.
-    pub(super) fn complete(&self) {
+    pub(crate) fn complete(&self) {
         let mut state = self.state();
         state.phase = Phase::Complete;
         wake(state);

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
@@ -48,12 +48,15 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     _cancel_on_drop: DropGuard,
 }
 
+/// The task of a request.
+type RequestTask = JoinHandle<Result<Completed>>;
+
 /// A request in flight.
-struct Response<B: Batch> {
+struct Response<B: Batch, T = RequestTask> {
     index: usize,
     request: PlannedRequest,
     delivery: Arc<Delivery<BatchWithStats<B>>>,
-    task: JoinHandle<Result<Completed>>,
+    task: T,
     /// What the task returned, until its last batch was taken.
     outcome: Option<Result<Completed>>,
     stats: RecordStats,
@@ -175,7 +178,7 @@ where
     }
 
     /// Runs in a task of its own, so that a response is read while the consumer is busy.
-    fn spawn(&self, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> JoinHandle<Result<Completed>> {
+    fn spawn(&self, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
         let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
         let cancelled = self.cancelled.clone();
         tokio::spawn(observe::observed(self.observer.clone(), async move {
@@ -256,7 +259,7 @@ enum Next<B> {
     Ended(Result<Completed>),
 }
 
-impl<B: Batch> Response<B> {
+impl<B: Batch, T: Future<Output = Result<Result<Completed>, JoinError>> + Unpin> Response<B, T> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Next<B>> {
         // The task first: a batch that it sends just before it ends is then in the delivery, and is not lost.
         if self.outcome.is_none()
@@ -283,4 +286,52 @@ impl<B: Batch> Response<B> {
 pub(crate) fn panicked() -> Error {
     Error::new(Kind::Internal, "a bug in dataaccess ended the call")
         .with_hint("please report it with the steps that led here; the client stays usable")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::client::DeliveryMode;
+    use crate::contract::search::{Attributes, Filters, SearchBody};
+    use crate::decode::Envelope;
+
+    struct Rows;
+
+    impl Batch for Rows {
+        fn bytes(&self) -> usize {
+            1
+        }
+    }
+
+    fn any_request() -> PlannedRequest {
+        let body = SearchBody {
+            item_type_id: 7,
+            item_type_name: "store".to_owned(),
+            attrs: Attributes::Names(vec!["n".to_owned()]),
+            filters: Filters { or: Vec::new() },
+        };
+        PlannedRequest { search: Search { body, attributes: vec!["n".to_owned()], limit: None }, day: None }
+    }
+
+    #[test]
+    fn a_batch_that_is_sent_as_the_task_ends_is_not_lost() {
+        let budget = Arc::new(BufferBudget::new(100, Duration::from_secs(4)));
+        let delivery = Arc::new(Delivery::new(0, DeliveryMode::Streamed { held: 1 }, budget));
+        let sender = Arc::clone(&delivery);
+        // Ends while it is polled, as a task on another thread may.
+        let task = Box::pin(async move {
+            let batch = BatchWithStats { batch: Rows, stats: RecordStats::default() };
+            sender.send(batch).await.expect("space");
+            sender.complete();
+            Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed: Duration::ZERO }))
+        });
+        let request = any_request();
+        let mut response = Response { index: 0, request, delivery, task, outcome: None, stats: RecordStats::default() };
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(matches!(response.poll(&mut context), Poll::Ready(Next::Event(Event::Batch(Rows)))));
+        assert!(matches!(response.poll(&mut context), Poll::Ready(Next::Ended(Ok(_)))));
+    }
 }

@@ -14,6 +14,7 @@ import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.core.result import Ok
 from schemathesis.pytest.lazy import get_all_tests
@@ -67,6 +68,7 @@ def no_response_without_a_token(_context: object, response: schemathesis.Respons
 
 
 EXAMPLES = min(300, settings().max_examples)
+VALID, INVALID = {GenerationMode.POSITIVE}, {GenerationMode.NEGATIVE}
 # Most of the requests that cover the schema have a value of a wrong type somewhere: two of a place will do.
 ALIKE = 2 if EXAMPLES < 300 else 1_000
 
@@ -76,12 +78,19 @@ ALIKE = 2 if EXAMPLES < 300 else 1_000
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", [SEARCH, DOWNLOAD])
-@pytest.mark.parametrize("phase", ["coverage", "fuzzing"])
+@pytest.mark.parametrize(
+    ("phase", "modes"),
+    [
+        pytest.param("coverage", VALID | INVALID, id="coverage"),
+        pytest.param("fuzzing", VALID, id="valid"),
+        pytest.param("fuzzing", INVALID, id="invalid"),
+    ],
+)
 def test_every_request_is_answered_as_described(
-    description: schemathesis.BaseSchema, sandbox: da.Sandbox, path: str, phase: str
+    description: schemathesis.BaseSchema, sandbox: da.Sandbox, path: str, phase: str, modes: set[GenerationMode]
 ) -> None:
     # How many valid and invalid requests were made, and how many that break a rule in the same way.
-    cases: Counter[str] = Counter()
+    cases: Counter[GenerationMode] = Counter()
     alike: Counter[tuple[str, str]] = Counter()
 
     def is_answered(case: schemathesis.Case[Any]) -> None:
@@ -91,7 +100,7 @@ def test_every_request_is_answered_as_described(
             alike[broken.scenario, broken.location] += 1
             if alike[broken.scenario, broken.location] > ALIKE:
                 return
-        cases[case.meta.generation.mode.value] += 1
+        cases[case.meta.generation.mode] += 1
         case.call_and_validate(
             base_url=sandbox.base_url,
             headers={"Authorization": f"Bearer {sandbox.issue_token(expires_in=60)}"},
@@ -102,6 +111,7 @@ def test_every_request_is_answered_as_described(
     load_all_checks()
     for name in {"coverage", "fuzzing"} - {phase}:
         getattr(description.config.phases, name).enabled = False
+    description.config.generation.update(modes=sorted(modes))
     few = settings(
         max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
@@ -110,9 +120,8 @@ def test_every_request_is_answered_as_described(
     assert isinstance(made, Ok)
     _, test = made.ok()
     test()
-    assert cases.keys() == {"positive", "negative"}
-    # The order of sets, which differs between processes, moves how many there are of each.
-    assert min(cases.values()) >= 2
+    # A request that was to be invalid may turn out to be valid.
+    assert min(cases[mode] for mode in modes) >= (5 if phase == "coverage" else EXAMPLES // 2)
 
 
 def shape(name: str) -> Any:
