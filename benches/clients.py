@@ -47,7 +47,7 @@ class Service:
 
     def client(self) -> da.Client:
         """Our client of it."""
-        return da.Client(self.base_url, token=TOKEN, ca_bundle=self.ca_bundle)
+        return da.Client(self.base_url, token=TOKEN, ca_bundle=self.ca_bundle, concurrency=None)
 
     def scan(self) -> da.Scan:
         """Our scan of all its records."""

@@ -108,6 +108,7 @@ pub struct Attempt<'a> {
     request_id: &'a str,
     number: u32,
     began: Instant,
+    responded: Option<Instant>,
     outcome: &'static str,
     status: Option<u16>,
     bytes: u64,
@@ -122,12 +123,19 @@ impl<'a> Attempt<'a> {
             observer.send(operation, request_id, number, EventKind::Began);
         }
         let began = Instant::now();
-        Self { observer, operation, request_id, number, began, outcome: "cancelled", status: None, bytes: 0 }
+        let (responded, outcome, status, bytes) = (None, "cancelled", None, 0);
+        Self { observer, operation, request_id, number, began, responded, outcome, status, bytes }
     }
 
     /// Notes the status of the response.
     pub fn responded(&mut self, status: u16) {
-        self.status = Some(status);
+        (self.status, self.responded) = (Some(status), Some(Instant::now()));
+    }
+
+    /// The time since the response began.
+    #[must_use]
+    pub fn receiving(&self) -> Duration {
+        self.responded.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Notes the bytes of the body received so far.

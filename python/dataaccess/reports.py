@@ -49,15 +49,13 @@ class ClientStats:
 
     Attributes:
         requests: Requests sent, retries included.
-        retries: Retries after a failure, which `retries=` bounds.
+        retries: Retries after a failure, which `retry_for=` and `retries=` bound.
         free_retries: Requests retried at once, beyond `retries=`, because the service had closed the idle connection.
             A call has at most one.
         throttled: Responses that asked to slow down (HTTP 429 and 503).
         in_flight: Requests whose response has not ended yet.
         bytes_received: Size of all bodies as transferred (compressed if they were).
         connections_opened: Connections to the service.
-        retry_budget_left: What is left of the retry budget. A retry costs 14, or 5 after being asked to slow down;
-            success pays back. At 0 a failure is raised at once, with `retry_budget_exhausted`.
     """
 
     requests: int
@@ -67,7 +65,6 @@ class ClientStats:
     in_flight: int
     bytes_received: int
     connections_opened: int
-    retry_budget_left: int
 
 
 @public

@@ -162,8 +162,9 @@ class ClientOptions(TypedDict, total=False):
 
     timezone: str
     timeout: float | timedelta
+    retry_for: float | timedelta
     retries: int | None
-    concurrency: int
+    concurrency: int | None
     requests_per_second: float | None
     max_response_bytes: int
     max_buffered_bytes: int

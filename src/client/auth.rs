@@ -60,7 +60,6 @@ pub(super) struct Auth {
 #[derive(Debug, Default)]
 struct State {
     current: Option<CurrentToken>,
-    has_succeeded: bool,
     fetch: Option<Fetch>,
 }
 
@@ -97,11 +96,6 @@ impl Auth {
             Some(token) => Ok(token),
             None => self.fetch(limit.min(FETCH_TIMEOUT)).await,
         }
-    }
-
-    /// Whether the source has ever returned a token.
-    pub(super) fn has_succeeded(&self) -> bool {
-        self.state().has_succeeded
     }
 
     /// Drops a token that the service refused: [`Auth::token`] fetches again.
@@ -163,7 +157,7 @@ impl State {
             return;
         }
         match (result, &mut self.current) {
-            (Ok(grant), _) => (self.current, self.has_succeeded) = (Some(CurrentToken::new(grant)), true),
+            (Ok(grant), _) => self.current = Some(CurrentToken::new(grant)),
             (Err(_), Some(current)) => current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY),
             (Err(_), None) => {}
         }

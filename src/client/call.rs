@@ -7,13 +7,15 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::classify::{self, ExpectedContent};
+use super::concurrency::Slot;
 use super::delivery::{Arrived, Delivery};
 use super::rng::{random, uniform};
+use super::shared_limits::Probe;
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::{Policy, RetryState};
+use crate::retry::{Policy, RetryDecision, RetryState};
 use crate::secret::Secret;
 use crate::transport::{Request, Response};
 
@@ -33,6 +35,8 @@ pub(super) struct Call<'a> {
     pub(super) policy: Policy,
     pub(super) timeout: Duration,
     pub(super) scope: TimeoutScope,
+    /// Whether it is one request of a scan, which does not try a service that is known to be down.
+    pub(super) is_scan_request: bool,
 }
 
 /// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
@@ -56,18 +60,21 @@ pub(super) struct Destination<'a, G: BatchSink> {
 #[derive(Debug)]
 struct Log {
     started: Instant,
-    prefix: String,
+    /// A random number that identifies the call.
+    id: u64,
     attempts: u32,
+    /// What the first attempt waits for.
+    waits_for: &'static str,
     history: Vec<String>,
 }
 
 impl Log {
     fn new() -> Self {
-        Self { started: Instant::now(), prefix: format!("{:016x}", random()), attempts: 0, history: Vec::new() }
+        Self { started: Instant::now(), id: random(), attempts: 0, waits_for: "a token", history: Vec::new() }
     }
 
     fn request_id(&self) -> String {
-        format!("{}-{}", self.prefix, self.attempts)
+        format!("{:016x}-{}", self.id, self.attempts)
     }
 
     fn into_context(self, operation: &'static str) -> Context {
@@ -97,7 +104,7 @@ impl Client {
                 to.delivery.resume();
                 let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && timed_out;
-                let error = if is_unsent { unsent(call) } else { error };
+                let error = if is_unsent { unsent(call, log.waits_for) } else { error };
                 Err(error.with_context(log.into_context(call.operation)))
             }
         }
@@ -111,31 +118,43 @@ impl Client {
     ) -> Result<Envelope> {
         let mut state = RetryState::new(call.policy, call.idempotent);
         let mut is_renewed = false;
+        let mut last_failure = None;
         loop {
+            let is_first = log.attempts == 0 && !call.is_scan_request;
+            let _probe = if is_first { None } else { self.turn(&mut state, last_failure).await? };
+            let ready = Instant::now();
+            log.waits_for = self.rate_limiter.cause();
             self.rate_limiter.wait_for_start(&self.shared_limits).await;
-            // After the wait, so that the token is valid when it is sent.
+            log.waits_for = "a free place of concurrency=";
+            let mut slot = self.concurrency.slot().await;
+            state.exclude(ready.elapsed());
+            log.waits_for = "a token";
+            // After the waits, so that the token is valid when it is sent.
             let token = in_time(call, self.token(call, to, log)).await?;
             log.attempts += 1;
             let request_id = log.request_id();
             let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
             let outcome = tokio::select! {
                 biased;
-                outcome = self.attempt(call, to, &token, &request_id, &mut observed) => outcome,
+                outcome = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => outcome,
                 failure = deadline(call, to), if call.scope == TimeoutScope::EachToFirstRow => Err(failure),
             };
+            drop(slot);
             if to.delivery.is_evicted() {
                 // Not a failure: the scan requests it again when there is space in the buffer.
                 return outcome;
             }
+            state.exclude(observed.receiving());
             observed.end(&outcome);
             let failure = match outcome {
                 Ok(envelope) => {
-                    self.shared_limits.record_success(&state);
+                    self.shared_limits.record_responded();
                     return Ok(envelope);
                 }
                 Err(failure) => failure.redact(token.expose()),
             };
             log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+            self.shared_limits.record_failure(log.id, &failure, &call.policy);
             if !to.delivery.suspend() {
                 return Err(failure);
             }
@@ -148,26 +167,64 @@ impl Client {
                 self.shared_limits.count_retry();
                 Duration::ZERO
             } else {
-                let left = match call.scope {
-                    TimeoutScope::EachToFirstRow => Duration::MAX,
-                    TimeoutScope::Whole | TimeoutScope::ToFirstRow => {
-                        call.timeout.saturating_sub(log.started.elapsed())
-                    }
-                };
-                self.shared_limits.delay_before_retry(&mut state, failure.clone(), left)?
+                self.delay_before_retry(call, &mut state, failure.clone(), log)?
             };
             to.delivery.void();
             observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
+            last_failure = Some(failure);
             tokio::time::sleep(delay).await;
             to.delivery.restart().await;
         }
     }
 
-    /// The token to send. A failing token source is retried as a failing connection is. If the source has succeeded
-    /// before, a request of a scan retries it until the time-out.
+    /// Waits while the service is down. Then one request at a time probes it.
+    async fn turn(&self, state: &mut RetryState, last_failure: Option<Error>) -> Result<Option<Probe<'_>>> {
+        let ready = Instant::now();
+        let turn = self.shared_limits.wait_while_down(ready + state.left(ready.into_std())).await;
+        if ready.elapsed() > Duration::ZERO {
+            state.start_clock(ready.into_std());
+        }
+        turn.map_err(|failure_of_all| {
+            let seconds = self.policy.retry_for.as_secs_f64();
+            last_failure
+                .unwrap_or(failure_of_all)
+                .with_reason(format!("gave up as the service was down for the {seconds} s of retry_for="))
+                .with(|details| details.is_outage = true)
+        })
+    }
+
+    /// Returns the delay before the retry, or the failure when it is final.
+    fn delay_before_retry(
+        &self,
+        call: &Call<'_>,
+        state: &mut RetryState,
+        failure: Error,
+        log: &Log,
+    ) -> Result<Duration> {
+        let left = match call.scope {
+            TimeoutScope::EachToFirstRow => Duration::MAX,
+            TimeoutScope::Whole | TimeoutScope::ToFirstRow => call.timeout.saturating_sub(log.started.elapsed()),
+        };
+        match state.after(failure, left, Instant::now().into_std(), uniform()) {
+            Ok(RetryDecision::Immediate) => {
+                self.shared_limits.count_free_retry();
+                Ok(Duration::ZERO)
+            }
+            Ok(RetryDecision::After(delay)) => {
+                self.shared_limits.count_retry();
+                Ok(delay)
+            }
+            Err(failure) => {
+                let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();
+                Err(failure.with(|details| details.is_outage = is_outage))
+            }
+        }
+    }
+
+    /// The token to send. A failing token source is retried as a failing connection is.
     async fn token<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
-        let mut failures = 0;
+        let mut state = RetryState::new(call.policy, true);
         loop {
             let limit = if to.delivery.is_pulled() { PULLED } else { Duration::MAX };
             let failure = match self.auth.token(limit).await {
@@ -177,13 +234,11 @@ impl Client {
                 }
                 Err(failure) => failure,
             };
-            failures += 1;
-            let is_unlimited = call.policy.waits_for_budget && self.auth.has_succeeded();
-            // With `retries=0` the first failure is final here too.
-            let counted = if is_unlimited { failures.min(call.policy.retries.max(1)) } else { failures };
             let left = call.timeout.saturating_sub(began.elapsed());
-            let delay = call.policy.backoff(counted, &failure, true, uniform());
-            let Some(delay) = delay.filter(|delay| *delay < left) else { return Err(failure) };
+            let decided = state.after(failure.clone(), left, Instant::now().into_std(), uniform());
+            // Without a token no request of a scan can be sent.
+            let decided = decided.map_err(|failure| failure.with(|details| details.is_outage = true));
+            let RetryDecision::After(delay) = decided? else { continue };
             observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }
@@ -196,6 +251,7 @@ impl Client {
         to: &Destination<'_, G>,
         token: &Secret,
         request_id: &str,
+        slot: &mut Slot<'_>,
         observed: &mut Attempt<'_>,
     ) -> Result<Envelope> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
@@ -211,12 +267,12 @@ impl Client {
             return Err(classify::error_for_status(&response, &body));
         }
         let mut sink = (to.new_sink)();
-        let received = receive(&call.plan, &mut response, &mut sink, to.delivery).await;
+        let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
         observed.received(response.received());
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
         classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
-            to.delivery.send(batch).await?;
+            slot.deliver(to.delivery, batch).await?;
         }
         to.delivery.complete();
         Ok(envelope)
@@ -229,6 +285,7 @@ async fn receive<G: BatchSink>(
     response: &mut Response,
     sink: &mut G,
     delivery: &Delivery<G::Batch>,
+    slot: &mut Slot<'_>,
 ) -> Result<Envelope> {
     let mut decoder = Decoder::new(plan.clone());
     while let Some(chunk) = response.chunk().await? {
@@ -238,7 +295,7 @@ async fn receive<G: BatchSink>(
         }
         // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
         while let Some(batch) = sink.take_full()? {
-            delivery.send(batch).await?;
+            slot.deliver(delivery, batch).await?;
         }
         fed?;
         if decoder.is_satisfied() {
@@ -274,13 +331,15 @@ fn incomplete(call: &Call<'_>) -> Error {
 }
 
 /// The time passed before the first attempt.
-fn unsent(call: &Call<'_>) -> Error {
+fn unsent(call: &Call<'_>, waits_for: &str) -> Error {
     let seconds = call.timeout.as_secs_f64();
-    let causes = "waiting for a token, requests_per_second=, or Retry-After";
-    Error::new(Kind::RequestTimeout, format!("timed out before sending, within timeout={seconds} s: {causes}"))
-        .with(|details| details.phase = Some(Phase::Deadline))
-        .with_hint("raise timeout=")
-        .retryable()
+    Error::new(
+        Kind::RequestTimeout,
+        format!("timed out before sending, within timeout={seconds} s: waiting for {waits_for}"),
+    )
+    .with(|details| details.phase = Some(Phase::Deadline))
+    .with_hint("raise timeout=")
+    .retryable()
 }
 
 fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {

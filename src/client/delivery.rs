@@ -217,10 +217,18 @@ impl<B: Batch> Delivery<B> {
         self.state().arrived
     }
 
-    /// Queues a batch for the consumer, then waits until there is space for the next. Fails if the buffer was full for
-    /// too long: the response is dropped ([`Delivery::is_evicted`]).
-    pub(crate) async fn send(&self, batch: B) -> Result<()> {
-        self.push(batch);
+    /// Queues a batch for the consumer.
+    pub(crate) fn push(&self, batch: B) {
+        let (bytes, mut state) = (batch.bytes(), self.state());
+        self.budget.take(bytes);
+        (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
+        state.batches.push_back(batch);
+        wake(state);
+    }
+
+    /// Waits until there is space for the next batch. Fails if the buffer was full for too long: the response is
+    /// dropped ([`Delivery::is_evicted`]).
+    pub(super) async fn wait_for_space(&self) -> Result<()> {
         let began = Instant::now();
         loop {
             let freed = self.budget.freed();
@@ -237,14 +245,6 @@ impl<B: Batch> Delivery<B> {
         }
     }
 
-    fn push(&self, batch: B) {
-        let (bytes, mut state) = (batch.bytes(), self.state());
-        self.budget.take(bytes);
-        (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
-        state.batches.push_back(batch);
-        wake(state);
-    }
-
     /// Marks the response as complete and successful.
     pub(crate) fn complete(&self) {
         let mut state = self.state();
@@ -254,7 +254,7 @@ impl<B: Batch> Delivery<B> {
 
     /// Whether the next batch may be received. The response that the consumer reads is buffered a batch ahead; those
     /// after it share the budget.
-    fn has_space(&self) -> bool {
+    pub(super) fn has_space(&self) -> bool {
         let ahead = match self.mode {
             DeliveryMode::Provisional => 1,
             DeliveryMode::Streamed { held } => held + 1,

@@ -5,6 +5,7 @@ mod auth;
 mod buffer;
 mod call;
 mod classify;
+mod concurrency;
 mod delivery;
 mod export_poll;
 mod rng;
@@ -36,6 +37,7 @@ use crate::transport::Transport;
 use auth::Auth;
 use call::{Call, Destination, TimeoutScope};
 use classify::ExpectedContent;
+use concurrency::Concurrency;
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
@@ -59,9 +61,10 @@ pub struct SearchMode {
     pub operation: &'static str,
     /// When the consumer can take the batches.
     pub delivery: DeliveryMode,
-    /// Whether this is one request of a scan. It is retried longer, so that the other requests are not lost: the
-    /// time-out begins anew with each attempt, and long `Retry-After` delays are obeyed.
+    /// Whether this is one request of a scan: the time-out begins anew with each attempt.
     pub is_scan_request: bool,
+    /// In place of the client's `timeout=`.
+    pub timeout: Option<Duration>,
 }
 
 /// A client of one service in one process.
@@ -73,6 +76,7 @@ pub struct Client {
     shared_limits: Arc<SharedLimits>,
     auth: Auth,
     rate_limiter: RateLimiter,
+    concurrency: Concurrency,
     closed: CancellationToken,
 }
 
@@ -84,15 +88,15 @@ impl Client {
     pub fn try_new(settings: Settings, token: Arc<dyn TokenSource>, like: Option<&Self>) -> Result<Self> {
         let (transport, shared_limits) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
-            None => (Transport::try_new(&settings)?, Arc::new(SharedLimits::new(settings.concurrency))),
+            None => (Transport::try_new(&settings)?, Arc::default()),
         };
-        shared_limits.grow_for(settings.concurrency);
         Ok(Self {
-            policy: Policy::new(settings.retries).scaled(settings.time_scale),
+            policy: Policy::new(settings.retry_for, settings.retries).scaled(settings.time_scale),
             transport,
             shared_limits,
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
+            concurrency: Concurrency::new(settings.concurrency),
             closed: CancellationToken::new(),
             settings,
         })
@@ -115,21 +119,22 @@ impl Client {
             plan,
             content: ExpectedContent::Records,
             idempotent: true,
-            policy: if mode.is_scan_request { self.policy.for_scan_request() } else { self.policy },
-            timeout: self.settings.timeout,
+            policy: self.policy,
+            timeout: mode.timeout.unwrap_or(self.settings.timeout),
             scope: match (mode.is_scan_request, mode.delivery) {
                 (true, _) => TimeoutScope::EachToFirstRow,
                 (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
                 (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
             },
+            is_scan_request: mode.is_scan_request,
         };
         self.run(&call, &Destination { new_sink, delivery }).await
     }
 
-    /// Most requests in flight of one scan.
+    /// Most requests in flight.
     #[must_use]
-    pub fn concurrency(&self) -> u32 {
-        self.settings.concurrency
+    pub fn concurrency(&self) -> usize {
+        self.settings.concurrency.map_or(usize::MAX, |limit| limit.max(1) as usize)
     }
 
     /// Most bytes that a scan buffers for its consumer.
@@ -144,15 +149,23 @@ impl Client {
         &self.settings.timeouts
     }
 
-    /// Downloads the status entries of an export.
-    pub async fn download(&self, export: DownloadBody) -> Result<Envelope> {
-        self.download_within("download_segment", &export, self.settings.timeout).await
+    /// Downloads the status entries of an export. `timeout` is in place of the client's.
+    pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>) -> Result<Envelope> {
+        self.download_within("download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
     }
 
-    /// POSTs any JSON body to a path below the base URL, and returns the whole envelope.
-    pub async fn post(&self, path: &str, body: &RawValue, idempotent: bool) -> Result<Envelope> {
+    /// POSTs any JSON body to a path below the base URL, and returns the whole envelope. `timeout` is in place of the
+    /// client's.
+    pub async fn post(
+        &self,
+        path: &str,
+        body: &RawValue,
+        idempotent: bool,
+        timeout: Option<Duration>,
+    ) -> Result<Envelope> {
         check_path(path)?;
-        self.whole("post", path, json(body)?, ExpectedContent::Any, idempotent, self.settings.timeout).await
+        let timeout = timeout.unwrap_or(self.settings.timeout);
+        self.whole("post", path, json(body)?, ExpectedContent::Any, idempotent, timeout).await
     }
 
     async fn download_within(
@@ -175,8 +188,8 @@ impl Client {
         timeout: Duration,
     ) -> Result<Envelope> {
         let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
-        let (policy, scope) = (self.policy, TimeoutScope::Whole);
-        let call = Call { operation, path, body, plan, content, idempotent, policy, timeout, scope };
+        let (policy, scope, is_scan_request) = (self.policy, TimeoutScope::Whole, false);
+        let call = Call { operation, path, body, plan, content, idempotent, policy, timeout, scope, is_scan_request };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)

@@ -1,15 +1,16 @@
-//! What all calls over the same connections share: the retry budget, the throttle and the counters.
+//! What all calls over the same connections share: whether the service is down, the throttle and the counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::rng::uniform;
 use crate::error::{Error, Kind, Result};
-use crate::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
+use crate::retry::{Outage, Policy, Throttle, Turn};
 use crate::transport::{Meter, Response};
 
 /// Counters of all calls over the same connections, since the first of their clients was made.
@@ -29,13 +30,13 @@ pub struct Stats {
     pub bytes_received: u64,
     /// Connections opened.
     pub connections_opened: u64,
-    /// Tokens left in the retry budget.
-    pub retry_budget_left: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SharedLimits {
-    budget: Mutex<RetryBudget>,
+    outage: Mutex<Outage>,
+    /// Notified when a probe has ended.
+    probed: Notify,
     throttle: Mutex<Throttle>,
     counters: Counters,
 }
@@ -60,6 +61,14 @@ pub(super) struct RateLimiter {
 impl RateLimiter {
     pub(super) fn new(interval: Option<Duration>) -> Self {
         Self { interval, next: tokio::sync::Mutex::default() }
+    }
+
+    /// What a request waits for here.
+    pub(super) fn cause(&self) -> &'static str {
+        self.interval.map_or(
+            "the pause that the service asked for",
+            |_| "requests_per_second= or a pause that the service asked for",
+        )
     }
 
     /// Waits until a request may start. A caller that is cancelled meanwhile delays no other.
@@ -89,15 +98,65 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
+/// Lets the next request probe the service, once it is dropped.
+pub(super) struct Probe<'a>(&'a SharedLimits);
+
+impl Drop for Probe<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.outage).end_probe();
+        self.0.probed.notify_waiters();
+    }
+}
+
 impl SharedLimits {
-    pub(super) fn new(concurrency: u32) -> Self {
-        let budget = Mutex::new(RetryBudget::new(concurrency));
-        Self { budget, throttle: Mutex::default(), counters: Counters::default() }
+    /// Waits while the service is down, until it is this request's turn to probe it.
+    ///
+    /// # Errors
+    /// The last failure of any request, at `until`.
+    pub(super) async fn wait_while_down(&self, until: Instant) -> Result<Option<Probe<'_>>> {
+        loop {
+            let probed = self.probed.notified();
+            tokio::pin!(probed);
+            // Registers the waiter before the check, so that no end of a probe in between is missed.
+            probed.as_mut().enable();
+            let turn = lock(&self.outage).turn(Instant::now().into_std());
+            let wait_for = match turn {
+                Turn::Now => return Ok(None),
+                Turn::Probe => return Ok(Some(Probe(self))),
+                Turn::At(due) => until.min(Instant::from_std(due)),
+                Turn::AfterProbe => until,
+            };
+            if timeout_at(wait_for, probed).await.is_err()
+                && wait_for == until
+                && let Some(failure) = lock(&self.outage).last_failure()
+            {
+                return Err(failure.clone());
+            }
+        }
     }
 
-    /// Another client shares the limits, with `concurrency` requests at a time.
-    pub(super) fn grow_for(&self, concurrency: u32) {
-        lock(&self.budget).grow_for(concurrency);
+    /// Records that the service responded, whatever it said.
+    pub(super) fn record_responded(&self) {
+        if lock(&self.outage).responded() {
+            self.probed.notify_waiters();
+        }
+    }
+
+    /// Records a failure of a request of this call.
+    pub(super) fn record_failure(&self, call: u64, failure: &Error, policy: &Policy) {
+        if failure.kind() == Kind::Throttled {
+            increment(&self.counters.throttled);
+        }
+        if !failure.is_retryable() || Policy::is_throttle(failure) {
+            self.record_responded();
+        } else if !failure.is_stale() {
+            lock(&self.outage).failed(call, failure, policy, Instant::now().into_std(), uniform());
+        }
+    }
+
+    /// Whether every other request would fail too.
+    pub(super) fn is_down_for_all(&self) -> bool {
+        lock(&self.outage).is_for_all()
     }
 
     pub(super) fn count_request(&self) -> InFlightGuard<'_> {
@@ -116,35 +175,13 @@ impl SharedLimits {
         }
     }
 
-    /// Returns the delay before the retry, or the failure when it is final.
-    pub(super) fn delay_before_retry(
-        &self,
-        state: &mut RetryState,
-        failure: Error,
-        left: Duration,
-    ) -> Result<Duration> {
-        if failure.kind() == Kind::Throttled {
-            increment(&self.counters.throttled);
-        }
-        match state.after(failure, left, uniform(), &mut lock(&self.budget))? {
-            RetryDecision::Immediate => {
-                increment(&self.counters.free_retries);
-                Ok(Duration::ZERO)
-            }
-            RetryDecision::After(delay) => {
-                self.count_retry();
-                Ok(delay)
-            }
-        }
-    }
-
     pub(super) fn count_retry(&self) {
         increment(&self.counters.retries);
     }
 
-    /// Refunds the retry budget after a successful call.
-    pub(super) fn record_success(&self, state: &RetryState) {
-        lock(&self.budget).succeeded(state.cost());
+    /// Counts a retry that `retries=` does not count.
+    pub(super) fn count_free_retry(&self) {
+        increment(&self.counters.free_retries);
     }
 
     pub(super) fn stats(&self, meter: &Meter) -> Stats {
@@ -157,7 +194,6 @@ impl SharedLimits {
             in_flight: count(&self.counters.in_flight),
             bytes_received: count(&meter.bytes),
             connections_opened: count(&meter.connections),
-            retry_budget_left: lock(&self.budget).left(),
         }
     }
 }
@@ -188,7 +224,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_start_an_interval_apart_and_idle_time_is_not_saved_up() {
-        let (shared_limits, rate_limiter) = (SharedLimits::new(8), RateLimiter::new(Some(INTERVAL)));
+        let (shared_limits, rate_limiter) = (SharedLimits::default(), RateLimiter::new(Some(INTERVAL)));
         for _ in 0..2 {
             assert_eq!(starts(&shared_limits, &rate_limiter, 3).await, [0, 1, 2].map(|number| number * INTERVAL));
             tokio::time::sleep(600 * INTERVAL).await;
@@ -197,7 +233,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_rate_holds_for_requests_that_waited_for_the_throttle() {
-        let (shared_limits, rate_limiter) = (SharedLimits::new(8), RateLimiter::new(Some(INTERVAL)));
+        let (shared_limits, rate_limiter) = (SharedLimits::default(), RateLimiter::new(Some(INTERVAL)));
         // The service has accepted hundreds of requests a second of other clients.
         let now = Instant::now().into_std();
         for number in 0..300 {
@@ -218,7 +254,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_caller_cancelled_in_the_queue_delays_no_other() {
-        let (shared_limits, rate_limiter) = (SharedLimits::new(8), RateLimiter::new(Some(INTERVAL)));
+        let (shared_limits, rate_limiter) = (SharedLimits::default(), RateLimiter::new(Some(INTERVAL)));
         rate_limiter.wait_for_start(&shared_limits).await;
         for _ in 0..5 {
             assert!(tokio::time::timeout(INTERVAL / 100, rate_limiter.wait_for_start(&shared_limits)).await.is_err());

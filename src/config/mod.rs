@@ -48,8 +48,10 @@ pub struct Arguments {
     pub timeout: f64,
     /// Most retries: requests sent after the first.
     pub retries: Option<i64>,
-    /// Most requests in flight of one scan.
-    pub concurrency: i64,
+    /// Seconds for which a failing request is retried; 0 sends one.
+    pub retry_for: f64,
+    /// Most requests in flight. None: no limit.
+    pub concurrency: Option<i64>,
     /// Most requests a second.
     pub requests_per_second: Option<f64>,
     /// Most bytes of one response, decompressed.
@@ -79,7 +81,8 @@ pub struct Settings {
     pub zone: Zone,
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
-    pub(crate) concurrency: u32,
+    pub(crate) retry_for: Duration,
+    pub(crate) concurrency: Option<u32>,
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
     pub(crate) max_response_bytes: u64,
@@ -119,7 +122,8 @@ impl Settings {
             zone: Zone::try_new(&arguments.timezone)?,
             timeout,
             retries: arguments.retries.map(|retries| integer("retries", retries, 0)).transpose()?,
-            concurrency: integer("concurrency", arguments.concurrency, 1)?,
+            retry_for: retry_for(arguments.retry_for)?,
+            concurrency: arguments.concurrency.map(|limit| integer("concurrency", limit, 1)).transpose()?,
             interval,
             max_response_bytes: bytes("max_response_bytes", arguments.max_response_bytes)?,
             max_buffered_bytes: usize::try_from(bytes("max_buffered_bytes", arguments.max_buffered_bytes)?)
@@ -143,9 +147,15 @@ fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
     Error::new(Kind::Config, format!("{name}= must be {expected}, not {value}"))
 }
 
+/// Seconds.
+const YEAR: f64 = 366.0 * 86_400.0;
+
+fn retry_for(value: f64) -> Result<Duration> {
+    if value == 0.0 { Ok(Duration::ZERO) } else { seconds("retry_for", value) }
+}
+
 /// A duration above 0 and of at most a year.
 fn seconds(name: &'static str, value: f64) -> Result<Duration> {
-    const YEAR: f64 = 366.0 * 86_400.0;
     match Duration::try_from_secs_f64(value) {
         Ok(duration) if !duration.is_zero() && value <= YEAR => Ok(duration),
         _ => Err(refused(name, value, "more than 0 and at most 31622400 seconds (a year)")),

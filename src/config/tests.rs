@@ -9,7 +9,8 @@ pub(crate) fn arguments() -> Arguments {
         timezone: "UTC".to_owned(),
         timeout: 300.0,
         retries: None,
-        concurrency: 8,
+        retry_for: 60.0,
+        concurrency: Some(8),
         requests_per_second: None,
         max_response_bytes: 8 << 30,
         max_buffered_bytes: 64 << 20,
@@ -109,12 +110,14 @@ fn every_variable_that_is_read_is_listed() {
 #[test]
 fn numbers_out_of_range_name_their_argument() {
     type Change = fn(&mut Arguments);
-    let cases: [(&str, Change); 10] = [
+    let cases: [(&str, Change); 12] = [
         ("timeout=", |arguments| arguments.timeout = 0.0),
         ("timeout=", |arguments| arguments.timeout = f64::NAN),
         ("timeout=", |arguments| arguments.timeout = 1e12),
         ("retries=", |arguments| arguments.retries = Some(-1)),
-        ("concurrency=", |arguments| arguments.concurrency = 0),
+        ("concurrency=", |arguments| arguments.concurrency = Some(0)),
+        ("retry_for=", |arguments| arguments.retry_for = -1.0),
+        ("retry_for=", |arguments| arguments.retry_for = f64::INFINITY),
         ("requests_per_second=", |arguments| arguments.requests_per_second = Some(-2.0)),
         ("requests_per_second=", |arguments| arguments.requests_per_second = Some(1e-320)),
         ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),

@@ -79,8 +79,9 @@ pub struct Details {
     pub line: Option<usize>,
     /// Process that holds the lock.
     pub pid: Option<u32>,
-    /// Whether only the retry budget kept the request from being retried.
-    pub retry_budget_exhausted: bool,
+    /// Whether every other request would fail too, as the service is down.
+    #[serde(skip)]
+    pub is_outage: bool,
 }
 
 impl Details {

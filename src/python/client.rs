@@ -58,22 +58,22 @@ impl RawClient {
 
     /// Searches promotion codes. Returns the rows and their figures.
     fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
+        self.search(py, "search_codes", arguments, request::codes(arguments, &self.settings.zone)?)
     }
 
     /// As `search_codes`, awaited.
     fn search_codes_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_codes", request::codes(arguments, &self.settings.zone)?)
+        self.search_async(py, "search_codes", arguments, request::codes(arguments, &self.settings.zone)?)
     }
 
     /// Searches any business object. Returns the rows and their figures.
     fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_items", request::items(arguments, &self.settings.zone)?)
+        self.search(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?)
     }
 
     /// As `search_items`, awaited.
     fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_items", request::items(arguments, &self.settings.zone)?)
+        self.search_async(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?)
     }
 
     /// A scan of promotion codes. Sends nothing.
@@ -85,7 +85,8 @@ impl RawClient {
     ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_codes", request::plan_of_codes(arguments, zone)?, schema, zone)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
+        let timeout = timeout(arguments)?;
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).within(timeout)))
     }
 
     /// A scan of any business object. Sends nothing.
@@ -97,7 +98,8 @@ impl RawClient {
     ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_items", request::plan_of_items(arguments, zone)?, schema, zone)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered)))
+        let timeout = timeout(arguments)?;
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).within(timeout)))
     }
 
     /// A task of a scan, from the arguments of its request. Sends nothing.
@@ -110,12 +112,18 @@ impl RawClient {
         let zone = &slf.get().settings.zone;
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
         let scan = request::scan(call, request::plan_of_items(arguments, zone)?, schema, zone)?;
-        Ok(RawScan::new(slf.unbind(), scan.as_task()))
+        let timeout = timeout(arguments)?;
+        Ok(RawScan::new(slf.unbind(), scan.as_task().within(timeout)))
     }
 
     /// The status of an export: the complete response.
-    fn download_segment(&self, py: Python<'_>, export_id: &Bound<'_, PyAny>) -> PyResult<Py<PyDict>> {
-        let download = self.download(py, export_id)?;
+    fn download_segment(
+        &self,
+        py: Python<'_>,
+        export_id: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Py<PyDict>> {
+        let download = self.download(py, export_id, timeout)?;
         dict(py, &bridge::block(py, download)?)
     }
 
@@ -124,8 +132,9 @@ impl RawClient {
         &self,
         py: Python<'py>,
         export_id: &Bound<'py, PyAny>,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let download = self.download(py, export_id)?;
+        let download = self.download(py, export_id, timeout)?;
         bridge::spawn_call(py, download, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
     }
 
@@ -167,8 +176,9 @@ impl RawClient {
         path: &Bound<'_, PyString>,
         body: &Bound<'_, PyAny>,
         idempotent: bool,
+        timeout: Option<f64>,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent)?)?)
+        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
     }
 
     /// As `post`, awaited.
@@ -178,8 +188,9 @@ impl RawClient {
         path: &Bound<'py, PyString>,
         body: &Bound<'py, PyAny>,
         idempotent: bool,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.posting(py, path, body, idempotent)?;
+        let call = self.posting(py, path, body, idempotent, timeout)?;
         bridge::spawn_call(py, call, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
     }
 
@@ -222,21 +233,37 @@ impl RawClient {
             .map_err(|error| raise(py, error))
     }
 
-    fn search(&self, py: Python<'_>, name: &'static str, search: Search) -> PyResult<RowsAndStats> {
-        rows::block(py, self.core(py)?, Scan::of_rows(name, search), &LastStats::default())
+    fn search(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        arguments: &Bound<'_, PyDict>,
+        search: Search,
+    ) -> PyResult<RowsAndStats> {
+        let scan = Scan::of_rows(name, search).within(timeout(arguments)?);
+        rows::block(py, self.core(py)?, scan, &LastStats::default())
     }
 
-    fn search_async<'py>(&self, py: Python<'py>, name: &'static str, search: Search) -> PyResult<Bound<'py, PyAny>> {
-        rows::spawn(py, self.core(py)?, Scan::of_rows(name, search), LastStats::default())
+    fn search_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &'static str,
+        arguments: &Bound<'_, PyDict>,
+        search: Search,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let scan = Scan::of_rows(name, search).within(timeout(arguments)?);
+        rows::spawn(py, self.core(py)?, scan, LastStats::default())
     }
 
     fn download(
         &self,
         py: Python<'_>,
         export_id: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
     ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
         let (core, export) = (self.core(py)?, export_body(export_id)?);
-        Ok(async move { core.download(export).await })
+        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        Ok(async move { core.download(export, timeout).await })
     }
 
     fn wait(
@@ -259,11 +286,19 @@ impl RawClient {
         path: &Bound<'_, PyString>,
         body: &Bound<'_, PyAny>,
         idempotent: bool,
+        timeout: Option<f64>,
     ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
         let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
         let (core, body) = (self.core(py)?, json::text(py, body)?);
-        Ok(async move { core.post(&path, &body, idempotent).await })
+        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        Ok(async move { core.post(&path, &body, idempotent, timeout).await })
     }
+}
+
+/// The `timeout` among the arguments of a search or scan, if it is given.
+fn timeout(arguments: &Bound<'_, PyDict>) -> PyResult<Option<Duration>> {
+    let given: Option<f64> = arguments.get_item("timeout")?.map_or(Ok(None), |value| value.extract())?;
+    given.map(|timeout| seconds(arguments.py(), "timeout", timeout)).transpose()
 }
 
 fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
@@ -306,6 +341,7 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         timezone: take(settings, "timezone")?,
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
+        retry_for: take(settings, "retry_for")?,
         concurrency: take(settings, "concurrency")?,
         requests_per_second: take(settings, "requests_per_second")?,
         max_response_bytes: take(settings, "max_response_bytes")?,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyImportError, PyLookupError, PyNameError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
@@ -127,7 +127,9 @@ fn shutting_down() -> Error {
 fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
     let returned = callable.call0().and_then(|returned| awaited(py, returned)).map_err(|raised| {
         let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
-        Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised).retryable()
+        let is_retryable = is_retryable(py, &raised);
+        let error = Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised);
+        if is_retryable { error.retryable() } else { error }
     })?;
     if let Ok(text) = returned.cast::<PyString>() {
         return grant(text, None);
@@ -142,6 +144,20 @@ fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
         Kind::Config,
         format!("the token callable returned a {class}, not a string or (string, expires_at)"),
     ))
+}
+
+/// Whether the next call of the callable may succeed: not after an exception that shows a mistake in it, nor after one
+/// of this package that says so.
+fn is_retryable(py: Python<'_>, raised: &PyErr) -> bool {
+    if let Ok(retryable) = raised.value(py).getattr("retryable") {
+        return retryable.is_truthy().unwrap_or(true);
+    }
+    !(raised.is_instance_of::<PyTypeError>(py)
+        || raised.is_instance_of::<PyNameError>(py)
+        || raised.is_instance_of::<PyAttributeError>(py)
+        || raised.is_instance_of::<PyLookupError>(py)
+        || raised.is_instance_of::<PyImportError>(py)
+        || raised.is_instance_of::<PyRuntimeError>(py))
 }
 
 /// What a coroutine function returns in the end: its coroutine runs in an event loop of this thread, which is its own.

@@ -1,12 +1,12 @@
 //! Whether to retry a failed request, after how long, and how fast requests may start after a 429. Pure: the time and
 //! random numbers are passed in, and nothing sleeps.
 
-mod budget;
 mod header;
+mod outage;
 mod policy;
 mod throttle;
 
-pub use budget::RetryBudget;
 pub use header::retry_after;
+pub use outage::{Outage, Turn};
 pub use policy::{Policy, RetryDecision, RetryState};
 pub use throttle::Throttle;

@@ -1,62 +1,50 @@
-//! Which failures are retried, how often, and after which back-off.
+//! Which failures are retried, for how long, and after which back-off.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::RetryBudget;
 use crate::error::{Error, Kind, Result};
-
-/// Retries of a call, unless `retries=` is given.
-const RETRIES: u32 = 3;
-/// Retries of each request of a scan.
-const SCAN_RETRIES: u32 = 7;
 
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// Most retries: requests sent after the first.
-    pub retries: u32,
-    /// Whether `retries=` was given, which then applies to scans too.
-    pub is_explicit: bool,
+    /// How long a failing request is retried. 0 sends one.
+    pub retry_for: Duration,
+    /// Most retries: requests sent after the first. None: as many as fit.
+    pub retries: Option<u32>,
     /// First back-off after a lost connection or a server error.
     pub base: Duration,
     /// First back-off after a 429, and the pause of all calls after a 429 without `Retry-After`.
     pub throttled_base: Duration,
     /// Longest back-off, unless `Retry-After` asks for more.
     pub cap: Duration,
-    /// Longest `Retry-After` that is obeyed; a longer one makes the failure final.
-    pub max_retry_after: Duration,
-    /// Whether a call waits for the longest back-off, instead of failing, when the retry budget is used up.
-    pub waits_for_budget: bool,
 }
 
 impl Policy {
-    /// The defaults, with the number of `retries=` if it is given.
+    /// The policy of `retry_for=` and `retries=`.
     #[must_use]
-    pub fn new(retries: Option<u32>) -> Self {
+    pub fn new(retry_for: Duration, retries: Option<u32>) -> Self {
         Self {
-            retries: retries.unwrap_or(RETRIES),
-            is_explicit: retries.is_some(),
-            base: Duration::from_millis(50),
+            retry_for,
+            retries,
+            base: Duration::from_millis(200),
             throttled_base: Duration::from_secs(1),
-            cap: Duration::from_secs(20),
-            max_retry_after: Duration::from_secs(120),
-            waits_for_budget: false,
+            cap: Duration::from_secs(10),
         }
     }
 
-    /// Divides all back-offs by `time_scale`, for tests. `Retry-After` is not scaled.
+    /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
-        let [base, throttled_base, cap] = [self.base, self.throttled_base, self.cap].map(|delay| delay / time_scale);
-        Self { base, throttled_base, cap, ..self }
+        let Self { retry_for, retries, base, throttled_base, cap } = self;
+        let [retry_for, base, throttled_base, cap] =
+            [retry_for, base, throttled_base, cap].map(|duration| duration / time_scale);
+        Self { retry_for, retries, base, throttled_base, cap }
     }
 
-    /// The policy of one request of a scan, whose failure would lose the rows of all others: eight attempts, unless
-    /// `retries=` is given, and longer waits.
+    /// Whether a request may be sent after the first.
     #[must_use]
-    pub const fn for_scan_request(self) -> Self {
-        let retries = if self.is_explicit { self.retries } else { SCAN_RETRIES };
-        Self { retries, max_retry_after: Duration::from_secs(15 * 60), waits_for_budget: true, ..self }
+    pub fn has_retries(&self) -> bool {
+        self.retries != Some(0) && !self.retry_for.is_zero()
     }
 
     /// Whether the service asked to slow down. A 503 without `Retry-After` does not: it looks like an outage.
@@ -67,36 +55,34 @@ impl Policy {
     }
 
     /// How long all calls pause after a response with this status and `Retry-After`. Returns nothing when the
-    /// response does not ask for a pause, or for one longer than `max_retry_after`.
+    /// response does not ask for a pause, or for one longer than `retry_for`.
     #[must_use]
     pub fn throttle_pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
-        match (status, retry_after) {
-            (429 | 503, Some(asked)) => (asked <= self.max_retry_after).then_some(asked),
-            (429, None) => Some(self.throttled_base),
-            _ => None,
-        }
+        let asked = match (status, retry_after) {
+            (429 | 503, Some(asked)) => asked,
+            (429, None) => self.throttled_base,
+            _ => return None,
+        };
+        (asked <= self.retry_for).then_some(asked)
     }
 
-    /// How long to wait before the retry, or nothing when the failure is final.
-    ///
-    /// `attempts` counts the requests sent so far; a request that is not `idempotent` is retried only if it was
-    /// never sent; `jitter` is uniform in 0 to 1.
+    /// Whether a failed request may be retried at all, after `retries` retries. One that is not `idempotent` may if
+    /// it was never sent.
     #[must_use]
-    pub fn backoff(&self, attempts: u32, failure: &Error, idempotent: bool, jitter: f64) -> Option<Duration> {
-        if attempts > self.retries || !failure.is_retryable() {
-            return None;
-        }
+    pub fn may_retry(&self, retries: u32, failure: &Error, idempotent: bool) -> bool {
         // Without a connection nothing was sent.
-        if !idempotent && !matches!(failure.kind(), Kind::Connect | Kind::Proxy) {
-            return None;
-        }
-        let base = if Self::is_throttle(failure) { self.throttled_base } else { self.base };
-        let ceiling = base.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.cap);
-        let own = ceiling.mul_f64(jitter.clamp(0.0, 1.0));
-        match failure.details().retry_after {
-            Some(asked) => (asked <= self.max_retry_after).then(|| own.max(asked)),
-            None => Some(own),
-        }
+        let is_safe = idempotent || matches!(failure.kind(), Kind::Connect | Kind::Proxy);
+        is_safe && failure.is_retryable() && self.has_retries() && self.retries.is_none_or(|most| retries < most)
+    }
+
+    /// The back-off of a request that has failed for this long; `jitter` is uniform in 0 to 1.
+    ///
+    /// It grows with that time and not with the attempts, so that a service that returns is noticed before its outage
+    /// has lasted half as long again.
+    #[must_use]
+    pub fn backoff(&self, failing_for: Duration, is_throttle: bool, jitter: f64) -> Duration {
+        let base = if is_throttle { self.throttled_base } else { self.base };
+        (base + failing_for / 2).min(self.cap).mul_f64(jitter.clamp(0.0, 1.0))
     }
 }
 
@@ -114,14 +100,13 @@ pub enum RetryDecision {
 pub struct RetryState {
     policy: Policy,
     idempotent: bool,
-    /// Failed requests, without the one that is not counted.
-    failures: u32,
+    retries: u32,
     used_free_retry: bool,
     failed_kinds: Vec<Kind>,
     /// How many bytes were received of each response that was cut off.
     truncations: Vec<u64>,
-    /// What the last retry took from the budget.
-    cost: Option<u32>,
+    /// Since when `retry_for` runs.
+    failing_since: Option<Instant>,
 }
 
 impl RetryState {
@@ -131,46 +116,73 @@ impl RetryState {
         Self {
             policy,
             idempotent,
-            failures: 0,
+            retries: 0,
             used_free_retry: false,
             failed_kinds: Vec::new(),
             truncations: Vec::new(),
-            cost: None,
+            failing_since: None,
         }
     }
 
     /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
     pub fn consume_auth_retry(&mut self) -> bool {
-        let may = self.failures < self.policy.retries;
-        self.failures += u32::from(may);
+        let may = self.policy.has_retries() && self.policy.retries.is_none_or(|most| self.retries < most);
+        self.retries += u32::from(may);
         may
     }
 
-    /// When to retry after a failure. `left` is the rest of the call's time; `jitter` is uniform in 0 to 1.
+    /// How much is left of `retry_for`.
+    #[must_use]
+    pub fn left(&self, now: Instant) -> Duration {
+        let failing_for = self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        self.policy.retry_for.saturating_sub(failing_for)
+    }
+
+    /// `retry_for` runs since then, if it does not run yet.
+    pub fn start_clock(&mut self, then: Instant) {
+        self.failing_since.get_or_insert(then);
+    }
+
+    /// Excludes time from `retry_for`: in which a response arrived, or the request waited for its turn.
+    pub fn exclude(&mut self, time: Duration) {
+        self.failing_since = self.failing_since.map(|since| since + time);
+    }
+
+    /// When to retry after a failure. `left` is the rest of the call's `timeout=`; `jitter` is uniform in 0 to 1.
     ///
     /// # Errors
     /// The failure itself when it is final, with the reason unless the failure implies it.
-    pub fn after(
-        &mut self,
-        failure: Error,
-        left: Duration,
-        jitter: f64,
-        budget: &mut RetryBudget,
-    ) -> Result<RetryDecision> {
-        // With `retries=0` exactly one request is sent.
-        let is_free = failure.is_stale() && self.idempotent && !self.used_free_retry && self.policy.retries > 0;
+    pub fn after(&mut self, failure: Error, left: Duration, now: Instant, jitter: f64) -> Result<RetryDecision> {
+        // With `retries=0` or `retry_for=0` exactly one request is sent.
+        let is_free = failure.is_stale() && self.idempotent && !self.used_free_retry && self.policy.has_retries();
         if is_free && !left.is_zero() {
             self.used_free_retry = true;
             return Ok(RetryDecision::Immediate);
         }
-        self.failures += 1;
         // Some kinds of failure may be an accident and are retried once.
         let is_second = failure.max_retries() == 1 && self.failed_kinds.contains(&failure.kind());
         self.failed_kinds.push(failure.kind());
-        let delay = self.policy.backoff(self.failures, &failure, self.idempotent, jitter).filter(|_| !is_second);
-        let Some(delay) = delay.filter(|delay| *delay < left) else {
+        if is_second || !self.policy.may_retry(self.retries, &failure, self.idempotent) {
             return Err(failure);
-        };
+        }
+        self.start_clock(now);
+        let (rest, retry_for) = (self.left(now), self.policy.retry_for);
+        let asked = failure.details().retry_after.unwrap_or_default();
+        if asked > rest {
+            let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
+            return Err(failure
+                .with_reason(format!("not retried: Retry-After asks for {asked} s, retry_for= is {retry_for} s")));
+        }
+        // The last retry comes when the time is just over: a service that returned in time is noticed.
+        let own = self.policy.backoff(retry_for.saturating_sub(rest), Policy::is_throttle(&failure), jitter).min(rest);
+        let delay = own.max(asked);
+        if rest.is_zero() {
+            let reason = format!("gave up after the {} s of retry_for=", retry_for.as_secs_f64());
+            return Err(failure.with_reason(reason));
+        }
+        if delay >= left {
+            return Err(failure);
+        }
         if let Some(offset) = truncation_offset(&failure) {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
@@ -182,24 +194,8 @@ impl RetryState {
                 return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
             }
         }
-        let cost = if Policy::is_throttle(&failure) { RetryBudget::THROTTLED } else { RetryBudget::TRANSIENT };
-        if !budget.try_spend(cost) {
-            if self.policy.waits_for_budget {
-                self.cost = None;
-                return Ok(RetryDecision::After(delay.max(self.policy.cap)));
-            }
-            return Err(failure
-                .with(|details| details.retry_budget_exhausted = true)
-                .with_reason("not retried: the retry budget is used up by recent failures"));
-        }
-        self.cost = Some(cost);
+        self.retries += 1;
         Ok(RetryDecision::After(delay))
-    }
-
-    /// What the last retry took from the budget, if there was one.
-    #[must_use]
-    pub fn cost(&self) -> Option<u32> {
-        self.cost
     }
 }
 

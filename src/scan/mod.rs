@@ -21,6 +21,7 @@ mod write;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
 
@@ -59,6 +60,8 @@ pub struct Scan {
     /// Whether rows come in the order of the plan.
     is_ordered: bool,
     limit: Option<u64>,
+    /// In place of the client's `timeout=`.
+    timeout: Option<Duration>,
     columns: Vec<Column>,
     /// The caller's zone, if the requests are for days of promotion codes.
     zone: Option<Zone>,
@@ -106,6 +109,7 @@ impl Scan {
             is_task: false,
             is_ordered: true,
             limit: plan.template().limit,
+            timeout: None,
             columns: Vec::new(),
             zone: None,
             plan: Arc::new(plan),
@@ -154,6 +158,12 @@ impl Scan {
         Self { is_ordered, ..self }
     }
 
+    /// The same scan with a time-out in place of the client's.
+    #[must_use]
+    pub fn within(self, timeout: Option<Duration>) -> Self {
+        Self { timeout, ..self }
+    }
+
     /// The same scan as one request of a larger scan.
     #[must_use]
     pub fn as_task(self) -> Self {
@@ -198,7 +208,7 @@ impl Scan {
         // The batches of a single response are taken as they arrive and voided by a retry.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
         let is_scan_request = self.is_task || self.requests() > 1;
-        SearchMode { operation: self.operation, delivery, is_scan_request }
+        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout }
     }
 
     /// How requests are sent when the caller gets batches as they arrive.
@@ -206,7 +216,8 @@ impl Scan {
         // Of several responses, one that is no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
-        SearchMode { operation: self.operation, delivery, is_scan_request: self.is_task || held > 0 }
+        let is_scan_request = self.is_task || held > 0;
+        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout }
     }
 }
 

@@ -86,7 +86,7 @@ where
         let cancelled = CancellationToken::new();
         Self {
             figures: Figures::new(scan),
-            max_open: if scan.limit.is_some() { 1 } else { client.concurrency().max(1) as usize },
+            max_open: if scan.limit.is_some() { 1 } else { client.concurrency() },
             missing: scan.limit.unwrap_or(u64::MAX),
             unsent: 0..scan.requests(),
             scan: scan.clone(),
@@ -114,7 +114,7 @@ where
     /// Limits the requests in flight to one, or to `concurrency=`.
     pub(super) fn set_concurrent(&mut self, is_concurrent: bool) {
         let is_concurrent = is_concurrent && self.scan.limit.is_none();
-        self.max_open = if is_concurrent { self.client.concurrency().max(1) as usize } else { 1 };
+        self.max_open = if is_concurrent { self.client.concurrency() } else { 1 };
     }
 
     /// Cancels the requests in flight, from any thread.
@@ -324,7 +324,7 @@ mod tests {
         // Ends while it is polled, as a task on another thread may.
         let task = Box::pin(async move {
             let batch = BatchWithStats { batch: Rows, stats: RecordStats::default() };
-            sender.send(batch).await.expect("space");
+            sender.push(batch);
             sender.complete();
             Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed: Duration::ZERO }))
         });

@@ -195,7 +195,7 @@ impl Run {
         // Each in a task of its own: encoding, hashing and syncing one file does not keep the others from reading.
         let mut in_flight = JoinSet::new();
         loop {
-            while in_flight.len() < self.client.concurrency().max(1) as usize
+            while in_flight.len() < self.client.concurrency()
                 && let Some(task) = open.next()
             {
                 let run = Arc::clone(self);
@@ -275,7 +275,7 @@ fn may_be_ours(error: &Error) -> bool {
 
 /// Whether the error of one task would fail every other one too.
 fn fails_all(error: &Error) -> bool {
-    matches!(
+    let is_of_all = matches!(
         error.kind(),
         Kind::PermissionDenied
             | Kind::Config
@@ -289,5 +289,6 @@ fn fails_all(error: &Error) -> bool {
             | Kind::CheckpointMismatch
             | Kind::CheckpointCorrupt
             | Kind::CheckpointLocked
-    )
+    );
+    is_of_all || error.details().is_outage
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::retry::{Policy, RetryBudget, RetryDecision, RetryState, Throttle};
+use dataaccess::retry::{Outage, Policy, RetryDecision, RetryState, Throttle, Turn};
 use tokio::task::JoinSet;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -41,9 +41,11 @@ struct World<S> {
     start: Instant,
     service: Mutex<S>,
     policy: Policy,
-    budget: Mutex<RetryBudget>,
+    outage: Mutex<Outage>,
     throttle: Mutex<Throttle>,
     queue: tokio::sync::Mutex<()>,
+    concurrency: tokio::sync::Semaphore,
+    calls: AtomicU64,
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
 }
@@ -53,14 +55,16 @@ fn now() -> Instant {
 }
 
 impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
-    fn new(concurrency: u32, service: S) -> Self {
+    fn new(concurrency: usize, service: S) -> Self {
         Self {
             start: now(),
             service: Mutex::new(service),
-            policy: Policy::new(Some(3)),
-            budget: Mutex::new(RetryBudget::new(concurrency)),
+            policy: Policy::new(60 * SECOND, None),
+            outage: Mutex::default(),
             throttle: Mutex::default(),
             queue: tokio::sync::Mutex::default(),
+            concurrency: tokio::sync::Semaphore::new(concurrency),
+            calls: AtomicU64::default(),
             dice: Dice(AtomicU64::new(7)),
             seen: Mutex::default(),
         }
@@ -86,26 +90,54 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
     async fn call(&self) {
         let began = now();
         self.see(Seen::Call(began - self.start));
+        let (id, mut is_retry) = (self.calls.fetch_add(1, Ordering::Relaxed), false);
         let mut state = RetryState::new(self.policy, true);
         loop {
+            let is_probe = is_retry && self.turn().await;
+            let ready = now();
             self.wait_for_start().await;
+            let slot = self.concurrency.acquire().await;
+            state.exclude(now() - ready);
             let sent = now();
             tokio::time::sleep(LATENCY).await;
             let answer = (self.service.lock().unwrap())(now() - self.start);
+            drop(slot);
             self.see(Seen::Request(now() - self.start, answer.is_ok()));
+            if is_probe {
+                self.outage.lock().unwrap().end_probe();
+            }
             let Err((status, asked)) = answer else {
                 self.throttle.lock().unwrap().accepted(now());
-                self.budget.lock().unwrap().succeeded(state.cost());
+                self.outage.lock().unwrap().responded();
                 return;
             };
             if let Some(pause) = self.policy.throttle_pause(status, asked) {
                 self.throttle.lock().unwrap().refused(sent, now(), pause);
             }
             let failure = failure(status, asked);
+            if Policy::is_throttle(&failure) {
+                self.outage.lock().unwrap().responded();
+            } else {
+                self.outage.lock().unwrap().failed(id, &failure, &self.policy, now(), self.dice.throw());
+            }
             let left = (300 * SECOND).saturating_sub(now() - began);
-            let again = state.after(failure, left, self.dice.throw(), &mut self.budget.lock().unwrap());
+            let again = state.after(failure, left, now(), self.dice.throw());
             let Ok(RetryDecision::After(delay)) = again else { return };
+            is_retry = true;
             tokio::time::sleep(delay).await;
+        }
+    }
+
+    /// Waits while the service is down. Returns whether it is this request's turn to probe it.
+    async fn turn(&self) -> bool {
+        loop {
+            let turn = self.outage.lock().unwrap().turn(now());
+            match turn {
+                Turn::Now => return false,
+                Turn::Probe => return true,
+                Turn::At(due) => tokio::time::sleep_until(due.into()).await,
+                Turn::AfterProbe => tokio::time::sleep(LATENCY).await,
+            }
         }
     }
 
@@ -153,29 +185,30 @@ fn outage(status: u16) -> impl FnMut(Duration) -> Response {
 
 #[tokio::test(start_paused = true)]
 async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
-    for (status, concurrency) in [(503, 8), (503, 256), (500, 8), (500, 256)] {
-        let world = World::new(concurrency, outage(status)).run(256, SECOND, 60 * SECOND).await;
-        let (_, good, bad) = world.between(SECOND, 10 * SECOND);
+    for (status, concurrency) in [(503, 8), (503, 64), (500, 8), (500, 64)] {
+        let world = World::new(concurrency, outage(status)).run(256, SECOND, 90 * SECOND).await;
+        let (_, _, bad) = world.between(SECOND, 10 * SECOND);
         assert_eq!(bad, 0);
-        let usual = f64::from(good) / 9.0;
 
-        let (calls, _, bad) = world.between(12 * SECOND, 40 * SECOND);
-        assert!(calls > 1_000);
-        let attempts = f64::from(bad) / f64::from(calls);
-        assert!(attempts <= 1.1, "{attempts} attempts a call during the outage");
+        // Each caller sends one request, then one of them probes the service for all.
+        let (_, _, bad) = world.between(10 * SECOND, 12 * SECOND);
+        assert!(bad <= 256 + 20, "{bad} requests at the beginning of the outage");
+        let (_, good, bad) = world.between(12 * SECOND, 40 * SECOND);
+        assert!(good == 0 && (2..=30).contains(&bad), "{bad} requests during the outage");
 
-        for tenth in 400..420 {
+        // The service takes `concurrency` requests at a time, each for `LATENCY`, as before the outage.
+        for tenth in 400..500 {
             let (_, good, _) = world.between(tenth * SECOND / 10, (tenth + 1) * SECOND / 10);
-            assert!(f64::from(good) < usual / 10.0 * 2.0, "{good} requests in a tenth of a second after it");
+            assert!(good as usize <= concurrency * 5, "{good} requests in a tenth of a second after it");
         }
-        let (calls, good, bad) = world.between(41 * SECOND, 60 * SECOND);
+        let (calls, good, bad) = world.between(51 * SECOND, 90 * SECOND);
         assert!(bad == 0 && good.abs_diff(calls) <= 256, "{good} of {calls} calls went well after it");
-        assert_eq!(world.budget.lock().unwrap().left(), RetryBudget::new(concurrency).left());
+        assert!(good > 5_000, "{good} calls went well after it");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_few_failures_among_many_calls_find_the_retry_budget_full() {
+async fn a_few_failures_among_many_calls_hold_up_none() {
     let mut number = 0_u32;
     let fifth = move |_| {
         number += 1;
@@ -183,7 +216,8 @@ async fn a_few_failures_among_many_calls_find_the_retry_budget_full() {
     };
     let world = World::new(256, fifth).run(256, SECOND / 10, 60 * SECOND).await;
     let (calls, good, _) = world.between(Duration::ZERO, 600 * SECOND);
-    assert!(f64::from(good) > f64::from(calls) * 0.995, "{good} of {calls} calls went well");
+    assert_eq!(good, calls);
+    assert!(calls > 70_000, "{calls} calls");
 }
 
 /// Takes 20 requests a second: from a bucket of so many, or as many within each second of the clock.
@@ -231,13 +265,12 @@ async fn a_service_that_no_longer_objects_gets_what_is_asked_of_it() {
 
 #[test]
 fn the_jitter_is_uniform() {
-    let (policy, dice) = (Policy::new(Some(9)), Dice(AtomicU64::new(1)));
-    for attempts in [1, 4, 9] {
-        let server = failure(500, None);
-        let longest = policy.backoff(attempts, &server, true, 1.0).expect("a delay").as_secs_f64();
+    let (policy, dice) = (Policy::new(60 * SECOND, None), Dice(AtomicU64::new(1)));
+    for failing_for in [Duration::ZERO, SECOND, 50 * SECOND] {
+        let longest = policy.backoff(failing_for, false, 1.0).as_secs_f64();
         let mut histogram = [0_u32; 20];
         for _ in 0..10_000 {
-            let delay = policy.backoff(attempts, &server, true, dice.throw()).expect("a delay").as_secs_f64();
+            let delay = policy.backoff(failing_for, false, dice.throw()).as_secs_f64();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
             let bin = (delay / longest * 20.0) as usize;
             histogram[bin.min(19)] += 1;

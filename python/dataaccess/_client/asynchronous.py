@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dataaccess._client.base import Connection
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
-from dataaccess._core.checks import seconds
+from dataaccess._core.checks import call_timeout, seconds
 from dataaccess._public import public
 from dataaccess._scan.asynchronous.scan import AsyncScan
 from dataaccess.filters._comparison import is_range
@@ -52,10 +52,11 @@ class AsyncClient(Connection):
         timezone: IANA name of the time zone in which times without a zone are read.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
-        retries: Requests that may follow the first, everywhere; 0 sends one. None: 3 for a call, 7 for each request
-            of a scan of several, of a task and of a file. Unless it is 0, one more is free if the service had closed
-            the idle connection.
-        concurrency: Requests of one scan in flight at a time. It does not limit single calls.
+        retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
+            runs from the first failure on, but not while a response arrives.
+        retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
+            Otherwise one more is free if the service had closed the idle connection.
+        concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
         requests_per_second: Requests per second, at most, over all users of this client.
         max_response_bytes: Size of the largest response that is read, after decompression.
         max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
@@ -92,6 +93,7 @@ class AsyncClient(Connection):
         allocated_audience: ValuesOrOperator | None = None,
         code_status: CodeStatuses | None = None,
         limit: int | None = None,
+        timeout: float | timedelta | None = None,
     ) -> list[Row]:
         """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
 
@@ -105,6 +107,7 @@ class AsyncClient(Connection):
             allocated_audience: One id of a customer or visitor, or several.
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -124,7 +127,9 @@ class AsyncClient(Connection):
             >>> rows[0]
             {'code_status': 4}
         """
-        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        arguments = code_arguments(
+            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout
+        )
         if is_range(allocated_time):
             return await AsyncScan(self, "scan_codes", arguments, None, ordered=True).to_dicts()
         with problem_values(arguments):
@@ -139,6 +144,7 @@ class AsyncClient(Connection):
         item_type_id: int | None = None,
         attrs_format: AttrsFormat = "array",
         limit: int | None = None,
+        timeout: float | timedelta | None = None,
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
 
@@ -151,6 +157,7 @@ class AsyncClient(Connection):
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -171,7 +178,9 @@ class AsyncClient(Connection):
             >>> [row["customer_id"] for row in rows]
             ['demo-customer-0001', 'demo-customer-0002']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        arguments = item_arguments(
+            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout
+        )
         with problem_values(arguments):
             return checked_rows(await self._raw.search_items_async(arguments))
 
@@ -187,6 +196,7 @@ class AsyncClient(Connection):
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
+        timeout: float | timedelta | None = None,
     ) -> AsyncScan:
         """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
 
@@ -208,6 +218,7 @@ class AsyncClient(Connection):
             values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
                 states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+            timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
 
         Returns:
             A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
@@ -226,7 +237,9 @@ class AsyncClient(Connection):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
-        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        arguments = code_arguments(
+            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout
+        )
         return AsyncScan(self, "scan_codes", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
     def scan_items(
@@ -241,6 +254,7 @@ class AsyncClient(Connection):
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
+        timeout: float | timedelta | None = None,
     ) -> AsyncScan:
         """Makes a lazy search of a business object, for columns, files, or more rows than fit into memory.
 
@@ -263,6 +277,7 @@ class AsyncClient(Connection):
             values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
                 `|` may overlap, so they stay in one request.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+            timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
 
         Returns:
             A scan.
@@ -280,14 +295,17 @@ class AsyncClient(Connection):
             >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        arguments = item_arguments(
+            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout
+        )
         return AsyncScan(self, "scan_items", {**arguments, "values_per_request": values_per_request}, schema, ordered)
 
-    async def download_segment(self, export_id: int) -> SegmentStatus:
+    async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """Downloads the status entries of a segment export.
 
         Args:
             export_id: Id of the export.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
 
         Returns:
             A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
@@ -308,7 +326,7 @@ class AsyncClient(Connection):
             True
         """
         with problem_values({"export_id": export_id}):
-            return checked_status(await self._raw.download_segment_async(export_id))
+            return checked_status(await self._raw.download_segment_async(export_id, call_timeout(timeout)))
 
     async def wait_for_segment(
         self,
@@ -350,7 +368,9 @@ class AsyncClient(Connection):
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome)
 
-    async def post(self, path: str, body: object, *, idempotent: bool = False) -> dict[str, Any]:
+    async def post(
+        self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None
+    ) -> dict[str, Any]:
         """POSTs any JSON body to a path below `base_url`: the escape hatch for what the API specification lacks.
 
         Args:
@@ -358,6 +378,7 @@ class AsyncClient(Connection):
             body: Anything `json.dumps` accepts.
             idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
                 this machine.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
 
         Returns:
             The whole envelope as a dict.
@@ -376,7 +397,7 @@ class AsyncClient(Connection):
             >>> envelope["message"]
             'Success'
         """
-        return await self._raw.post_async(path, body, idempotent)
+        return await self._raw.post_async(path, body, idempotent, call_timeout(timeout))
 
     async def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.

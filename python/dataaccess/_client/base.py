@@ -36,8 +36,9 @@ class Connection(Validation):
         token: Token | None = None,
         timezone: str = "UTC",
         timeout: float | timedelta = 300,
+        retry_for: float | timedelta = 60,
         retries: int | None = None,
-        concurrency: int = 8,
+        concurrency: int | None = 8,
         requests_per_second: float | None = None,
         max_response_bytes: int = 8 * 2**30,
         max_buffered_bytes: int = 64 * 2**20,
@@ -54,6 +55,7 @@ class Connection(Validation):
                 base_url=base_url,
                 timezone=timezone,
                 timeout=seconds(timeout),
+                retry_for=seconds(retry_for),
                 retries=retries,
                 concurrency=concurrency,
                 requests_per_second=requests_per_second,
@@ -144,7 +146,7 @@ class Connection(Validation):
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> patient = client.with_options(timeout=900, retries=8)
+            >>> patient = client.with_options(timeout=900, retry_for=300)
         """
         unknown = options.keys() - self._settings.keys()
         if unknown:
@@ -156,7 +158,8 @@ class Connection(Validation):
         moved, has_headers = "base_url" in options, "headers" in options
         # As in `__init__`: no frame holds a secret from here on.
         options = {}
-        settings["timeout"] = seconds(settings["timeout"])
+        for name in ("timeout", "retry_for"):
+            settings[name] = seconds(settings[name])
         if has_headers:
             settings["headers"] = header_pairs(settings["headers"])
         settings["item_types"] = checked_item_types(settings["item_types"])

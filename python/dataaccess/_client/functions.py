@@ -41,6 +41,7 @@ def search_codes(
     allocated_audience: ValuesOrOperator | None = None,
     code_status: CodeStatuses | None = None,
     limit: int | None = None,
+    timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> list[Row]:
     """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
@@ -55,6 +56,7 @@ def search_codes(
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
+        timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -81,6 +83,7 @@ def search_codes(
         allocated_audience=allocated_audience,
         code_status=code_status,
         limit=limit,
+        timeout=timeout,
     )
 
 
@@ -93,6 +96,7 @@ def search_items(
     item_type_id: int | None = None,
     attrs_format: AttrsFormat = "array",
     limit: int | None = None,
+    timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> list[Row]:
     """Searches the items of a business object and returns the rows as dicts.
@@ -106,6 +110,7 @@ def search_items(
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
+        timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -133,6 +138,7 @@ def search_items(
         item_type_id=item_type_id,
         attrs_format=attrs_format,
         limit=limit,
+        timeout=timeout,
     )
 
 
@@ -148,6 +154,7 @@ def scan_codes(
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
+    timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> Scan:
     """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
@@ -170,6 +177,7 @@ def scan_codes(
         values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
             states no limit.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+        timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -198,6 +206,7 @@ def scan_codes(
         schema=schema,
         values_per_request=values_per_request,
         ordered=ordered,
+        timeout=timeout,
     )
 
 
@@ -213,6 +222,7 @@ def scan_items(
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
+    timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> Scan:
     """Makes a lazy search of a business object, for columns, files, or more rows than fit into memory.
@@ -236,6 +246,7 @@ def scan_items(
         values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
             `|` may overlap, so they stay in one request.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+        timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -263,6 +274,7 @@ def scan_items(
         schema=schema,
         values_per_request=values_per_request,
         ordered=ordered,
+        timeout=timeout,
     )
 
 
@@ -270,12 +282,14 @@ def scan_items(
 def download_segment(
     export_id: int,
     *,
+    timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> SegmentStatus:
     """Downloads the status entries of a segment export.
 
     Args:
         export_id: Id of the export.
+        timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -295,7 +309,7 @@ def download_segment(
         >>> status["meta"]["total"] == len(status["entries"])
         True
     """
-    return (client or environment_client()).download_segment(export_id)
+    return (client or environment_client()).download_segment(export_id, timeout=timeout)
 
 
 @public

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._core.checks import call_timeout
 from dataaccess.errors import Problem, ValidationError
 from dataaccess.filters import Comparison, Expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import timedelta
 
     from dataaccess.types import TimeCondition, ValuesOrOperator, Where
 
@@ -23,6 +25,7 @@ def code_arguments(
     allocated_audience: ValuesOrOperator | None,
     code_status: ValuesOrOperator | None,
     limit: int | None,
+    timeout: float | timedelta | None = None,
 ) -> dict[str, Any]:
     """The arguments of a promotion code search."""
     return {
@@ -32,6 +35,7 @@ def code_arguments(
         "allocated_audience": allocated_audience,
         "code_status": code_status,
         "limit": limit,
+        "timeout": call_timeout(timeout),
     }
 
 
@@ -43,6 +47,7 @@ def item_arguments(
     attrs_format: str,
     limit: int | None,
     item_types: Mapping[str, int],
+    timeout: float | timedelta | None = None,
 ) -> dict[str, Any]:
     """The arguments of an item search; a name of `item_types` has the id given there."""
     if item_type_id is None and isinstance(item_type_name, str):
@@ -54,6 +59,7 @@ def item_arguments(
         "item_type_id": item_type_id,
         "attrs_format": attrs_format,
         "limit": limit,
+        "timeout": call_timeout(timeout),
     }
 
 

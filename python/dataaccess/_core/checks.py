@@ -44,6 +44,16 @@ def seconds(value: float | timedelta) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
+def call_timeout(value: object) -> float | None:
+    """The `timeout` of one call, in seconds; None for that of the client."""
+    if value is None:
+        return None
+    number = value.total_seconds() if isinstance(value, timedelta) else value
+    if not isinstance(number, Real) or isinstance(number, bool):
+        raise ConfigError(f"timeout= must be a number of seconds or a timedelta, not {shortened(value)}")
+    return float(number)
+
+
 def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> int:
     """An integer setting within bounds."""
     number = _integer(value, least, most)

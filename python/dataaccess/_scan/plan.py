@@ -124,7 +124,8 @@ class Planned(BaseScan):
 
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))
-        return [kind(self._client, self._call, raw, self._schema, name) for raw, name in planned]
+        timeout = self._arguments["timeout"]
+        return [kind(self._client, self._call, raw, self._schema, name, timeout) for raw, name in planned]
 
     def _run_options(self, fail_fast: object, known_row_cap: object) -> tuple[str, bool, int | None]:
         """The service, by name if it is the sandbox (whose port differs each time), and the options of a run."""
@@ -152,13 +153,28 @@ class Single(BaseScan):
 
     id: str
 
-    def __init__(self, client: Connection, call: str, raw: RawScan, schema: dict[str, Any] | None, name: str) -> None:
+    def __init__(
+        self,
+        client: Connection,
+        call: str,
+        raw: RawScan,
+        schema: dict[str, Any] | None,
+        name: str,
+        timeout: float | None,
+    ) -> None:
         """Use `tasks` of a scan."""
         self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
+        self._timeout = timeout
 
     @classmethod
     def _from_body(
-        cls, client: Connection, call: str, body: dict[str, Any], schema: dict[str, Any] | None, name: str
+        cls,
+        client: Connection,
+        call: str,
+        body: dict[str, Any],
+        schema: dict[str, Any] | None,
+        name: str,
+        timeout: float | None,
     ) -> Self:
         """Makes the task of a request body, when a pickle is loaded."""
         attrs = body["attrs"]
@@ -169,12 +185,13 @@ class Single(BaseScan):
             "attrs_format": "string" if isinstance(attrs, str) else "array",
             "where": _with_datetimes(body["filters"]),
             "values_per_request": MAX_INTEGER,
+            "timeout": timeout,
         }
-        return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name)  # noqa: SLF001 - its client
+        return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name, timeout)  # noqa: SLF001 - its client
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the body and the client, whose pickle has no token."""
-        return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, self.id)
+        return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, self.id, self._timeout)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id}: {self._call} of {shorten(self.column_names)}; {self._client!r})"

@@ -1,6 +1,6 @@
 """The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle, without values of records.
 
-DataAccessError                      operation attempts elapsed request_id history hint retryable retry_budget_exhausted
+DataAccessError                      operation attempts elapsed request_id history hint retryable
 ├─ ConfigError (ValueError)             base URL, CA file, token with line breaks, plain http
 ├─ ValidationError (ValueError)         problems
 ├─ TransportError                       no complete, trustworthy HTTP response

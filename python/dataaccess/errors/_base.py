@@ -50,8 +50,6 @@ class DataAccessError(Exception):
         history: One line for each failed request.
         hint: What to do, or None.
         retryable: Whether the same call may succeed later.
-        retry_budget_exhausted: Whether the request was not retried because recent failures used up the retry budget
-            of the client.
 
     Example:
         >>> import dataaccess as da
@@ -69,7 +67,6 @@ class DataAccessError(Exception):
     history: list[str]
     hint: str | None
     retryable: bool
-    retry_budget_exhausted: bool
 
     _fields: ClassVar[tuple[str, ...]] = (
         "operation",
@@ -79,7 +76,6 @@ class DataAccessError(Exception):
         "history",
         "hint",
         "retryable",
-        "retry_budget_exhausted",
     )
 
     def __init_subclass__(cls, **keywords: object) -> None:
@@ -99,7 +95,6 @@ class DataAccessError(Exception):
             "history": [],
             "failed": {},
             "retryable": False,
-            "retry_budget_exhausted": False,
         }
         for name in self._fields:
             setattr(self, name, fields.pop(name, empty.get(name)))

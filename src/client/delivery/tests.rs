@@ -35,6 +35,14 @@ async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
     }
 }
 
+impl<B: Batch> Delivery<B> {
+    /// As a request delivers a batch.
+    async fn send(&self, batch: B) -> Result<()> {
+        self.push(batch);
+        self.wait_for_space().await
+    }
+}
+
 #[tokio::test]
 async fn a_failed_attempt_leaves_no_batch_to_be_taken() {
     let budget = budget(100);

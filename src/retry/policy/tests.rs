@@ -6,87 +6,89 @@ fn failure(kind: Kind) -> Error {
     Error::new(kind, "made up").retryable()
 }
 
-#[test]
-fn back_off_doubles_up_to_the_cap_and_is_fully_jittered() {
-    let policy = Policy::new(Some(100));
-    let server = failure(Kind::Server);
-    let longest: Vec<u128> = [1, 2, 3, 9, 10, 60]
-        .iter()
-        .map(|attempts| policy.backoff(*attempts, &server, true, 1.0).expect("a delay").as_millis())
-        .collect();
-    assert_eq!(longest, [50, 100, 200, 12_800, 20_000, 20_000]);
-    assert_eq!(policy.backoff(3, &server, true, 0.0), Some(Duration::ZERO));
-    assert_eq!(policy.backoff(3, &server, true, 0.5), Some(Duration::from_millis(100)));
-    let throttled = failure(Kind::Throttled).with(|details| details.status = Some(429));
-    assert_eq!(policy.backoff(1, &throttled, true, 1.0), Some(Duration::from_secs(1)));
-    let unavailable = failure(Kind::Throttled).with(|details| details.status = Some(503));
-    assert_eq!(policy.backoff(1, &unavailable, true, 1.0), Some(Duration::from_millis(50)));
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn retries(most: u32) -> Policy {
+    Policy::new(MINUTE, Some(most))
 }
 
 #[test]
-fn all_calls_pause_when_asked_to_and_not_for_too_long() {
-    let policy = Policy::new(Some(3));
+fn back_off_grows_with_the_time_of_failing_up_to_the_cap_and_is_fully_jittered() {
+    let policy = Policy::new(MINUTE, None);
+    let longest = |milliseconds| policy.backoff(Duration::from_millis(milliseconds), false, 1.0).as_millis();
+    assert_eq!([0, 100, 3_000, 19_600, 59_000].map(longest), [200, 250, 1_700, 10_000, 10_000]);
+    assert_eq!(policy.backoff(MINUTE, false, 0.0), Duration::ZERO);
+    assert_eq!(policy.backoff(MINUTE, false, 0.5), Duration::from_secs(5));
+    assert_eq!(policy.backoff(Duration::ZERO, true, 1.0), Duration::from_secs(1));
+}
+
+#[test]
+fn a_503_without_retry_after_is_no_request_to_slow_down() {
+    let of = |status| failure(Kind::Throttled).with(|details| details.status = Some(status));
+    assert!(Policy::is_throttle(&of(429)));
+    assert!(!Policy::is_throttle(&of(503)));
+    assert!(Policy::is_throttle(&of(503).with(|details| details.retry_after = Some(MINUTE))));
+}
+
+#[test]
+fn all_calls_pause_when_asked_to_and_not_for_longer_than_retry_for() {
+    let policy = retries(3);
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     assert_eq!(policy.throttle_pause(429, None), seconds(1));
     assert_eq!(policy.throttle_pause(429, seconds(0)), seconds(0));
-    assert_eq!(policy.throttle_pause(503, seconds(120)), seconds(120));
-    assert_eq!(policy.throttle_pause(429, seconds(121)), None);
+    assert_eq!(policy.throttle_pause(503, seconds(60)), seconds(60));
+    assert_eq!(policy.throttle_pause(429, seconds(61)), None);
     assert_eq!(policy.throttle_pause(503, None), None);
     assert_eq!(policy.throttle_pause(500, seconds(7)), None);
 }
 
 #[test]
-fn no_retries_sends_one_request() {
-    assert_eq!(Policy::new(Some(0)).backoff(1, &failure(Kind::Server), true, 0.5), None);
-    assert!(Policy::new(Some(1)).backoff(1, &failure(Kind::Server), true, 0.5).is_some());
-    assert_eq!(Policy::new(Some(1)).backoff(2, &failure(Kind::Server), true, 0.5), None);
+fn the_number_of_retries_is_limited_only_if_it_is_given() {
+    let server = failure(Kind::Server);
+    for (most, sent) in [(0, 0), (1, 1), (7, 7)] {
+        assert_eq!((0..9).filter(|count| retries(most).may_retry(*count, &server, true)).count(), sent);
+    }
+    assert!(Policy::new(MINUTE, None).may_retry(1_000, &server, true));
+    assert!(!Policy::new(Duration::ZERO, None).may_retry(0, &server, true));
 }
 
 #[test]
 fn a_permanent_failure_is_not_retried() {
-    assert_eq!(Policy::new(Some(9)).backoff(1, &Error::new(Kind::PermissionDenied, "no"), true, 0.5), None);
+    assert!(!retries(9).may_retry(0, &Error::new(Kind::PermissionDenied, "no"), true));
 }
 
 #[test]
 fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
-    let policy = Policy::new(Some(3));
-    assert_eq!(policy.backoff(1, &failure(Kind::ConnectionLost), false, 0.5), None);
-    assert!(policy.backoff(1, &failure(Kind::ConnectionLost), true, 0.5).is_some());
-    assert!(policy.backoff(1, &failure(Kind::Connect), false, 0.5).is_some());
+    assert!(!retries(3).may_retry(0, &failure(Kind::ConnectionLost), false));
+    assert!(retries(3).may_retry(0, &failure(Kind::ConnectionLost), true));
+    assert!(retries(3).may_retry(0, &failure(Kind::Connect), false));
 }
 
-#[test]
-fn retry_after_is_obeyed_up_to_a_limit() {
-    let policy = Policy::new(Some(3));
-    let asked_for = |seconds| {
-        let asked = Duration::from_secs(seconds);
-        let error = failure(Kind::Throttled).with(|details| details.retry_after = Some(asked));
-        policy.backoff(1, &error, true, 0.5)
-    };
-    assert_eq!(asked_for(0), Some(Duration::from_millis(500)));
-    assert_eq!(asked_for(7), Some(Duration::from_secs(7)));
-    assert_eq!(asked_for(121), None);
-}
-
-/// A call with `left` of its time and a budget of its own.
+/// A call on a clock of its own, with `left` of its `timeout=`.
 struct Call {
     state: RetryState,
-    budget: RetryBudget,
+    now: Instant,
     left: Duration,
 }
 
 impl Call {
     fn new(policy: Policy, idempotent: bool) -> Self {
-        let left = Duration::from_secs(300);
-        Self { state: RetryState::new(policy, idempotent), budget: RetryBudget::new(8), left }
+        Self { state: RetryState::new(policy, idempotent), now: Instant::now(), left: 5 * MINUTE }
     }
 
-    fn with_retries(retries: u32) -> Self {
-        Self::new(Policy::new(Some(retries)), true)
+    fn with_retries(most: u32) -> Self {
+        Self::new(retries(most), true)
     }
 
     fn after(&mut self, failure: Error) -> Result<RetryDecision> {
-        self.state.after(failure, self.left, 1.0, &mut self.budget)
+        self.state.after(failure, self.left, self.now, 1.0)
+    }
+
+    fn delay(&mut self, failure: Error) -> Result<Duration> {
+        self.after(failure).map(|decision| match decision {
+            RetryDecision::Immediate => Duration::ZERO,
+            RetryDecision::After(delay) => delay,
+        })
     }
 }
 
@@ -102,7 +104,6 @@ fn stale() -> Error {
 fn one_retry_of_a_request_on_a_stale_connection_is_free() {
     let mut call = Call::with_retries(1);
     assert_eq!(call.after(stale()).expect("again"), RetryDecision::Immediate);
-    assert_eq!((call.budget.left(), call.state.cost()), (500, None));
     assert!(matches!(call.after(stale()), Ok(RetryDecision::After(_))));
     assert!(call.after(stale()).is_err());
 }
@@ -110,15 +111,15 @@ fn one_retry_of_a_request_on_a_stale_connection_is_free() {
 #[test]
 fn nothing_is_free_without_retries_time_or_idempotence() {
     assert!(Call::with_retries(0).after(stale()).is_err());
-    assert!(Call::new(Policy::new(Some(3)), false).after(stale()).is_err());
+    assert!(Call::new(Policy::new(Duration::ZERO, None), true).after(stale()).is_err());
+    assert!(Call::new(retries(3), false).after(stale()).is_err());
     assert!(Call { left: Duration::ZERO, ..Call::with_retries(3) }.after(stale()).is_err());
 }
 
 #[test]
 fn a_delay_longer_than_the_time_left_is_not_begun() {
-    let mut call = Call { left: Duration::from_millis(50), ..Call::with_retries(3) };
+    let mut call = Call { left: Duration::from_millis(200), ..Call::with_retries(3) };
     assert!(call.after(failure(Kind::Server)).is_err());
-    assert_eq!(call.budget.left(), 500, "nothing was spent on it");
 }
 
 #[test]
@@ -128,7 +129,6 @@ fn two_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(call.after(cut_off(70)).is_ok());
     let error = call.after(cut_off(4_097)).expect_err("the same again");
     assert!(error.hint().expect("a hint").contains("at byte 4097"));
-    assert!(!error.details().retry_budget_exhausted);
     let mut call = Call::with_retries(9);
     for _ in 0..2 {
         let lost = failure(Kind::ConnectionLost).with(|details| details.received = Some(0));
@@ -152,44 +152,59 @@ fn a_possible_accident_is_retried_once_for_each_kind() {
 }
 
 #[test]
-fn an_empty_budget_makes_the_failure_final() {
-    let mut call = Call::with_retries(3);
-    assert_eq!((0..200).filter(|_| call.budget.try_spend(RetryBudget::THROTTLED)).count(), 100);
-    let error = call.after(failure(Kind::Server).with_hint("look at it")).expect_err("nothing left");
-    assert_eq!((error.kind(), error.is_retryable()), (Kind::Server, true));
-    assert!(error.details().retry_budget_exhausted);
-    assert!(error.hint().expect("a hint").starts_with("look at it; not retried"));
+fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
+    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    let began = call.now;
+    let mut sent = 1;
+    let error = loop {
+        match call.delay(failure(Kind::Server).with_hint("look at it")) {
+            Ok(delay) => call.now += delay,
+            Err(error) => break error,
+        }
+        sent += 1;
+    };
+    assert_eq!((call.now - began, sent), (MINUTE, 15));
+    assert_eq!(error.hint(), Some("look at it; gave up after the 60 s of retry_for="));
 }
 
 #[test]
-fn a_request_of_a_scan_waits_when_the_budget_is_empty() {
-    let policy = Policy::new(None).for_scan_request();
-    let mut call = Call::new(policy, true);
-    while call.budget.try_spend(RetryBudget::THROTTLED) {}
-    for _ in 0..7 {
-        let again = call.after(failure(Kind::Server)).expect("a retry");
-        assert_eq!((again, call.state.cost()), (RetryDecision::After(policy.cap), None));
+fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again() {
+    for outage in [300, 3_000, 11_000].map(Duration::from_millis) {
+        let mut call = Call::new(Policy::new(MINUTE, None), true);
+        let began = call.now;
+        while call.now - began < outage {
+            let delay = call.delay(failure(Kind::Connect)).expect("a retry");
+            call.now += delay;
+        }
+        assert!(call.now - began <= outage + outage / 2 + Duration::from_millis(200));
     }
-    assert!(call.after(failure(Kind::Server)).is_err(), "eight attempts and no more");
-    assert!(Call::new(Policy::new(Some(0)).for_scan_request(), true).after(failure(Kind::Server)).is_err());
 }
 
 #[test]
-fn a_final_failure_costs_nothing() {
-    let mut call = Call::with_retries(0);
-    assert!(call.after(failure(Kind::Server)).is_err());
-    assert!(call.after(Error::new(Kind::PermissionDenied, "no")).is_err());
-    assert_eq!(call.budget.left(), 500);
+fn time_in_which_a_response_arrives_is_not_time_of_failing() {
+    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    assert!(call.after(cut_off(1)).is_ok());
+    for received in 2..30 {
+        call.now += 2 * MINUTE;
+        call.state.exclude(2 * MINUTE);
+        assert!(call.after(cut_off(received)).is_ok());
+    }
+    call.now += MINUTE;
+    assert!(call.after(cut_off(99)).is_err());
 }
 
 #[test]
-fn a_retry_after_429_costs_less() {
-    let mut call = Call::with_retries(3);
-    assert!(call.after(failure(Kind::Throttled).with(|details| details.status = Some(429))).is_ok());
-    assert_eq!((call.budget.left(), call.state.cost()), (495, Some(5)));
-    // A 503 without `Retry-After` looks like an outage.
-    assert!(call.after(failure(Kind::Throttled).with(|details| details.status = Some(503))).is_ok());
-    assert_eq!((call.budget.left(), call.state.cost()), (481, Some(14)));
+fn retry_after_is_obeyed_within_retry_for() {
+    let asked_for = |seconds| {
+        let asked = Duration::from_secs(seconds);
+        failure(Kind::Throttled).with(|details| details.retry_after = Some(asked))
+    };
+    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_secs(1)));
+    assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
+    call.now += Duration::from_secs(50);
+    let error = call.after(asked_for(11)).expect_err("only 10 s are left");
+    assert_eq!(error.hint(), Some("not retried: Retry-After asks for 11 s, retry_for= is 60 s"));
 }
 
 #[test]
@@ -199,4 +214,5 @@ fn a_retry_with_a_renewed_token_counts() {
     assert!(!call.state.consume_auth_retry());
     assert!(call.after(failure(Kind::Server)).is_err());
     assert!(!Call::with_retries(0).state.consume_auth_retry());
+    assert!(!Call::new(Policy::new(Duration::ZERO, None), true).state.consume_auth_retry());
 }

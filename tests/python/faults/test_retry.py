@@ -36,7 +36,6 @@ def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, as
             assert ask(client) == ask.result
         stats = client.stats
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (99, 0, 100)
-        assert stats.retry_budget_left == 500
 
 
 def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
@@ -167,37 +166,6 @@ def test_r1_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
         assert search(connect(server.base_url))
 
 
-@pytest.mark.usefixtures("short_pauses")
-def test_r2_an_outage_is_not_made_worse(connect: Any, ask: Operation) -> None:
-    with serving(always(http(b"", "503 Down"))) as server:
-        client = connect(server.base_url, retries=1)
-        errors = []
-        for _ in range(100):
-            with pytest.raises(da.ThrottledError) as caught:
-                ask(client)
-            errors.append(caught.value)
-        # 500 tokens at 14 each.
-        assert len(server.requests) == 100 + 35
-        assert [error.retry_budget_exhausted for error in errors] == [False] * 35 + [True] * 65
-        assert errors[-1].retryable
-        assert "the retry budget is used up" in str(errors[-1])
-        assert (errors[-1].attempts, len(errors[-1].history)) == (1, 1)
-        stats = client.stats
-        assert (stats.requests, stats.retries, stats.throttled, stats.retry_budget_left) == (135, 35, 135, 10)
-        server.answer = always(WHOLE)
-        ask(client)
-        assert client.stats.retry_budget_left == 11
-
-
-def test_r2_copies_that_share_connections_share_what_they_may_spend(connect: Any) -> None:
-    with serving(always(BROKEN)) as server:
-        client = connect(server.base_url, retries=1)
-        with pytest.raises(da.ServerError):
-            search(client)
-        copy = client.with_options(timeout=9)
-        assert copy.stats.retry_budget_left == client.stats.retry_budget_left == 486
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -253,9 +221,7 @@ def test_r4_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: A
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):
             ask(client)
-        with pytest.raises(
-            da.RequestTimeoutError, match="waiting for a token, requests_per_second=, or Retry-After"
-        ) as caught:
+        with pytest.raises(da.RequestTimeoutError, match="waiting for the pause that the service asked for") as caught:
             ask(client)
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 0)
         assert len(server.requests) == 1

@@ -63,6 +63,7 @@ class RawServer:
 
     answer: Answer
     tls: ssl.SSLContext | None = None
+    port: int = 0
     requests: list[Received] = field(default_factory=list)
     connections: int = 0
     open: int = 0
@@ -71,8 +72,8 @@ class RawServer:
         """Starts to listen."""
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port: int = self._listener.getsockname()[1]
+        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
+        self.port = self._listener.getsockname()[1]
         self.base_url = f"https://localhost:{self.port}" if self.tls else f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 

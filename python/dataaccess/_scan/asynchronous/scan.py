@@ -19,7 +19,7 @@ class AsyncTask(Single, AsyncReading):
     """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `AsyncScan.tasks`.
 
     The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
-    use sends the request, and retries it up to seven times.
+    use sends the request, and retries it for the client's `retry_for`.
 
     Attributes:
         id: Identifies the request: the same for the same request at the same position of its scan.

@@ -1,0 +1,207 @@
+//! Whether the service is down, as far as the requests of all calls over the same connections show. While it is, they
+//! send one probe at a time instead of a retry each.
+
+use std::time::Instant;
+
+use super::Policy;
+use crate::error::{Error, Kind};
+
+/// So many failures in a row, of more than one call, are an outage of a service that has responded before.
+const FAILURES: u32 = 5;
+
+/// The failures since the last response.
+#[derive(Debug, Default)]
+pub struct Outage {
+    has_responded: bool,
+    failing: Option<Failing>,
+}
+
+#[derive(Debug)]
+struct Failing {
+    since: Instant,
+    count: u32,
+    first_call: u64,
+    is_of_several_calls: bool,
+    last: Error,
+    next_probe: Instant,
+    is_probed: bool,
+}
+
+/// When a retry, or a further request of a scan, may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Now: the service is not known to be down.
+    Now,
+    /// Now, as the probe that the others wait for.
+    Probe,
+    /// At this time at the earliest.
+    At(Instant),
+    /// After the probe in flight.
+    AfterProbe,
+}
+
+impl Outage {
+    /// The turn of a request that is ready.
+    pub fn turn(&mut self, now: Instant) -> Turn {
+        let is_known = self.is_known();
+        match &mut self.failing {
+            Some(failing) if is_known => {
+                if failing.is_probed {
+                    return Turn::AfterProbe;
+                }
+                if now < failing.next_probe {
+                    return Turn::At(failing.next_probe);
+                }
+                failing.is_probed = true;
+                Turn::Probe
+            }
+            _ => Turn::Now,
+        }
+    }
+
+    /// Records a response that shows the service at work. Returns whether requests had failed before it.
+    pub fn responded(&mut self) -> bool {
+        self.has_responded = true;
+        self.failing.take().is_some()
+    }
+
+    /// Records a failure of a request of this call that a retry may cure; `jitter` is uniform in 0 to 1.
+    pub fn failed(&mut self, call: u64, failure: &Error, policy: &Policy, now: Instant, jitter: f64) {
+        let failing = self.failing.get_or_insert_with(|| Failing {
+            since: now,
+            count: 0,
+            first_call: call,
+            is_of_several_calls: false,
+            last: failure.clone(),
+            next_probe: now,
+            is_probed: false,
+        });
+        failing.count += 1;
+        failing.is_of_several_calls |= failing.first_call != call;
+        failing.last = failure.clone();
+        failing.next_probe = now + policy.backoff(now.saturating_duration_since(failing.since), false, jitter);
+    }
+
+    /// The probe has ended, whatever came of it.
+    pub fn end_probe(&mut self) {
+        if let Some(failing) = &mut self.failing {
+            failing.is_probed = false;
+        }
+    }
+
+    /// Whether other requests would fail too.
+    #[must_use]
+    pub fn is_for_all(&self) -> bool {
+        let last = self.last_failure();
+        self.is_known() && last.is_some_and(|last| !self.has_responded || !may_be_of_one_request(last))
+    }
+
+    /// The last failure since the service has responded.
+    #[must_use]
+    pub fn last_failure(&self) -> Option<&Error> {
+        self.failing.as_ref().map(|failing| &failing.last)
+    }
+
+    fn is_known(&self) -> bool {
+        self.failing.as_ref().is_some_and(|failing| {
+            let are_many = failing.count >= FAILURES && failing.is_of_several_calls;
+            !self.has_responded || is_unreachable(&failing.last) || are_many
+        })
+    }
+}
+
+/// Whether no connection to the service can be made, whichever the request.
+fn is_unreachable(failure: &Error) -> bool {
+    matches!(failure.kind(), Kind::Connect | Kind::Proxy)
+}
+
+/// Whether the failure may come from what one request asks for, such as a day that is too large for the service.
+fn may_be_of_one_request(failure: &Error) -> bool {
+    match failure.kind() {
+        Kind::Connect | Kind::Proxy | Kind::ConnectionLost | Kind::Throttled => false,
+        Kind::Server => !matches!(failure.details().status, Some(502 | 504)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn policy() -> Policy {
+        Policy::new(60 * SECOND, None)
+    }
+
+    fn of(kind: Kind) -> Error {
+        Error::new(kind, "made up").retryable()
+    }
+
+    /// The same service, after it has responded once.
+    fn known() -> Outage {
+        let mut outage = Outage::default();
+        assert!(!outage.responded());
+        outage
+    }
+
+    #[test]
+    fn a_service_that_never_responded_is_probed_from_the_first_failure_on() {
+        let (mut outage, now) = (Outage::default(), Instant::now());
+        assert_eq!(outage.turn(now), Turn::Now);
+        outage.failed(1, &of(Kind::Server), &policy(), now, 1.0);
+        let probe = now + SECOND / 5;
+        assert_eq!(outage.turn(now), Turn::At(probe));
+        assert_eq!(outage.turn(probe), Turn::Probe);
+        assert_eq!(outage.turn(probe), Turn::AfterProbe);
+        outage.failed(1, &of(Kind::Server), &policy(), probe, 1.0);
+        outage.end_probe();
+        assert_eq!(outage.turn(probe), Turn::At(probe + SECOND / 5 + SECOND / 10));
+        assert!(outage.is_for_all());
+        assert!(outage.responded());
+        assert_eq!((outage.turn(now), outage.is_for_all()), (Turn::Now, false));
+    }
+
+    #[test]
+    fn probes_get_rarer_and_come_at_least_every_ten_seconds() {
+        let (mut outage, now) = (Outage::default(), Instant::now());
+        outage.failed(1, &of(Kind::Connect), &policy(), now, 1.0);
+        outage.failed(1, &of(Kind::Connect), &policy(), now + 4 * SECOND, 1.0);
+        assert_eq!(outage.turn(now + 4 * SECOND), Turn::At(now + 4 * SECOND + SECOND * 11 / 5));
+        outage.failed(1, &of(Kind::Connect), &policy(), now + 50 * SECOND, 1.0);
+        assert_eq!(outage.turn(now + 50 * SECOND), Turn::At(now + 60 * SECOND));
+    }
+
+    #[test]
+    fn failures_of_one_call_alone_are_no_outage_of_a_service_that_has_responded() {
+        let (mut outage, now) = (known(), Instant::now());
+        for _ in 0..20 {
+            outage.failed(1, &of(Kind::ConnectionLost), &policy(), now, 1.0);
+        }
+        assert_eq!((outage.turn(now), outage.is_for_all()), (Turn::Now, false));
+        outage.failed(2, &of(Kind::ConnectionLost), &policy(), now, 1.0);
+        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(outage.is_for_all());
+    }
+
+    #[test]
+    fn without_a_connection_the_first_failure_is_enough() {
+        let (mut outage, now) = (known(), Instant::now());
+        outage.failed(1, &of(Kind::Connect), &policy(), now, 1.0);
+        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(outage.is_for_all());
+    }
+
+    #[test]
+    fn failures_that_one_request_may_cause_pause_the_others_but_do_not_end_them() {
+        let (mut outage, now) = (known(), Instant::now());
+        for call in 0..5 {
+            let failure = of(Kind::Server).with(|details| details.status = Some(500));
+            outage.failed(call, &failure, &policy(), now, 1.0);
+        }
+        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(!outage.is_for_all());
+    }
+}

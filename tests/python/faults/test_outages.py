@@ -1,0 +1,152 @@
+"""Outages (R2): a service that returns is noticed soon, and one that does not is given up once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.operations import WHOLE, Operation
+from support.outages import Stopwatch, up_after
+from support.programs import free_port
+from support.raw_server import http, serving
+from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server
+
+import dataaccess as da
+
+DAYS = da.days("2024-01-01", "2024-04-01")
+DOWN = http(b"", "503 Down")
+
+
+def test_r2_a_call_outlasts_an_outage(connect: Any, ask: Operation) -> None:
+    with up_after(1) as address:
+        clock = Stopwatch()
+        assert ask(connect(address)) == ask.result
+    # At most half of the outage later, and what the machine takes.
+    assert 1 < clock.seconds < 3
+
+
+def test_r2_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
+    with up_after(1) as address:
+        clock = Stopwatch()
+        report = connect(address).scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+    assert report.rows == 182
+    assert clock.seconds < 6
+
+
+def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp_path: Path) -> None:
+    client = connect(f"http://127.0.0.1:{free_port()}", retry_for=1)
+    scan = client.scan_codes(["id"], allocated_time=DAYS)
+    for use in (scan.to_dicts, lambda: scan.run(tmp_path)):
+        clock = Stopwatch()
+        with pytest.raises(
+            da.ConnectError, match="gave up as the service was down for the 1 s of retry_for="
+        ) as caught:
+            use()
+        assert 1 <= clock.seconds < 3
+        assert caught.value.retryable
+    # One request at a time after the first of each task in flight, for two uses.
+    assert client.stats.requests < 2 * (8 + 15)
+
+
+@pytest.mark.parametrize("options", [{"retries": 0}, {"retry_for": 0}])
+def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(
+    connect: Any, tmp_path: Path, options: dict[str, int]
+) -> None:
+    client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, **options)
+    with pytest.raises(da.ConnectError, match="0 of 91 tasks are kept"):
+        client.scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+    assert client.stats.requests == 1
+
+
+def test_r2_an_outage_in_the_middle_pauses_all_requests_of_a_scan(connect: Any, tmp_path: Path) -> None:
+    began = threading.Event()
+    over = threading.Event()
+    during: list[int] = []
+
+    def answers(asked: ScanRequest) -> bytes:
+        if asked.part < 10 or over.is_set():
+            return ok_response(asked)
+        if not began.is_set():
+            began.set()
+            threading.Timer(1, over.set).start()
+        during.append(asked.part)
+        return DOWN
+
+    with scan_server(answers) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 40)
+        report = scan.run(tmp_path)
+        assert report.rows == 80
+        # Those in flight, as many retries until it is known, then one probe at a time.
+        assert len(during) <= 8 + 8 + 6
+
+
+def test_r2_calls_of_several_threads_and_copies_probe_one_at_a_time() -> None:
+    with serving(lambda connection, _number: connection.sendall(DOWN)) as server, ThreadPoolExecutor(32) as pool:
+        client = da.Client(server.base_url, token="tok", retry_for=1, concurrency=None)
+        calls = [pool.submit(client.with_options(timeout=99).download_segment, 7) for _ in range(32)]
+        assert {type(call.exception()) for call in calls} == {da.ThrottledError}
+        # Each call sends its first request.
+        assert 32 <= len(server.requests) < 32 + 15
+
+
+def test_r2_one_task_that_always_fails_is_no_outage(connect: Any, tmp_path: Path) -> None:
+    with (
+        scan_server(lambda asked: DOWN if asked.part == 5 else ok_response(asked)) as parts,
+        pytest.raises(da.ScanIncompleteError, match="1 of 8 tasks failed permanently"),
+    ):
+        scan_of_parts(connect(parts.base_url, retry_for=0.5, concurrency=1), 8).run(tmp_path)
+
+
+def test_r2_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(connect: Any, tmp_path: Path) -> None:
+    with scan_server(lambda asked: DOWN if asked.part >= 10 else ok_response(asked)) as parts:
+        clock = Stopwatch()
+        with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept"):
+            scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).run(tmp_path)
+        assert clock.seconds < 3
+        parts._answers = ok_response
+        report = scan_of_parts(connect(parts.base_url), 40).run(tmp_path)
+        assert report.rows == 80
+
+
+def test_concurrency_bounds_all_requests_of_a_client() -> None:
+    in_flight: list[int] = []
+    most = 0
+
+    def answer(connection: Any, number: int) -> None:
+        nonlocal most
+        in_flight.append(number)
+        most = max(most, len(in_flight))
+        threading.Event().wait(0.02)
+        in_flight.remove(number)
+        connection.sendall(WHOLE)
+
+    async def main(concurrency: int | None) -> None:
+        async with da.AsyncClient(server.base_url, token="t", concurrency=concurrency) as client:
+            search = [client.search_codes(["id"], allocated_time=da.on("2024-01-15")) for _ in range(40)]
+            scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-21"))
+            assert sum(map(len, await asyncio.gather(*search, scan.to_dicts()))) == 120
+
+    with serving(answer) as server:
+        asyncio.run(main(4))
+        assert most == 4
+        asyncio.run(main(None))
+        assert most > 20
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_search_within_the_batches_of_a_scan_finds_a_place(connect: Any, concurrency: int) -> None:
+    def answers(asked: ScanRequest) -> bytes:
+        return ok_response(asked)
+
+    with scan_server(answers) as parts:
+        client = connect(parts.base_url, concurrency=concurrency, max_buffered_bytes=1, timeout=10)
+        where = da.col("n").equals("0")
+        searched = 0
+        for _batch in scan_of_parts(client, 12).batches(max_rows=1):
+            searched += len(client.search_items("store", ["n"], da.col("n").matches(["0"]), item_type_id=7))
+        assert searched > 12
+        assert rows_of_all(1) == client.search_items("store", ["n", "text"], where, item_type_id=7)
