@@ -40,6 +40,7 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
         ({"timeout": 0}, "timeout="),
         ({"timeout": timedelta(0)}, "timeout="),
         ({"retries": -1}, "retries="),
+        ({"retry_for": -1}, "retry_for="),
         ({"concurrency": 0}, "concurrency="),
         ({"requests_per_second": 0}, "requests_per_second="),
         ({"max_response_bytes": 0}, "max_response_bytes="),

@@ -5,15 +5,18 @@ The ids are those of docs/reliability.md. `tests/python/soak` has the same at th
 
 from __future__ import annotations
 
+import pickle
 import sys
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.operations import SEARCH, WHOLE, Operation
 from support.raw_server import always, serving
-from support.slow_responses import CASES, chunks, forever, records
+from support.slow_responses import CASES, chunks, forever, records, silent
 from support.streams import HEAD, OPENING, scan_of
 from support.streams import records as rows
 
@@ -27,6 +30,40 @@ TIME_SCALE = 60
 @pytest.fixture(autouse=True)
 def _faster(time_scale: Any) -> None:
     time_scale(TIME_SCALE)
+
+
+ON_A_DAY = {"allocated_time": da.on("2024-01-15")}
+CALLS: dict[str, Callable[[Any, float], Any]] = {
+    "search_codes": lambda client, timeout: client.search_codes(["id"], **ON_A_DAY, timeout=timeout),
+    "search_items": lambda client, timeout: client.search_items(
+        "customer", ["id"], da.col("id").equals("1"), timeout=timeout
+    ),
+    "scan_codes": lambda client, timeout: client.scan_codes(["id"], **ON_A_DAY, timeout=timeout).to_dicts(),
+    "scan_items": lambda client, timeout: client.scan_items(
+        "customer", ["id"], da.col("id").equals("1"), timeout=timeout
+    ).collect(),
+    "tasks": lambda client, timeout: client.scan_codes(["id"], **ON_A_DAY, timeout=timeout).tasks()[0].to_dicts(),
+    "download_segment": lambda client, timeout: client.download_segment(7, timeout=timedelta(seconds=timeout)),
+    "post": lambda client, timeout: client.post("/access/api/item/search", {}, timeout=timeout),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_has_a_timeout_of_its_own(connect: Any, call: str) -> None:
+    with serving(silent(b"")) as server:
+        client = connect(server.base_url, retries=0)
+        with pytest.raises(da.RequestTimeoutError, match=r"within timeout=0\.2 s"):
+            CALLS[call](client, 0.2)
+        with pytest.raises(da.ConfigError, match="timeout="):
+            CALLS[call](client, -1)
+
+
+def test_a_task_that_travelled_keeps_its_timeout() -> None:
+    with serving(silent(b"")) as server:
+        client = da.Client(server.base_url, token=da.token_file(__file__), retries=0)
+        (task,) = client.scan_codes(["id"], **ON_A_DAY, timeout=0.2).tasks()
+        copy = pickle.loads(pickle.dumps(task))
+        assert copy._timeout == task._timeout == 0.2
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,0 +1,43 @@
+"""The full figures of outages: a restart of three seconds, and a service that is down for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.outages import Stopwatch, up_after
+from support.programs import free_port
+
+import dataaccess as da
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
+
+DAYS = da.days("2024-01-01", "2024-04-01")
+RESTART = 3
+
+
+def test_a_call_outlasts_a_restart(connect: Any) -> None:
+    for _ in range(10):
+        with up_after(RESTART) as address:
+            clock = Stopwatch()
+            assert connect(address).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert clock.seconds < 5
+
+
+def test_a_run_outlasts_a_restart(connect: Any, tmp_path: Path) -> None:
+    for number in range(10):
+        with up_after(RESTART) as address:
+            clock = Stopwatch()
+            scan = connect(address).scan_codes(["id"], allocated_time=DAYS)
+            assert scan.run(tmp_path / str(number)).rows == 182
+        assert clock.seconds < 6
+
+
+def test_a_service_that_is_down_is_one_error_after_retry_for(connect: Any, tmp_path: Path) -> None:
+    client = connect(f"http://127.0.0.1:{free_port()}")
+    clock = Stopwatch()
+    with pytest.raises(da.ConnectError, match="0 of 91 tasks are kept"):
+        client.scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+    assert 60 <= clock.seconds < 62
+    assert client.stats.requests < 40
