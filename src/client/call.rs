@@ -121,7 +121,7 @@ impl Client {
         let mut last_failure = None;
         loop {
             let is_first = log.attempts == 0 && !call.is_scan_request;
-            let _probe = if is_first { None } else { self.turn(&mut state, last_failure).await? };
+            let _probe = if is_first { None } else { self.turn(call, &mut state, last_failure, log).await? };
             let ready = Instant::now();
             log.waits_for = self.rate_limiter.cause();
             self.rate_limiter.wait_for_start(&self.shared_limits).await;
@@ -178,17 +178,27 @@ impl Client {
     }
 
     /// Waits while the service is down. Then one request at a time probes it.
-    async fn turn(&self, state: &mut RetryState, last_failure: Option<Error>) -> Result<Option<Probe<'_>>> {
+    async fn turn(
+        &self,
+        call: &Call<'_>,
+        state: &mut RetryState,
+        last_failure: Option<Error>,
+        log: &Log,
+    ) -> Result<Option<Probe<'_>>> {
         let ready = Instant::now();
-        let turn = self.shared_limits.wait_while_down(ready + state.left(ready.into_std())).await;
+        let left = state.left(ready.into_std()).min(time_left(call, log));
+        let turn = self.shared_limits.wait_while_down(ready + left).await;
         if ready.elapsed() > Duration::ZERO {
             state.start_clock(ready.into_std());
         }
         turn.map_err(|failure_of_all| {
-            let seconds = self.policy.retry_for.as_secs_f64();
+            let is_timeout = state.left(Instant::now().into_std()) > Duration::ZERO;
+            let (name, limit) =
+                if is_timeout { ("timeout", call.timeout) } else { ("retry_for", self.policy.retry_for) };
+            let seconds = limit.as_secs_f64();
             last_failure
                 .unwrap_or(failure_of_all)
-                .with_reason(format!("gave up as the service was down for the {seconds} s of retry_for="))
+                .with_reason(format!("gave up after the {seconds} s of {name}=, as the service is down"))
                 .with(|details| details.is_outage = true)
         })
     }
@@ -201,11 +211,7 @@ impl Client {
         failure: Error,
         log: &Log,
     ) -> Result<Duration> {
-        let left = match call.scope {
-            TimeoutScope::EachToFirstRow => Duration::MAX,
-            TimeoutScope::Whole | TimeoutScope::ToFirstRow => call.timeout.saturating_sub(log.started.elapsed()),
-        };
-        match state.after(failure, left, Instant::now().into_std(), uniform()) {
+        match state.after(failure, time_left(call, log), Instant::now().into_std(), uniform()) {
             Ok(RetryDecision::Immediate) => {
                 self.shared_limits.count_free_retry();
                 Ok(Duration::ZERO)
@@ -303,6 +309,14 @@ async fn receive<G: BatchSink>(
         }
     }
     decoder.finish()
+}
+
+/// What is left of the time-out of the whole call.
+fn time_left(call: &Call<'_>, log: &Log) -> Duration {
+    match call.scope {
+        TimeoutScope::EachToFirstRow => Duration::MAX,
+        TimeoutScope::Whole | TimeoutScope::ToFirstRow => call.timeout.saturating_sub(log.started.elapsed()),
+    }
 }
 
 /// Waits for the deadline of the call, and returns its error.

@@ -276,7 +276,7 @@ def test_functions_of_the_module_follow_the_variables_of_proxies(
     with serving(saying(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
         monkeypatch.setenv("HTTPS_PROXY", bad.base_url)
         with pytest.raises(da.ProxyError):
-            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            da.search_codes(["id"], allocated_time=da.on("2024-01-15"), timeout=0.5)
         monkeypatch.setenv("HTTPS_PROXY", good.base_url)
         for _ in range(2):
             assert da.search_codes(["id"], allocated_time=da.on("2024-01-15")) == ROWS
