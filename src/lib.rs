@@ -1,12 +1,10 @@
 //! The core of `dataaccess`: requests of the Data Access API checked before they are sent, sent with care,
 //! and their answers decoded as they arrive.
 //!
-//! Without features this crate is a plain Rust library. `files` adds files of rows and checkpoints, `sandbox` the embedded
+//! Without features this crate is a plain Rust library. `files` adds files of rows and folders of them, `sandbox` the embedded
 //! service, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.
 
 pub mod cells;
-#[cfg(feature = "files")]
-pub mod checkpoint;
 pub mod client;
 pub mod columns;
 pub mod config;
@@ -16,6 +14,8 @@ pub mod error;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod filter;
+#[cfg(feature = "files")]
+pub mod folder;
 pub mod observe;
 pub mod retry;
 pub mod scan;

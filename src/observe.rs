@@ -28,6 +28,8 @@ pub struct Event {
     pub request_id: String,
     /// Number of the attempt, from 1.
     pub attempt: u32,
+    /// The day that the request is for, as `2024-01-15`, in a scan by days.
+    pub day: Option<String>,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
@@ -66,6 +68,7 @@ pub enum EventKind {
 pub struct Observer {
     events: mpsc::Sender<Event>,
     attempts: bool,
+    day: Option<String>,
 }
 
 impl Observer {
@@ -73,12 +76,18 @@ impl Observer {
     #[must_use]
     pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Event>) {
         let (events, received) = mpsc::channel(CAPACITY);
-        (Self { events, attempts }, received)
+        (Self { events, attempts, day: None }, received)
+    }
+
+    /// The same observer for a request of a day.
+    #[must_use]
+    pub fn for_day(self, day: Option<String>) -> Self {
+        Self { day, ..self }
     }
 
     fn send(&self, operation: &'static str, request_id: &str, attempt: u32, kind: EventKind) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let event = Event { time, operation, request_id: request_id.to_owned(), attempt, kind };
+        let event = Event { time, operation, request_id: request_id.to_owned(), attempt, day: self.day.clone(), kind };
         // The channel may be full or closed: the call goes on.
         drop(self.events.try_send(event));
     }

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataaccess._public import public
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import Any
+
+    import pandas as pd
 
 
 @public
@@ -79,6 +83,7 @@ class ScanProgress:
         rows: Rows of the tasks that are done.
         bytes: Size of their responses.
         seconds: Since this run began.
+        day: The day of the task that ended last, as `2024-01-15`; None before the first, and in scans without days.
     """
 
     total: int
@@ -87,6 +92,7 @@ class ScanProgress:
     rows: int
     bytes: int
     seconds: float
+    day: str | None = None
 
 
 @public
@@ -95,22 +101,26 @@ class TaskReport:
     """A task that is done.
 
     Attributes:
-        id: Its id, which is the name of its file without `.parquet`.
+        id: Its id, which begins with its day.
+        day: The day that it asked for, as `2024-01-15`; None in scans without days.
         index: Its index in the plan.
         rows: Rows of its response.
         bytes: Size of its response.
         attempts: Requests sent.
         seconds: How long it took.
-        file_bytes: Size of its file; 0 if it needed none.
+        path: Its Parquet file; None if it has none, because no task had rows to infer types from.
+        file_bytes: Size of its file.
         was_done: Whether it was done before this run.
     """
 
     id: str
+    day: str | None
     index: int
     rows: int
     bytes: int
     attempts: int
     seconds: float
+    path: Path | None
     file_bytes: int
     was_done: bool
 
@@ -122,7 +132,7 @@ class ScanReport:
 
     Attributes:
         folder: The folder of the files.
-        tasks: The tasks that are done, in the order of the plan.
+        tasks: The tasks of the scan that are done, in the order of the plan.
         rows: Rows of all tasks.
         bytes: Size of their responses.
         file_bytes: Size of their files.
@@ -131,7 +141,7 @@ class ScanReport:
         maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
             so False does not prove that all rows arrived.
         reasons: Why they may be capped; empty otherwise.
-        stray_days: The tasks that returned rows of another day than requested.
+        stray_days: The days whose requests returned rows of another day.
     """
 
     folder: Path
@@ -144,6 +154,30 @@ class ScanReport:
     maybe_capped: bool
     reasons: list[str]
     stray_days: list[str]
+    # Reads the files of these tasks. It holds no client, so that a report pickles.
+    _read: Callable[[], Any] = field(compare=False)
+
+    def frame(self) -> pd.DataFrame:
+        """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.
+
+        Only the tasks that the scan asked for are read: the folder may hold other days.
+
+        Returns:
+            A DataFrame with the columns and types of `Scan.to_pandas`.
+
+        Raises:
+            ImportError: pandas or pyarrow is not installed.
+            CheckpointCorruptError: A file has changed since it was written.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> report.frame().shape
+            (73, 1)
+        """
+        frame: pd.DataFrame = self._read().to_pandas()
+        return frame
 
     def __repr__(self) -> str:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from dataaccess._public import public
 from dataaccess.filters import Comparison, Days, Expression, Value, Values
+from dataaccess.filters._values import Time
 from dataaccess.reports import ScanProgress
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "OnProgress",
     "OnUpdate",
     "PathArgument",
+    "Refresh",
     "Request",
     "Row",
     "Schema",
@@ -154,7 +156,10 @@ OnProgress: TypeAlias = Callable[[ScanProgress], object]
 """Called while a scan runs. An `AsyncScan` awaits what a coroutine function returns."""
 
 PathArgument: TypeAlias = str | PathLike[str]
-"""A file or folder."""
+"""A file or folder: a path, in which `~` is the home folder, or a `file://` URL."""
+
+Refresh: TypeAlias = Time | Days | Iterable[Time]
+"""Days of a scan, or text such as "last 3 days"."""
 
 
 class ClientOptions(TypedDict, total=False):

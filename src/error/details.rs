@@ -57,7 +57,7 @@ pub struct Details {
     pub received: Option<u64>,
     /// Byte of the body where the problem is.
     pub offset: Option<u64>,
-    /// Member of the envelope, or part of a checkpoint's fingerprint.
+    /// Member of the envelope, or what differs between two queries.
     pub field: Option<String>,
     /// Number of the record, from 0.
     pub row: Option<u64>,
@@ -75,8 +75,8 @@ pub struct Details {
     pub errno: Option<i32>,
     /// File or folder.
     pub path: Option<String>,
-    /// Line of the journal, from 1.
-    pub line: Option<usize>,
+    /// Day of a part, as `2024-01-15`.
+    pub day: Option<String>,
     /// Process that holds the lock.
     pub pid: Option<u32>,
     /// Whether every other request would fail too, as the service is down.

@@ -71,13 +71,15 @@ kinds! {
     WaitTimeout,
     /// Some tasks of a scan failed permanently.
     ScanIncomplete,
-    /// A checkpoint cannot be written or read.
+    /// The folder of a run cannot be used.
     Checkpoint,
-    /// A checkpoint belongs to another scan.
+    /// The system cannot write or read a file in the folder of a run.
+    CheckpointFile,
+    /// The folder of a run belongs to another query.
     CheckpointMismatch,
-    /// A checkpoint is damaged.
+    /// A part in the folder of a run is damaged.
     CheckpointCorrupt,
-    /// Another run uses the folder of the checkpoint.
+    /// Another run uses the folder.
     CheckpointLocked,
     /// A file could not be written.
     File,

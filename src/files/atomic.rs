@@ -2,14 +2,13 @@
 //!
 //! Until then whatever was at the path stays there, even if the process dies.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{self, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::system::{failure, private, shared, sync_folder};
-use super::written::{HashingCounter, Written};
+use super::system::{failure, options, sync_folder};
 use crate::error::{Error, Kind, Result};
 
 /// A temporary name ends with random digits and this.
@@ -27,7 +26,8 @@ pub struct AtomicFile {
     file: File,
     /// None once the file was renamed.
     temporary: Option<PathBuf>,
-    counter: HashingCounter,
+    /// Bytes written.
+    bytes: u64,
     /// Cancelled when the caller no longer wants the file.
     abandoned: CancellationToken,
     /// Why it cannot be finished: the Parquet and CSV libraries drop the system's error or its details.
@@ -35,11 +35,25 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty temporary file for `path`. Its errors are of this kind.
+    /// Creates an empty temporary file beside `path`. Its errors are of this kind. A private one is for its owner
+    /// alone; otherwise the umask decides.
     ///
     /// # Errors
     /// No file can be created there, or the path is a folder or a device.
-    pub fn create(path: &Path, kind: Kind) -> Result<Self> {
+    pub fn create(path: &Path, kind: Kind, is_private: bool) -> Result<Self> {
+        Self::begin(path, None, kind, is_private)
+    }
+
+    /// As [`AtomicFile::create`], with the temporary file in another folder of the same file system. The folder of
+    /// `path` is made when the file is complete.
+    ///
+    /// # Errors
+    /// As those of `create`.
+    pub fn staged(path: &Path, staging: &Path, kind: Kind, is_private: bool) -> Result<Self> {
+        Self::begin(path, Some(staging), kind, is_private)
+    }
+
+    fn begin(path: &Path, staging: Option<&Path>, kind: Kind, is_private: bool) -> Result<Self> {
         let refused = |problem: &str| {
             Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path).with_hint("name a file")
         };
@@ -57,12 +71,12 @@ impl AtomicFile {
         let random =
             getrandom::u64().map_err(|cause| failure(kind, path, "named", io::Error::other(cause.to_string())))?;
         let beginning: String = name.to_string_lossy().chars().take(REPEATED).collect();
-        let temporary = parent(&absolute).join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
-        let mut options = if kind == Kind::File { shared() } else { private() };
-        let created = options.read(true).write(true).create_new(true).open(&temporary);
+        let folder = staging.unwrap_or_else(|| parent(&absolute));
+        let temporary = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
+        let created = options(is_private).read(true).write(true).create_new(true).open(&temporary);
         let file = created.map_err(|cause| failure(kind, path, "written", cause))?;
-        let (counter, abandoned) = (HashingCounter::default(), CancellationToken::new());
-        Ok(Self { path: absolute, kind, file, temporary: Some(temporary), counter, abandoned, failure: None })
+        let (temporary, abandoned) = (Some(temporary), CancellationToken::new());
+        Ok(Self { path: absolute, kind, file, temporary, bytes: 0, abandoned, failure: None })
     }
 
     /// The same file, which is never renamed to its path once `abandoned` is cancelled.
@@ -78,18 +92,19 @@ impl AtomicFile {
         &self.path
     }
 
-    /// The id of the user who owns the file.
-    #[cfg(unix)]
-    pub fn owner(&self) -> Result<u32> {
-        let found = self.file.metadata().map_err(|cause| failure(self.kind, &self.path, "inspected", cause))?;
-        Ok(std::os::unix::fs::MetadataExt::uid(&found))
+    /// What the system knows of the temporary file, such as its owner.
+    ///
+    /// # Errors
+    /// It cannot be inspected.
+    pub fn metadata(&self) -> Result<Metadata> {
+        self.file.metadata().map_err(|cause| failure(self.kind, &self.path, "inspected", cause))
     }
 
-    /// Renames the file to its path, durably. Replaces what was there, a symbolic link included.
+    /// Renames the file to its path, durably. Replaces what was there, a symbolic link included. Returns its size.
     ///
     /// # Errors
     /// An earlier write failed, or the file cannot be synced or renamed.
-    pub fn finish(&mut self) -> Result<Written> {
+    pub fn finish(&mut self) -> Result<u64> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -99,12 +114,27 @@ impl AtomicFile {
             return Err(Error::new(Kind::Internal, format!("`{path}` was not written: the call was cancelled")));
         }
         if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(|cause| self.failed("renamed to its path", cause))?;
+            self.rename(temporary).map_err(|cause| self.failed("renamed to its path", cause))?;
         }
         self.temporary = None;
         sync_folder(parent(&self.path))
             .map_err(|cause| self.failed("made durable, but is complete and at its path", cause))?;
-        Ok(std::mem::take(&mut self.counter).written())
+        Ok(self.bytes)
+    }
+
+    /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
+    fn rename(&self, temporary: &Path) -> io::Result<()> {
+        match fs::rename(temporary, &self.path) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                let folder = parent(&self.path);
+                fs::create_dir(folder)?;
+                sync_folder(parent(folder)).and_then(|()| fs::rename(temporary, &self.path)).inspect_err(|_| {
+                    // An empty folder would look like a part.
+                    _ = fs::remove_dir(folder);
+                })
+            }
+            renamed => renamed,
+        }
     }
 
     /// The error for a failure of a library: the system's error where a write failed, else a defect.
@@ -126,7 +156,7 @@ impl Write for AtomicFile {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         match self.file.write(piece) {
             Ok(written) => {
-                self.counter.add(piece.get(..written).unwrap_or(piece));
+                self.bytes += written as u64;
                 Ok(written)
             }
             Err(cause) if cause.kind() == ErrorKind::Interrupted => Err(cause),

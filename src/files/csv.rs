@@ -6,7 +6,6 @@ use arrow_schema::SchemaRef;
 
 use super::Writer;
 use super::atomic::AtomicFile;
-use super::written::Written;
 use crate::error::Result;
 
 /// As the service writes times; a fraction only where there is one.
@@ -40,7 +39,7 @@ impl Writer for Csv {
         self.put(batch, false)
     }
 
-    fn finish(mut self) -> Result<Written> {
+    fn finish(mut self) -> Result<u64> {
         self.file.finish()
     }
 }

@@ -5,7 +5,6 @@ use std::io::Write;
 
 use super::Writer;
 use super::atomic::AtomicFile;
-use super::written::Written;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
 
@@ -67,7 +66,7 @@ impl Writer for JsonLines {
         self.file.write_all(&self.lines).map_err(|cause| self.file.to_error(cause))
     }
 
-    fn finish(mut self) -> Result<Written> {
+    fn finish(mut self) -> Result<u64> {
         self.file.finish()
     }
 }

@@ -6,15 +6,15 @@ mod atomic;
 mod csv;
 mod json_lines;
 mod parquet;
+mod part;
 mod system;
-mod written;
 
 pub use self::atomic::{AtomicFile, remove_stale};
 pub use self::csv::Csv;
 pub use self::json_lines::JsonLines;
 pub use self::parquet::Parquet;
-pub use self::system::{failure, private};
-pub use self::written::{Written, sha256};
+pub use self::part::{Part, Unreadable};
+pub use self::system::{failure, options};
 
 use crate::error::Result;
 
@@ -26,6 +26,6 @@ pub trait Writer: Send {
     /// Adds rows. After an error the file cannot be finished.
     fn write(&mut self, batch: &Self::Batch) -> Result<()>;
 
-    /// Completes the file and moves it to its path. After an error the path is as before.
-    fn finish(self) -> Result<Written>;
+    /// Completes the file, moves it to its path and returns its size. After an error the path is as before.
+    fn finish(self) -> Result<u64>;
 }

@@ -1,17 +1,20 @@
 //! Batches as Parquet: compressed by zstd, with statistics, in row groups of bounded size.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use crc32fast::Hasher;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use serde_json::Value;
 
 use super::Writer;
 use super::atomic::AtomicFile;
-use super::written::Written;
+use super::part;
 use crate::VERSION;
 use crate::error::{Error, Kind, Result};
 
@@ -24,7 +27,17 @@ const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes batches of one schema.
 pub struct Parquet {
-    writer: ArrowWriter<AtomicFile>,
+    schema: SchemaRef,
+    writer: ArrowWriter<Output>,
+}
+
+/// The file, and what its last bytes, the tail, have to say of the others.
+struct Output {
+    file: AtomicFile,
+    data_bytes: u64,
+    data_hash: Hasher,
+    /// The tail of a part, which is sealed before it is written.
+    tail: Option<Vec<u8>>,
 }
 
 impl Parquet {
@@ -36,11 +49,38 @@ impl Parquet {
             .set_max_row_group_bytes(Some(GROUP_BYTES))
             .set_key_value_metadata(Some(vec![KeyValue::new(WRITER.to_owned(), VERSION.to_owned())]))
             .build();
-        let writer = ArrowWriter::try_new(file, SchemaRef::clone(schema), Some(properties));
+        let output = Output { file, data_bytes: 0, data_hash: Hasher::new(), tail: None };
+        let writer = ArrowWriter::try_new(output, SchemaRef::clone(schema), Some(properties));
         let writer = writer.map_err(|cause| {
             Error::new(Kind::Internal, "Parquet cannot hold this schema: please report this").with_source(cause)
         })?;
-        Ok(Self { writer })
+        Ok(Self { schema: SchemaRef::clone(schema), writer })
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// As [`Writer::finish`], with a record and checksums in the metadata, which [`part::Part`] reads.
+    pub fn finish_part(mut self, record: &Value) -> Result<u64> {
+        self.writer.flush().map_err(|cause| self.to_error(cause))?;
+        self.writer.sync().map_err(|cause| self.to_error(cause))?;
+        let output = self.writer.inner_mut();
+        let seal = part::seal(record, output.data_bytes, output.data_hash.clone().finalize());
+        output.tail = Some(Vec::new());
+        self.writer.append_key_value_metadata(KeyValue::new(part::KEY.to_owned(), seal));
+        self.writer.finish().map_err(|cause| self.to_error(cause))?;
+        let output = self.writer.inner_mut();
+        let mut tail = output.tail.take().unwrap_or_default();
+        part::close(&mut tail);
+        output.write_all(&tail).map_err(|cause| self.to_error(cause))?;
+        self.writer.inner_mut().file.finish()
+    }
+
+    fn to_error(&self, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.writer.inner().file.to_error(cause)
     }
 }
 
@@ -48,17 +88,34 @@ impl Writer for Parquet {
     type Batch = RecordBatch;
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(|cause| self.writer.inner().to_error(cause))
+        self.writer.write(batch).map_err(|cause| self.to_error(cause))
     }
 
-    fn finish(mut self) -> Result<Written> {
-        self.writer.finish().map_err(|cause| self.writer.inner().to_error(cause))?;
-        self.writer.inner_mut().finish()
+    fn finish(mut self) -> Result<u64> {
+        self.writer.finish().map_err(|cause| self.to_error(cause))?;
+        self.writer.inner_mut().file.finish()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if let Some(tail) = &mut self.tail {
+            tail.extend_from_slice(piece);
+            return Ok(piece.len());
+        }
+        let written = self.file.write(piece)?;
+        self.data_bytes += written as u64;
+        self.data_hash.update(piece.get(..written).unwrap_or(piece));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
 impl fmt::Debug for Parquet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Parquet").field("writer", &self.writer).finish_non_exhaustive()
+        formatter.debug_struct("Parquet").field("file", &self.writer.inner().file).finish_non_exhaustive()
     }
 }

@@ -6,22 +6,20 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 
-/// Options that open a file of the user: a symbolic link is not followed, and the umask decides who may read it.
-#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has links like these"))]
-pub(super) fn shared() -> OpenOptions {
+/// Options that open a file without following a symbolic link. A new file is for its owner alone if it is private;
+/// otherwise the umask decides.
+#[cfg_attr(not(unix), expect(unused_mut, unused_variables, reason = "only Unix has links and modes like these"))]
+#[must_use]
+pub fn options(is_private: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
-    options
-}
-
-/// Options that open a file of a checkpoint: a symbolic link is not followed, and a new file is for its owner alone.
-#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has these modes"))]
-#[must_use]
-pub fn private() -> OpenOptions {
-    let mut options = shared();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NOFOLLOW);
+        if is_private {
+            options.mode(0o600);
+        }
+    }
     options
 }
 

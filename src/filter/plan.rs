@@ -11,6 +11,7 @@ use super::input::InputValue;
 use super::problems::{Location, Problems};
 use super::{Search, values};
 use crate::contract::condition::{Condition, MATCHES};
+use crate::contract::search::Filters;
 
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
@@ -85,6 +86,26 @@ impl Plan {
             rest /= values.len();
         }
         search
+    }
+
+    /// The conditions of all requests together: each list with all its values.
+    #[must_use]
+    pub fn filters(&self) -> Filters {
+        let mut filters = self.template.body.filters.clone();
+        for Axis { position, values } in &self.axes {
+            let condition = filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
+            if let Some(condition) = condition {
+                let parts = values.iter().map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]));
+                condition.value = parts.flatten().collect();
+            }
+        }
+        filters
+    }
+
+    /// The number of values of a list in one request, if a list is sent in parts.
+    #[must_use]
+    pub fn values_per_request(&self) -> Option<usize> {
+        self.axes.iter().find_map(|axis| Some(axis.values.first()?.as_array()?.len()))
     }
 
     /// What all requests have in common: the business object, the attributes, the limit.

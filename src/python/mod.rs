@@ -46,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]
-    use super::table::{RawBatch, RawTable};
+    use super::table::{RawBatch, RawTable, read_files};
     #[pymodule_export]
     use super::token::RawToken;
     #[pymodule_export]

@@ -10,9 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use super::client::RawClient;
+use super::input::input;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
 use super::schema_preview::SchemaPreview;
@@ -22,7 +24,7 @@ use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
 use crate::error::Result;
-use crate::scan::{Collected, Format, LastStats, Progress, Report, RunOptions, Scan, Stats};
+use crate::scan::{Collected, Format, LastStats, Layout, Progress, Report, RunOptions, Scan, Stats};
 
 /// The batches of calls without a batch size.
 const BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -59,8 +61,31 @@ impl RawScan {
     }
 }
 
-/// The report of a run as a dict, and its failed tasks with their exceptions.
-type RawReport = (Py<PyAny>, Vec<(String, Py<PyAny>)>);
+/// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
+type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
+
+/// The options of a run, as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct RunArguments<'py> {
+    folder: PathBuf,
+    service: String,
+    layout: Option<String>,
+    refresh: Bound<'py, PyAny>,
+    same_service: bool,
+    private: bool,
+    fail_fast: bool,
+    known_row_cap: Option<u64>,
+}
+
+impl RunArguments<'_> {
+    fn options(self) -> PyResult<RunOptions> {
+        let Self { folder, service, layout, refresh, same_service, private, fail_fast, known_row_cap } = self;
+        let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
+        let refresh = input(&refresh)?;
+        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast, known_row_cap })
+    }
+}
 
 #[pymethods]
 impl RawScan {
@@ -119,17 +144,22 @@ impl RawScan {
     }
 
     /// Writes the rows to a file. Returns their figures.
-    fn write(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<Py<PyAny>> {
+    fn write(&self, py: Python<'_>, path: PathBuf, format: &str, private: bool) -> PyResult<Py<PyAny>> {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
-        let writing = self.writing(py, path, format, abandoned)?;
+        let writing = self.writing(py, path, format, private, abandoned)?;
         self.used(py, bridge::block(py, writing)?)
     }
 
     /// As `write`, awaited.
-    fn write_async<'py>(slf: Bound<'py, Self>, path: PathBuf, format: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn write_async<'py>(
+        slf: Bound<'py, Self>,
+        path: PathBuf,
+        format: &str,
+        private: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (py, abandoned) = (slf.py(), CancellationToken::new());
-        let writing = slf.get().writing(py, path, format, abandoned.clone())?;
+        let writing = slf.get().writing(py, path, format, private, abandoned.clone())?;
         let scan = slf.unbind();
         let used = move |py: Python<'_>, stats, ()| scan.get().used(py, stats);
         let future = bridge::spawn_call(py, writing, ready(Ok(())), used)?;
@@ -137,18 +167,10 @@ impl RawScan {
         Ok(future)
     }
 
-    /// Runs the unfinished tasks into files of a folder.
-    fn run(
-        &self,
-        py: Python<'_>,
-        folder: PathBuf,
-        service: String,
-        fail_fast: bool,
-        known_row_cap: Option<u64>,
-        on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<RawReport> {
-        let (run, events) = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap })?;
-        let mut updates = Updates::new(on_progress);
+    /// Runs the unfinished tasks into parts of a folder.
+    fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
+        let (run, events) = self.running(py, options.options()?)?;
+        let mut updates = Updates::new(Some(on_progress));
         let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, &progress))?;
         raw_report(py, report)
     }
@@ -157,15 +179,29 @@ impl RawScan {
     fn run_async<'py>(
         &self,
         py: Python<'py>,
+        options: RunArguments<'_>,
+        on_progress: Py<PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (run, events) = self.running(py, options.options()?)?;
+        let updates = Updates::in_running_loop(py, Some(on_progress))?;
+        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
+    }
+
+    /// Reads the rows that a folder has of this scan.
+    fn read(&self, py: Python<'_>, folder: PathBuf, service: String, ignore_missing: bool) -> PyResult<RawTable> {
+        bridge::block(py, self.reading(folder, service, ignore_missing)).map(RawTable::new)
+    }
+
+    /// As `read`, awaited.
+    fn read_async<'py>(
+        &self,
+        py: Python<'py>,
         folder: PathBuf,
         service: String,
-        fail_fast: bool,
-        known_row_cap: Option<u64>,
-        on_progress: Option<Py<PyAny>>,
+        ignore_missing: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (run, events) = self.running(py, RunOptions { folder, service, fail_fast, known_row_cap })?;
-        let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
+        let reading = self.reading(folder, service, ignore_missing);
+        bridge::spawn_call(py, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.
@@ -217,6 +253,7 @@ impl RawScan {
         py: Python<'_>,
         path: PathBuf,
         format: &str,
+        private: bool,
         abandoned: CancellationToken,
     ) -> PyResult<impl Future<Output = Result<Stats>> + Send + use<>> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
@@ -225,7 +262,7 @@ impl RawScan {
             "csv" => Format::Csv,
             _ => Format::JsonLines,
         };
-        Ok(async move { scan.write(&core, &path, format, &abandoned).await })
+        Ok(async move { scan.write(&core, &path, format, private, &abandoned).await })
     }
 
     /// Stores the figures of a complete use and returns them as a dict.
@@ -243,6 +280,20 @@ impl RawScan {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
         let (sender, events) = mpsc::channel(scan.requests() + 2);
         Ok((async move { scan.run(&core, &options, sender).await }, events))
+    }
+
+    fn reading(
+        &self,
+        folder: PathBuf,
+        service: String,
+        ignore_missing: bool,
+    ) -> impl Future<Output = Result<Collected>> + Send + use<> {
+        let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
+        async move {
+            let collected = block_in_place(|| scan.read(&folder, &service, ignore_missing))?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        }
     }
 
     fn collecting(
@@ -263,6 +314,7 @@ impl RawScan {
 
 fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
     let failed = std::mem::take(&mut report.failed);
-    let failed = failed.into_iter().map(|(task, error)| (task, raise(py, error).into_value(py).into_any())).collect();
+    let failed = failed.into_iter().map(|task| (task.id, task.day, raise(py, task.error).into_value(py).into_any()));
+    let failed = failed.collect();
     Ok((pythonize(py, &report)?.unbind(), failed))
 }

@@ -1,5 +1,6 @@
 //! Batches and tables for Python: Arrow memory that other libraries take without a copy.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -9,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use pythonize::pythonize;
 
-use super::{capsule, values};
+use super::{bridge, capsule, values};
 use crate::columns::Type;
-use crate::scan::{Collected, Stats};
+use crate::scan::{self, Collected, Stats};
 
 /// A batch of rows in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -126,6 +127,12 @@ impl RawTable {
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         capsule::of_schema(py, &self.schema)
     }
+}
+
+/// The rows of parts that a run wrote.
+#[pyfunction]
+pub(super) fn read_files(py: Python<'_>, paths: Vec<PathBuf>, attributes: Vec<String>) -> PyResult<RawTable> {
+    bridge::wait(py, move || scan::read_files(&paths, &attributes)).map(RawTable::new)
 }
 
 fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {

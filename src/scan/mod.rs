@@ -3,10 +3,17 @@
 //! Decides the types of the columns, how many requests are in flight, and which figures and warnings a result has.
 //! `client` sends the requests; the caller provides the runtime.
 
+mod by_day;
 mod collect;
 mod data_warning;
 mod day;
+#[cfg(feature = "files")]
+mod query;
+#[cfg(feature = "files")]
+mod read;
 mod record_stats;
+#[cfg(feature = "files")]
+mod refresh;
 #[cfg(feature = "files")]
 mod report;
 mod responses;
@@ -14,6 +21,8 @@ mod responses;
 mod run;
 mod schema;
 mod stats;
+#[cfg(feature = "files")]
+mod stored;
 mod stream;
 mod typed_batches;
 #[cfg(feature = "files")]
@@ -28,11 +37,13 @@ use arrow_schema::{Schema, SchemaRef};
 pub use collect::Collected;
 pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
-pub use report::{Report, TaskReport};
+pub use read::read_files;
+#[cfg(feature = "files")]
+pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
-pub use run::{Progress, RunOptions};
+pub use run::{Layout, Progress, RunOptions};
 pub use stats::Stats;
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
@@ -43,9 +54,10 @@ use crate::columns::{self, Column};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::REQUIRED_COLUMN;
 use crate::contract::search::SearchBody;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Problem, Result};
 use crate::filter::{InputValue, Plan, Search};
 use crate::time::Zone;
+use by_day::ByDay;
 use day::Day;
 
 /// A valid plan, or some of its requests, with the types of their columns.
@@ -65,6 +77,8 @@ pub struct Scan {
     columns: Vec<Column>,
     /// The caller's zone, if the requests are for days of promotion codes.
     zone: Option<Zone>,
+    /// If each request is for one day.
+    by_day: Option<ByDay>,
 }
 
 /// One request of a scan.
@@ -88,7 +102,8 @@ impl Scan {
                 let columns = if is_code { columns::codes } else { columns::items };
                 let columns = columns(&plan.template().attributes, &types);
                 let has_days = is_code && Day::requested(&plan.search(0).body, zone).is_some();
-                Ok(Self { columns, zone: has_days.then(|| zone.clone()), ..Self::of_rows(operation, plan) })
+                let by_day = ByDay::of(&plan, zone);
+                Ok(Self { columns, zone: has_days.then(|| zone.clone()), by_day, ..Self::of_rows(operation, plan) })
             }
             Ok(_) => Err(Error::validation(problems)),
             Err(error) if error.problems().is_empty() => Err(error),
@@ -112,6 +127,7 @@ impl Scan {
             timeout: None,
             columns: Vec::new(),
             zone: None,
+            by_day: None,
             plan: Arc::new(plan),
         }
     }
@@ -177,7 +193,8 @@ impl Scan {
         Self { chosen: start..start + 1, is_task: true, ..self.clone() }
     }
 
-    /// The id of a task: the same whenever the same request is at the same index of the plan.
+    /// The id of a task: its day, or the index of its request where it has none, and a checksum of the request. It is
+    /// the same whenever the same request is at the same index, or for the same day, of a plan.
     ///
     /// # Errors
     /// `Validation` if the scan has a limit.
@@ -185,9 +202,29 @@ impl Scan {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
-        let body = serde_json::to_vec(&self.body(index))
+        let body = self.body(index);
+        let json = serde_json::to_vec(&body)
             .map_err(|error| Error::new(Kind::Internal, "the request cannot be encoded as JSON").with_source(error))?;
-        Ok(format!("{:05}-{:08x}", self.chosen.start + index, crc32fast::hash(&body)))
+        let place = self.day(index).unwrap_or_else(|| format!("{:05}", self.chosen.start + index));
+        Ok(format!("{place}-{:08x}", crc32fast::hash(&json)))
+    }
+
+    /// The day that a request is for, as `2024-01-15`.
+    #[must_use]
+    pub fn day(&self, index: usize) -> Option<String> {
+        self.by_day.as_ref()?.day(&self.body(index))
+    }
+
+    /// How errors name a request of a scan of several: by its number and its day.
+    fn request_name(&self, index: usize) -> Option<String> {
+        let (requests, number) = (self.plan.requests(), self.chosen.start + index + 1);
+        match self.day(index) {
+            Some(day) if requests > 1 => Some(format!("request {number} of {requests} ({day})")),
+            None if requests > 1 => Some(format!("request {number} of {requests}")),
+            // A task that was pickled knows no other requests.
+            Some(day) if self.is_task => Some(format!("request for {day}")),
+            _ => None,
+        }
     }
 
     /// A request for at most `limit` records.
@@ -222,12 +259,14 @@ impl Scan {
 }
 
 fn no_tasks() -> Error {
-    Error::validation(vec![crate::error::Problem {
-        argument: "limit".to_owned(),
-        path: String::new(),
-        message:
-            "a scan with a limit has no tasks, because no task knows how many rows the others have: leave limit out"
-                .to_owned(),
-        value: String::new(),
-    }])
+    invalid(
+        "limit",
+        "a scan with a limit has no tasks, because no task knows how many rows the others have: leave limit out",
+    )
+}
+
+/// The error for an argument.
+fn invalid(argument: &str, message: &str) -> Error {
+    let (argument, message) = (argument.to_owned(), message.to_owned());
+    Error::validation(vec![Problem { argument, path: String::new(), message, value: String::new() }])
 }

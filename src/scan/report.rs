@@ -3,15 +3,17 @@
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
+use super::Scan;
 use super::data_warning::{self, DataWarning, DataWarningKind};
-use super::day::{Day, OutOfDayRows};
-use super::run::{Kept, RunOptions};
-use crate::checkpoint::CompletedTask;
+use super::day::OutOfDayRows;
+use super::stored::{Finished, TaskFigures, Tasks};
 use crate::error::Error;
+use crate::folder::Folder;
 
 /// So many tasks with the same, greatest number of rows look capped,
 const ALIKE: usize = 3;
@@ -27,6 +29,8 @@ const NAMED: usize = 3;
 pub struct TaskReport {
     /// The id of the task.
     pub id: String,
+    /// The day that its request is for, as `2024-01-15`.
+    pub day: Option<String>,
     /// The index of its request in the plan.
     pub index: usize,
     /// Rows.
@@ -34,22 +38,37 @@ pub struct TaskReport {
     /// Bytes of the response.
     pub bytes: u64,
     /// Requests sent.
-    pub attempts: u32,
+    pub attempts: u64,
     /// Duration of the task.
     pub seconds: f64,
-    /// Bytes of the file.
+    /// Its part, unless it has none.
+    pub path: Option<PathBuf>,
+    /// Bytes of the part.
     pub file_bytes: u64,
     /// Whether an earlier run finished it.
     pub was_done: bool,
     #[serde(skip)]
-    kept: Kept,
+    figures: TaskFigures,
+}
+
+/// A task that failed permanently.
+#[derive(Clone, Debug)]
+pub struct FailedTask {
+    /// The index of its request in the plan.
+    pub index: usize,
+    /// The id of the task.
+    pub id: String,
+    /// The day that its request is for.
+    pub day: Option<String>,
+    /// Why it failed.
+    pub error: Error,
 }
 
 /// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The folder of the files.
-    pub folder: String,
+    pub folder: PathBuf,
     /// The finished tasks, in the order of the plan.
     pub tasks: Vec<TaskReport>,
     /// Rows of all tasks.
@@ -66,60 +85,73 @@ pub struct Report {
     pub complete: &'static str,
     /// Why it is `capped`.
     pub reasons: Vec<String>,
-    /// The ids of the tasks with rows outside their day.
+    /// The days whose requests returned rows of others.
     pub stray_days: Vec<String>,
+    /// Attributes that no record of any task had.
+    #[serde(skip)]
+    pub absent: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// The tasks that failed permanently in this run, with their errors.
+    /// The tasks that failed permanently in this run, in the order of the plan.
     #[serde(skip)]
-    pub failed: Vec<(String, Error)>,
+    pub failed: Vec<FailedTask>,
 }
 
 impl TaskReport {
-    pub(super) fn new(ids: &[String], done: &CompletedTask, was_done: bool) -> Self {
-        // A journal of another version may keep other things; the task is finished all the same.
-        let kept: Kept = serde_json::from_value(done.entry.extra.clone()).unwrap_or_default();
+    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, done: Finished) -> Self {
+        let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
         Self {
-            id: ids.get(done.task).cloned().unwrap_or_default(),
-            index: done.task,
-            rows: done.entry.rows,
-            bytes: done.entry.bytes,
-            attempts: done.entry.attempts,
-            seconds: done.entry.seconds,
-            file_bytes: done.file.as_ref().map_or(0, |file| file.bytes),
-            was_done,
-            kept,
+            id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
+            day: scan.day(done.index),
+            index: done.index,
+            rows: done.figures.rows,
+            bytes: done.figures.bytes,
+            attempts: done.figures.attempts,
+            seconds: done.figures.seconds,
+            path: name.map(|name| folder.path_of(name)),
+            file_bytes: done.file_bytes.unwrap_or_default(),
+            was_done: done.was_done,
+            figures: done.figures,
         }
     }
 }
 
 impl Report {
     pub(super) fn new(
-        options: &RunOptions,
-        mut tasks: Vec<TaskReport>,
-        day_of: impl Fn(usize) -> Option<Day>,
-        failed: Vec<(String, Error)>,
+        scan: &Scan,
+        folder: &Folder,
+        tasks: &Tasks,
+        done: Vec<Finished>,
+        mut failed: Vec<FailedTask>,
+        known_row_cap: Option<u64>,
         took: Duration,
     ) -> Self {
+        let mut tasks: Vec<_> = done.into_iter().map(|done| TaskReport::new(scan, folder, tasks, done)).collect();
         tasks.sort_by_key(|task| task.index);
+        failed.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let reasons = cap_reasons(&tasks, options.known_row_cap);
+        let reasons = cap_reasons(&tasks, known_row_cap);
         let mut out_of_day = OutOfDayRows::default();
-        let is_stray = |task: &&TaskReport| out_of_day.add(day_of(task.index), task.kept.times.as_ref());
-        let stray_days = tasks.iter().filter(is_stray).map(|task| task.id.clone()).collect();
+        let mut is_stray =
+            |task: &&TaskReport| out_of_day.add(scan.request(task.index, None).day, task.figures.times.as_ref());
+        let stray = tasks.iter().filter(|task| is_stray(task));
+        let mut stray_days: Vec<String> = stray.filter_map(|task| task.day.clone()).collect();
+        stray_days.dedup();
+        let absent = absent(&tasks);
         let incomplete = (!reasons.is_empty())
             .then(|| DataWarning { kind: DataWarningKind::Incomplete, message: reasons.join("; ") });
-        let warnings = [incomplete, data_warning::stray(&out_of_day), data_warning::absent(&absent(&tasks))];
+        let warnings = [incomplete, data_warning::stray(&out_of_day), data_warning::absent(&absent)];
         Self {
-            folder: options.folder.display().to_string(),
+            folder: folder.path().to_path_buf(),
             rows: sum(|task| task.rows),
             bytes: sum(|task| task.bytes),
             file_bytes: sum(|task| task.file_bytes),
-            retries: sum(|task| u64::from(task.attempts.saturating_sub(1))),
+            retries: sum(|task| task.attempts.saturating_sub(1)),
             seconds: took.as_secs_f64(),
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
             stray_days,
+            absent,
             warnings: warnings.into_iter().flatten().collect(),
             failed,
             tasks,
@@ -131,9 +163,9 @@ impl Report {
 fn absent(tasks: &[TaskReport]) -> Vec<String> {
     let mut with_rows = tasks.iter().filter(|task| task.rows > 0);
     let Some(first) = with_rows.next() else { return Vec::new() };
-    let mut absent = first.kept.absent.clone();
+    let mut absent = first.figures.absent.clone();
     for task in with_rows {
-        absent.retain(|name| task.kept.absent.contains(name));
+        absent.retain(|name| task.figures.absent.contains(name));
     }
     absent
 }
@@ -155,7 +187,7 @@ fn cap_reasons(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> 
             reasons.push(format!("the longest response has exactly {rows} rows"));
         }
     }
-    let reported = tasks.iter().flat_map(|task| task.kept.incomplete.iter().map(move |text| (task, text)));
+    let reported = tasks.iter().flat_map(|task| task.figures.incomplete.iter().map(move |text| (task, text)));
     reasons.extend(reported.take(NAMED).map(|(task, text)| format!("task {}: {text}", task.id)));
     reasons
 }
@@ -167,14 +199,16 @@ mod tests {
     fn tasks(rows: &[u64]) -> Vec<TaskReport> {
         let task = |(index, rows): (usize, &u64)| TaskReport {
             id: format!("{index:05}"),
+            day: None,
             index,
             rows: *rows,
             bytes: 0,
             attempts: 1,
             seconds: 0.0,
+            path: None,
             file_bytes: 0,
             was_done: false,
-            kept: Kept::default(),
+            figures: TaskFigures::default(),
         };
         rows.iter().enumerate().map(task).collect()
     }
@@ -203,7 +237,7 @@ mod tests {
     fn an_attribute_is_absent_only_if_no_task_had_it() {
         let mut some = tasks(&[3, 0, 5]);
         for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
-            task.kept.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+            task.figures.absent = absent.iter().map(|name| (*name).to_owned()).collect();
         }
         assert_eq!(absent(&some), ["b"]);
         assert!(absent(&tasks(&[0])).is_empty());

@@ -169,7 +169,7 @@ where
             }
             let request = self.scan.request(index, self.scan.limit.map(|_| self.missing));
             let delivery = Arc::new(Delivery::new(index, self.mode.delivery, Arc::clone(&self.budget)));
-            let task = self.spawn(request.search.clone(), Arc::clone(&delivery));
+            let task = self.spawn(index, request.search.clone(), Arc::clone(&delivery));
             let position = self.open.partition_point(|response| response.index < index);
             let response = Response { index, request, delivery, task, outcome: None, stats: RecordStats::default() };
             self.open.insert(position, response);
@@ -178,10 +178,11 @@ where
     }
 
     /// Runs in a task of its own, so that a response is read while the consumer is busy.
-    fn spawn(&self, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
+    fn spawn(&self, index: usize, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
         let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
         let cancelled = self.cancelled.clone();
-        tokio::spawn(observe::observed(self.observer.clone(), async move {
+        let observer = self.observer.clone().map(|observer| observer.for_day(self.scan.day(index)));
+        tokio::spawn(observe::observed(observer, async move {
             tokio::select! {
                 biased;
                 () = cancelled.cancelled() => Err(Error::new(Kind::Internal, "the scan was cancelled")),
@@ -234,9 +235,9 @@ where
     }
 
     fn ended(&mut self, response: Response<B>, outcome: Result<Completed>) -> Result<()> {
-        let completed = outcome.map_err(|error| match self.scan.requests() {
-            1 => error,
-            requests => error.with_prefix(&format!("request {} of {requests}", response.index + 1)),
+        let completed = outcome.map_err(|error| match self.scan.request_name(response.index) {
+            None => error,
+            Some(name) => error.with_prefix(&name),
         })?;
         self.missing = self.missing.saturating_sub(response.stats.rows);
         self.completed += 1;

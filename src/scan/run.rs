@@ -1,26 +1,28 @@
-//! A scan into a folder: one file per task, and a journal of the finished tasks, so that a second run does only the
-//! others.
+//! A scan into a folder: one part per task, so that a second run does only the tasks without one.
 //!
 //! A task that fails permanently does not end the others, unless its error would fail them all, as a refused token or
 //! a full disk.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use arrow_schema::SchemaRef;
+use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
-use super::report::{Report, TaskReport};
+use super::report::{FailedTask, Report};
 use super::responses::panicked;
-use super::{DataWarningKind, Scan, no_tasks};
-use crate::checkpoint::{Checkpoint, Fingerprint, TaskRecord};
+use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
+use super::{DataWarningKind, Scan, Stats, invalid, no_tasks};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Parquet;
+use crate::filter::InputValue;
+use crate::folder::{Folder, Names};
 use crate::observe::{self, Observer};
 
 /// How long a cancelled run in this process may still hold its folder.
@@ -29,18 +31,35 @@ const UNLOCKING: Duration = Duration::from_secs(2);
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The folder of the files.
+    /// The folder of the parts.
     pub folder: PathBuf,
-    /// The address of the service, which belongs to the query.
+    /// The address of the service.
     pub service: String,
+    /// How parts are named; by days, if the scan has them.
+    pub layout: Option<Layout>,
+    /// The days that are asked for once more: `refresh=` as the caller gave it.
+    pub refresh: InputValue,
+    /// Whether parts of another service are expected.
+    pub same_service: bool,
+    /// Whether the folder and its files are for their owner alone.
+    pub is_private: bool,
     /// Whether the first task that fails ends the run.
     pub fail_fast: bool,
     /// A number of rows at which the service is known to cut its responses.
     pub known_row_cap: Option<u64>,
 }
 
+/// How the parts of a folder are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// By the day that they are for.
+    Days,
+    /// By their number.
+    Flat,
+}
+
 /// The progress of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Progress {
     /// Tasks of the scan.
     pub tasks: usize,
@@ -54,25 +73,18 @@ pub struct Progress {
     pub bytes: u64,
     /// Seconds since this run began.
     pub seconds: f64,
-}
-
-/// What the journal keeps of a task for later reports.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
-    /// Why there may be more rows.
-    pub(super) incomplete: Vec<String>,
-    /// Attributes that no record had.
-    pub(super) absent: Vec<String>,
-    /// The least and the greatest time of the rows of a day.
-    pub(super) times: Option<(String, String)>,
+    /// The day of the task that ended last.
+    pub day: Option<String>,
+    /// Another service whose parts the folder has; only before the first task, and only if that is unexpected.
+    pub other_service: Option<String>,
 }
 
 impl Scan {
     /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
     ///
     /// # Errors
-    /// `Validation` for a scan with a limit; `Checkpoint` and its kinds for the folder; any error that would fail
-    /// every task, as `PermissionDenied`. Finished tasks are kept.
+    /// `Validation` for a scan with a limit, or options that do not fit it; `Checkpoint` and its kinds for the folder;
+    /// any error that would fail every task, as `PermissionDenied`. Finished tasks are kept.
     pub async fn run(
         &self,
         client: &Arc<Client>,
@@ -83,183 +95,212 @@ impl Scan {
             return Err(no_tasks());
         }
         let begun = Instant::now();
-        let ids: Vec<String> = (0..self.requests()).map(|task| self.task_id(task)).collect::<Result<_>>()?;
-        let checkpoint = open(&options.folder, &self.fingerprint(options, &ids), &ids).await?;
-        let open: Vec<usize> = checkpoint.open_tasks().collect();
-        let before = checkpoint.done().len();
-        let run = Arc::new(Run {
+        let tasks = Tasks::of(self, self.layout(options.layout)?, &options.service)?;
+        let refreshed = self.refreshed(&options.refresh)?;
+        let (folder, names) = open(options).await?;
+        let Stored { done, types, other_service } = block_in_place(|| tasks.stored(&folder, &names, &refreshed))?;
+        let mut run = Run {
             scan: self.clone(),
             client: Arc::clone(client),
-            checkpoint: Mutex::new(checkpoint),
-            ids,
+            folder: Arc::new(folder),
+            tasks: Arc::new(tasks),
             observer: observe::observer(),
-        });
-        let mut progress = RunProgress::new(&run, begun, options.fail_fast, progress);
-        run.run_tasks(&open, &mut progress).await?;
-        let checkpoint = run.checkpoint();
-        let done = checkpoint.done().iter().enumerate();
-        let tasks = done.map(|(position, done)| TaskReport::new(&run.ids, done, position < before)).collect();
-        let day_of = |task: usize| self.request(task, None).day;
-        Ok(Report::new(options, tasks, day_of, progress.failed, begun.elapsed()))
+        };
+        let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
+        progress.so_far.other_service = other_service.filter(|_| !options.same_service);
+        progress.send().await?;
+        progress.so_far.other_service = None;
+        run.run_tasks(types, &mut progress).await?;
+        let RunProgress { done, failed, .. } = progress;
+        let took = begun.elapsed();
+        Ok(Report::new(self, &run.folder, &run.tasks, done, failed, options.known_row_cap, took))
     }
 
-    /// Identifies the query of a folder. The token is not part of it.
-    fn fingerprint(&self, options: &RunOptions, ids: &[String]) -> Fingerprint {
-        let body = &self.plan.template().body;
-        let filters = serde_json::to_string(&body.filters).unwrap_or_default();
-        // As they are sent: an array or a string.
-        let attributes = serde_json::to_string(&body.attrs).unwrap_or_default();
-        Fingerprint::default()
-            .with("service", &options.service)
-            .with("item type", &format!("{} ({})", body.item_type_name, body.item_type_id))
-            .with("attrs", &attributes)
-            .with("tasks", &ids.len().to_string())
-            .with_hidden("filters", &format!("{filters} {}", ids.join(" ")))
-            .with_types(columns::known_types(&self.columns))
+    fn layout(&self, chosen: Option<Layout>) -> Result<Layout> {
+        match chosen {
+            Some(Layout::Days) if self.by_day.is_none() => Err(invalid(
+                "layout",
+                "is \"days\", and the requests of this scan are not for one day each: leave it out",
+            )),
+            Some(layout) => Ok(layout),
+            None if self.by_day.is_some() => Ok(Layout::Days),
+            None => Ok(Layout::Flat),
+        }
     }
 }
 
 /// What the tasks of a run share.
+#[derive(Clone)]
 struct Run {
     scan: Scan,
     client: Arc<Client>,
-    checkpoint: Mutex<Checkpoint>,
-    ids: Vec<String>,
+    folder: Arc<Folder>,
+    tasks: Arc<Tasks>,
     observer: Option<Observer>,
 }
 
-/// Counts finished and failed tasks, and sends each change to the caller.
+/// Collects finished and failed tasks, and sends each change to the caller.
 struct RunProgress {
     begun: Instant,
     fail_fast: bool,
     so_far: Progress,
-    failed: Vec<(String, Error)>,
+    done: Vec<Finished>,
+    failed: Vec<FailedTask>,
     sender: mpsc::Sender<Progress>,
 }
 
 impl RunProgress {
-    fn new(run: &Run, begun: Instant, fail_fast: bool, sender: mpsc::Sender<Progress>) -> Self {
-        let checkpoint = run.checkpoint();
-        let done = checkpoint.done();
+    fn new(run: &Run, begun: Instant, fail_fast: bool, done: Vec<Finished>, sender: mpsc::Sender<Progress>) -> Self {
         let so_far = Progress {
-            tasks: run.ids.len(),
+            tasks: run.tasks.ids.len(),
             done: done.len(),
             failed: 0,
-            rows: done.iter().map(|done| done.entry.rows).sum(),
-            bytes: done.iter().map(|done| done.entry.bytes).sum(),
+            rows: done.iter().map(|done| done.figures.rows).sum(),
+            bytes: done.iter().map(|done| done.figures.bytes).sum(),
             seconds: 0.0,
+            day: None,
+            other_service: None,
         };
-        Self { begun, fail_fast, so_far, failed: Vec::new(), sender }
+        Self { begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }
 
-    /// Adds the outcome of a task: its rows and bytes, or an error, which may end the run.
-    async fn add(&mut self, run: &Run, task: usize, outcome: Result<(u64, u64)>) -> Result<()> {
+    /// The tasks that are not finished, in their order.
+    fn open_tasks(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut is_open = vec![true; self.so_far.tasks];
+        for done in &self.done {
+            if let Some(is_open) = is_open.get_mut(done.index) {
+                *is_open = false;
+            }
+        }
+        is_open.into_iter().enumerate().filter_map(|(task, is_open)| is_open.then_some(task))
+    }
+
+    /// Adds the outcome of a task: its figures, or an error, which may end the run.
+    async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
+        let day = run.scan.day(task);
         match outcome {
-            Ok((rows, bytes)) => {
+            Ok(finished) => {
                 self.so_far.done += 1;
-                self.so_far.rows += rows;
-                self.so_far.bytes += bytes;
+                self.so_far.rows += finished.figures.rows;
+                self.so_far.bytes += finished.figures.bytes;
+                self.done.push(finished);
             }
             Err(error) if self.fail_fast || fails_all(&error) => {
                 let Progress { done, tasks, .. } = self.so_far;
-                let folder = run.checkpoint().folder().display().to_string();
+                let folder = run.folder.path().display();
                 return Err(
                     error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run again to continue"))
                 );
             }
             Err(error) => {
                 self.so_far.failed += 1;
-                self.failed.push((run.ids.get(task).cloned().unwrap_or_default(), error));
+                let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
+                self.failed.push(FailedTask { index: task, id, day: day.clone(), error });
             }
         }
+        self.so_far.day = day;
         self.send().await
     }
 
     async fn send(&mut self) -> Result<()> {
         self.so_far.seconds = self.begun.elapsed().as_secs_f64();
-        let sent = self.sender.send(self.so_far).await;
+        let sent = self.sender.send(self.so_far.clone()).await;
         sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
     }
 }
 
 impl Run {
-    async fn run_tasks(self: &Arc<Self>, open: &[usize], progress: &mut RunProgress) -> Result<()> {
-        progress.send().await?;
-        let mut open = open.iter().copied();
+    async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
+        let mut open = progress.open_tasks();
         // Inferred types are those of the first task with rows: until then, tasks run one after another.
-        while !self.knows_types() && self.checkpoint().frozen().is_none() {
-            let Some(task) = open.next() else { break };
+        while types.is_none()
+            && let Some(task) = open.next()
+        {
             let outcome = self.run_task(task).await;
+            let outcome = outcome.map(|(finished, schema)| {
+                types = schema.map(|schema| columns::type_names(&schema));
+                finished
+            });
             progress.add(self, task, outcome).await?;
         }
-        // Each in a task of its own: encoding, hashing and syncing one file does not keep the others from reading.
+        let Some(types) = types else { return Ok(()) };
+        self.scan.columns = columns::frozen(&self.scan.columns, &types);
+        block_in_place(|| self.write_empty(&mut progress.done))?;
+        // Each in a task of its own: encoding and syncing one file does not keep the others from reading.
         let mut in_flight = JoinSet::new();
         loop {
             while in_flight.len() < self.client.concurrency()
                 && let Some(task) = open.next()
             {
-                let run = Arc::clone(self);
-                in_flight
-                    .spawn(observe::observed(self.observer.clone(), async move { (task, run.run_task(task).await) }));
+                let run = self.clone();
+                let observer = self.observer.clone();
+                in_flight.spawn(observe::observed(observer, async move { (task, run.run_task(task).await) }));
             }
             match in_flight.join_next().await {
-                Some(Ok((task, outcome))) => progress.add(self, task, outcome).await?,
+                Some(Ok((task, outcome))) => {
+                    progress.add(self, task, outcome.map(|(finished, _)| finished)).await?;
+                }
                 Some(Err(_)) => return Err(panicked()),
                 None => return Ok(()),
             }
         }
     }
 
-    /// Writes the file of one task, then its journal line. Returns its rows and bytes.
-    async fn run_task(&self, task: usize) -> Result<(u64, u64)> {
-        let mut scan = self.scan.task(task);
-        if let Some(types) = self.checkpoint().frozen() {
-            scan.columns = columns::frozen(&scan.columns, types);
-        }
-        let mut types = None;
-        // Without rows and types there is no file: its columns would differ from those of the others.
-        let known = scan.schema(false);
-        let (stats, written) = scan
-            .write_columns(&self.client, known, |schema| {
-                types = Some(columns::type_names(schema));
-                Parquet::new(self.checkpoint().part(task)?, schema)
-            })
-            .await?;
-        let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);
-        let incomplete = incomplete.map(|warning| warning.message).collect();
-        let kept = Kept { incomplete, absent: stats.absent, times: stats.times };
-        let entry = TaskRecord {
-            rows: stats.rows,
-            bytes: stats.bytes,
-            attempts: u32::try_from(stats.attempts).unwrap_or(u32::MAX),
-            seconds: stats.seconds,
-            extra: serde_json::to_value(kept).unwrap_or_default(),
-        };
+    /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
+    /// not known.
+    async fn run_task(&self, task: usize) -> Result<(Finished, Option<SchemaRef>)> {
+        let scan = self.scan.task(task);
+        let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
+        let figures = figures(stats);
         block_in_place(|| {
-            let mut checkpoint = self.checkpoint();
-            if let Some(types) = types.filter(|_| stats.rows > 0 && !self.knows_types()) {
-                checkpoint.freeze(&types)?;
-            }
-            checkpoint.commit(task, entry, written)
-        })?;
-        Ok((stats.rows, stats.bytes))
+            let written = match (writer, self.scan.schema(false)) {
+                (Some(writer), _) => Some(writer),
+                (None, Some(schema)) => Some(self.part(task, &schema)?),
+                (None, None) => None,
+            };
+            let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
+            let record = self.tasks.record(task, &figures);
+            let file_bytes = written.map(|writer| writer.finish_part(&record)).transpose()?;
+            Ok((Finished { index: task, figures, file_bytes, was_done: false }, schema))
+        })
     }
 
-    /// Whether no type has to be inferred from rows.
-    fn knows_types(&self) -> bool {
-        self.scan.schema(false).is_some()
+    /// Writes the parts of the tasks without rows that were finished before types were known.
+    fn write_empty(&self, done: &mut [Finished]) -> Result<()> {
+        let Some(schema) = self.scan.schema(false) else { return Ok(()) };
+        for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
+            let record = self.tasks.record(task.index, &task.figures);
+            task.file_bytes = Some(self.part(task.index, &schema)?.finish_part(&record)?);
+        }
+        Ok(())
     }
 
-    fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
-        self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
+    fn part(&self, task: usize, schema: &SchemaRef) -> Result<Parquet> {
+        let name = self.tasks.names.get(task);
+        let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
+        Parquet::new(self.folder.create(name)?, schema)
     }
 }
 
-/// Opens the checkpoint. A run that was cancelled in this process a moment ago may still hold the lock.
-async fn open(folder: &Path, fingerprint: &Fingerprint, ids: &[String]) -> Result<Checkpoint> {
+/// What is kept of the figures of a task.
+fn figures(stats: Stats) -> TaskFigures {
+    let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);
+    TaskFigures {
+        rows: stats.rows,
+        bytes: stats.bytes,
+        attempts: stats.attempts,
+        seconds: stats.seconds,
+        incomplete: incomplete.map(|warning| warning.message).collect(),
+        absent: stats.absent,
+        times: stats.times,
+    }
+}
+
+/// Opens the folder. A run that was cancelled in this process a moment ago may still hold the lock.
+async fn open(options: &RunOptions) -> Result<(Folder, Names)> {
     let deadline = Instant::now() + UNLOCKING;
     loop {
-        match block_in_place(|| Checkpoint::open(folder, fingerprint, ids)) {
+        match block_in_place(|| Folder::open(&options.folder, options.is_private)) {
             Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(UNLOCKING / 40).await;
             }
@@ -286,6 +327,7 @@ fn fails_all(error: &Error) -> bool {
             | Kind::Internal
             | Kind::File
             | Kind::Checkpoint
+            | Kind::CheckpointFile
             | Kind::CheckpointMismatch
             | Kind::CheckpointCorrupt
             | Kind::CheckpointLocked

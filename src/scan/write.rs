@@ -14,7 +14,7 @@ use super::{Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, SearchMode};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Csv, JsonLines, Parquet, Writer, Written};
+use crate::files::{AtomicFile, Csv, JsonLines, Parquet, Writer};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -41,24 +41,32 @@ impl Scan {
         client: &Arc<Client>,
         path: &Path,
         format: Format,
+        is_private: bool,
         abandoned: &CancellationToken,
     ) -> Result<Stats> {
+        let create = |path: &Path| AtomicFile::create(path, Kind::File, is_private);
         // A path that cannot be written fails before a request is sent. It is made absolute now.
-        let path = block_in_place(|| AtomicFile::create(path, Kind::File).map(|file| file.path().to_path_buf()))?;
-        let file = || AtomicFile::create(&path, Kind::File).map(|file| file.unless(abandoned));
+        let path = block_in_place(|| create(path).map(|file| file.path().to_path_buf()))?;
+        let file = || create(&path).map(|file| file.unless(abandoned));
         // A file without rows has columns too.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
-            Format::Parquet => self
-                .write_columns(client, Some(empty), |schema| Parquet::new(file()?, schema))
-                .await
-                .map(|(stats, _)| stats),
-            Format::Csv => self
-                .write_columns(client, Some(empty), |schema| Csv::new(file()?, schema))
-                .await
-                .map(|(stats, _)| stats),
+            Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
+            Format::Csv => self.write_table(client, &empty, |schema| Csv::new(file()?, schema)).await,
             Format::JsonLines => self.write_lines(client, || JsonLines::new(file()?, self.attributes())).await,
         }
+    }
+
+    /// Writes columns into a file. Without rows, it has the schema `empty`.
+    async fn write_table<W: Writer<Batch = RecordBatch>>(
+        &self,
+        client: &Arc<Client>,
+        empty: &SchemaRef,
+        create: impl Fn(&SchemaRef) -> Result<W>,
+    ) -> Result<Stats> {
+        let (stats, writer) = self.write_columns(client, &create).await?;
+        block_in_place(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
+        Ok(stats)
     }
 
     async fn write_lines(&self, client: &Arc<Client>, create: impl Fn() -> Result<JsonLines>) -> Result<Stats> {
@@ -74,14 +82,12 @@ impl Scan {
         Ok(responses.stats())
     }
 
-    /// Writes columns with the writer that `create` makes of their schema. Without rows, a file of the schema `empty`
-    /// is written, or none.
+    /// Writes columns with the writer that `create` makes of their schema, if there are rows. The caller finishes it.
     pub(super) async fn write_columns<W: Writer<Batch = RecordBatch>>(
         &self,
         client: &Arc<Client>,
-        empty: Option<SchemaRef>,
-        mut create: impl FnMut(&SchemaRef) -> Result<W>,
-    ) -> Result<(Stats, Option<Written>)> {
+        create: impl Fn(&SchemaRef) -> Result<W>,
+    ) -> Result<(Stats, Option<W>)> {
         let mut batches = TypedBatches::new(self, client, self.written(), OPTIONS);
         let mut writer = None;
         while let Some(event) = batches.next().await? {
@@ -96,11 +102,7 @@ impl Scan {
                 Event::Restart => writer = None,
             }
         }
-        let written = block_in_place(|| match (writer, empty) {
-            (None, Some(schema)) => create(&schema)?.finish().map(Some),
-            (writer, _) => writer.map(Writer::finish).transpose(),
-        })?;
-        Ok((batches.stats(), written))
+        Ok((batches.stats(), writer))
     }
 
     /// How the requests for a file are sent: the rows of a single one can be written anew after a retry.

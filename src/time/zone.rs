@@ -63,6 +63,12 @@ impl Zone {
         self.first_instant(self.date_of(moment))
     }
 
+    /// The day of a moment, as `2024-01-15`.
+    #[must_use]
+    pub fn day_of(&self, moment: Moment) -> String {
+        self.date_of(moment).to_string()
+    }
+
     /// The first instants of the days from that of `start` to that of `stop`, which is excluded. A day that the zone
     /// skipped is left out.
     pub fn days(&self, start: Moment, stop: Moment) -> impl Iterator<Item = Moment> + '_ {

@@ -22,7 +22,7 @@ const MODULES: [(&str, &[&str]); 18] = [
     ("config", &["error", "secret", "time"]),
     ("transport", &["error", "secret", "config", "retry"]),
     ("files", &["error", "cells"]),
-    ("checkpoint", &["error", "files"]),
+    ("folder", &["error", "files"]),
     (
         "client",
         &[
@@ -41,19 +41,7 @@ const MODULES: [(&str, &[&str]); 18] = [
     ),
     (
         "scan",
-        &[
-            "error",
-            "observe",
-            "time",
-            "contract",
-            "filter",
-            "decode",
-            "columns",
-            "cells",
-            "files",
-            "checkpoint",
-            "client",
-        ],
+        &["error", "observe", "time", "contract", "filter", "decode", "columns", "cells", "files", "folder", "client"],
     ),
     // The sandbox shares only the contract with the client, so that a misreading of the specification shows.
     ("sandbox", &["error", "contract"]),
@@ -72,7 +60,7 @@ const MODULES: [(&str, &[&str]); 18] = [
             "retry",
             "config",
             "files",
-            "checkpoint",
+            "folder",
             "transport",
             "client",
             "scan",
@@ -84,13 +72,13 @@ const MODULES: [(&str, &[&str]); 18] = [
 /// External crates that only some modules may name.
 const ALONE: [(&str, &[&str]); 28] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
-    ("arrow_array", &["columns", "files", "scan", "python"]),
+    ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
     ("arrow_cast", &["columns", "python"]),
     ("arrow_csv", &["files"]),
     ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
-    ("flate2", &["checkpoint", "transport", "sandbox"]),
+    ("flate2", &["transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
     ("hyper", &["config", "transport", "sandbox"]),
     ("hyper_util", &["config", "sandbox"]),
@@ -104,7 +92,7 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("rusqlite", &["sandbox"]),
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
-    ("sha2", &["files", "sandbox"]),
+    ("sha2", &["folder", "sandbox"]),
     ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),

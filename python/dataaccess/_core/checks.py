@@ -79,6 +79,14 @@ def boolean_argument(name: str, value: object) -> bool:
     return value
 
 
+def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
+    """An argument of a request that is one of some strings, or None."""
+    if value is not None and value not in choices:
+        problem = Problem(name, "", f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
+        raise ValidationError(str(problem), problems=[problem])
+    return None if value is None else str(value)
+
+
 def _integer(value: object, least: int, most: int) -> int | None:
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # a TypeError if it has none

@@ -127,11 +127,6 @@ class Planned(BaseScan):
         timeout = self._arguments["timeout"]
         return [kind(self._client, self._call, raw, self._schema, name, timeout) for raw, name in planned]
 
-    def _run_options(self, fail_fast: object, known_row_cap: object) -> tuple[str, bool, int | None]:
-        """The service, by name if it is the sandbox (whose port differs each time), and the options of a run."""
-        cap = None if known_row_cap is None else count("known_row_cap", known_row_cap)
-        return self._client._embedded or self._client.base_url, boolean_argument("fail_fast", fail_fast), cap  # noqa: SLF001 - its client
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the client, whose pickle has no token."""
         return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered)

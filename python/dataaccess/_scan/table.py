@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
+from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
@@ -186,6 +187,11 @@ class Table(_Rows):
     def __init__(self, raw: RawTable) -> None:
         """Use `Scan.collect`."""
         self._raw = raw
+
+    @classmethod
+    def _of_files(cls, paths: list[str], column_names: list[str]) -> Table:
+        """The rows of files that a run wrote."""
+        return cls(read_files(paths, column_names))
 
     @property
     def stats(self) -> ScanStats:

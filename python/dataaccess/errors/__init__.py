@@ -27,9 +27,10 @@ DataAccessError                      operation attempts elapsed request_id histo
 ├─ WaitTimeoutError (TimeoutError)      last
 ├─ ScanError
 │  ├─ ScanIncompleteError               failed report
-│  └─ CheckpointError                   errno path
+│  └─ CheckpointError                   path
+│     ├─ CheckpointFileError (FileError)
 │     ├─ CheckpointMismatchError        field
-│     ├─ CheckpointCorruptError         line
+│     ├─ CheckpointCorruptError         day
 │     └─ CheckpointLockedError          pid
 ├─ FileError (OSError)                  errno path
 ├─ SandboxError
@@ -41,6 +42,7 @@ DataAccessWarning (UserWarning)
 ├─ AbsentAttributeWarning               a requested attribute is missing from every record
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
+├─ OtherServiceWarning                  a folder has parts of a service with another address
 └─ SandboxWarning                       the data is synthetic
 """
 
@@ -72,6 +74,7 @@ from dataaccess.errors._response import (
 from dataaccess.errors._scan import (
     CheckpointCorruptError,
     CheckpointError,
+    CheckpointFileError,
     CheckpointLockedError,
     CheckpointMismatchError,
     FileError,
@@ -94,6 +97,7 @@ from dataaccess.errors._warning import (
     AbsentAttributeWarning,
     DataAccessWarning,
     IncompleteWarning,
+    OtherServiceWarning,
     SandboxWarning,
     StrayDayWarning,
 )
@@ -103,6 +107,7 @@ __all__ = [
     "ApiError",
     "CheckpointCorruptError",
     "CheckpointError",
+    "CheckpointFileError",
     "CheckpointLockedError",
     "CheckpointMismatchError",
     "ClientClosedError",
@@ -119,6 +124,7 @@ __all__ = [
     "InvalidJsonError",
     "MalformedHttpError",
     "NotJsonError",
+    "OtherServiceWarning",
     "PermissionDeniedError",
     "Problem",
     "ProxyError",

@@ -39,54 +39,12 @@ class ScanIncompleteError(ScanError):
     """Some tasks of a scan failed permanently; the others are done and kept.
 
     Attributes:
-        failed: The error of each failed task, by task id.
+        failed: The error of each failed task, by task id, which begins with its day.
         report: The `ScanReport` of the tasks that are done.
     """
 
     failed: dict[str, DataAccessError]
     report: ScanReport | None
-
-
-class CheckpointError(ScanError):
-    """A checkpoint cannot be written or read. The finished tasks are kept.
-
-    Attributes:
-        errno: The error number of the operating system, such as `errno.ENOSPC`, if there is one.
-        path: The file or folder.
-    """
-
-    errno: int | None
-    path: str | None
-
-
-class CheckpointMismatchError(CheckpointError):
-    """A checkpoint belongs to a different scan.
-
-    Attributes:
-        field: The first setting that differs.
-    """
-
-    field: str | None
-
-
-class CheckpointCorruptError(CheckpointError):
-    """A file or the journal of a checkpoint was changed or damaged.
-
-    Attributes:
-        line: The line of the journal, from 1.
-    """
-
-    line: int | None
-
-
-class CheckpointLockedError(CheckpointError):
-    """Another run uses the checkpoint.
-
-    Attributes:
-        pid: Its process id, if known.
-    """
-
-    pid: int | None
 
 
 class FileError(DataAccessError, OSError):
@@ -103,3 +61,52 @@ class FileError(DataAccessError, OSError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles `errno` too, which an OSError keeps apart from its other fields."""
         return type(self), self.args, {**self.__dict__, "errno": self.errno}
+
+
+class CheckpointError(ScanError):
+    """The folder of a run cannot be used. The finished tasks are kept.
+
+    Attributes:
+        path: The file or folder.
+    """
+
+    path: str | None
+
+
+class CheckpointFileError(CheckpointError, FileError):
+    """A file in the folder of a run cannot be written or read, for example because the disk is full. Also an `OSError`.
+
+    Attributes:
+        errno: The error number of the operating system, such as `errno.ENOSPC`, if there is one.
+        path: The file.
+    """
+
+
+class CheckpointMismatchError(CheckpointError):
+    """The folder belongs to a different query.
+
+    Attributes:
+        field: The first argument that differs.
+    """
+
+    field: str | None
+
+
+class CheckpointCorruptError(CheckpointError):
+    """A file in the folder of a run was changed or damaged since it was written.
+
+    Attributes:
+        day: The day of the file, as `2024-01-15`, if it has one.
+    """
+
+    day: str | None
+
+
+class CheckpointLockedError(CheckpointError):
+    """Another run uses the folder.
+
+    Attributes:
+        pid: Its process id, if known.
+    """
+
+    pid: int | None

@@ -17,5 +17,9 @@ class StrayDayWarning(DataAccessWarning):
     """A request for one day returned rows of another day: the service may cut its days in another time zone."""
 
 
+class OtherServiceWarning(DataAccessWarning):
+    """The folder of a run has parts from a service with another address."""
+
+
 class SandboxWarning(DataAccessWarning):
     """The data is synthetic: it comes from the sandbox."""

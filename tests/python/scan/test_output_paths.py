@@ -83,6 +83,73 @@ def test_a_name_that_is_too_long_is_reported_before_anything_is_sent(connect: An
         assert parts.asked == []
 
 
+@on_posix
+@every_kind
+def test_a_private_file_is_for_its_owner_alone(connect: Any, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 1)
+        getattr(scan, f"to_{kind}")(path, private=True)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        with pytest.raises(da.ValidationError, match=r"^private: must be True or False"):
+            getattr(scan, f"to_{kind}")(path, private=1)
+
+
+@every_kind
+def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
+    connect: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / f"a b.{kind}"
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 2)
+        for given in (f"~/a b.{kind}", Path("~", f"a b.{kind}"), path.as_uri(), f"file://localhost{path}"):
+            write(scan, kind, given)
+            assert rows_in(path) == rows_of_all(2)
+            path.unlink()
+        assert list(tmp_path.iterdir()) == []
+
+
+URLS = ["s3://bucket/codes", "gs://bucket/codes", "az://box/codes", "http://host/codes", Path("s3://bucket/codes")]
+
+
+@pytest.mark.parametrize("url", [*URLS, "file://host/codes"])
+def test_a_url_that_is_not_of_this_machine_is_refused_before_anything_is_sent(
+    connect: Any, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 2)
+        for use in (scan.run, scan.read, scan.to_parquet, scan.to_csv, scan.to_jsonl):
+            with pytest.raises(da.ValidationError, match=r"^(path|folder): .*not on this machine: .*paths and file://"):
+                use(url)
+        assert parts.asked == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "fitting"),
+    [
+        ("to_parquet", "rows.csv", "to_csv"),
+        ("to_parquet", "rows.JSONL", "to_jsonl"),
+        ("to_parquet", "rows.csv.gz", "to_csv"),
+        ("to_csv", "rows.parquet", "to_parquet"),
+        ("to_csv", "rows.json", "to_jsonl"),
+        ("to_jsonl", "rows.pq", "to_parquet"),
+    ],
+)
+def test_the_suffix_of_another_format_is_refused(
+    connect: Any, tmp_path: Path, method: str, name: str, fitting: str
+) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 1)
+        with pytest.raises(da.ValidationError, match=rf"^path: .*' is no file of {method}: write {fitting}, or"):
+            getattr(scan, method)(tmp_path / name)
+        assert parts.asked == []
+        for other in ("rows", "rows.txt", "rows.json" if method == "to_jsonl" else "rows.dat"):
+            getattr(scan, method)(tmp_path / other)
+
+
 @every_kind
 @pytest.mark.parametrize("place", [None, 7, b"rows", ["rows"]])
 def test_what_is_no_path_is_a_type_error(client: Any, kind: str, place: Any) -> None:

@@ -9,19 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
-import pyarrow.dataset
 import pytest
 from support.raw_server import http
 from support.runs import (
-    JOURNAL,
-    LOCK,
+    HIDDEN,
     ROWS,
     ROWS_OF_DAYS,
     answering,
     by_day,
     by_value,
+    left_in,
     parts,
     rows_in,
     some_days,
@@ -49,7 +47,7 @@ def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_pa
     scan = by_day(connect(service))
     first = scan.run(tmp_path / "run")
     assert len(service.requests) == len(ROWS_OF_DAYS)
-    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    files = {path: path.stat().st_mtime_ns for path in parts(tmp_path / "run")}
     service.clear_requests()
     second = by_day(connect(service)).run(str(tmp_path / "run"))
     assert service.requests == []
@@ -57,21 +55,7 @@ def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_pa
         (first.rows, first.bytes, first.file_bytes, first.retries)
     )
     assert [task.was_done for task in first.tasks + second.tasks] == [False] * 8 + [True] * 8
-    assert {path: path.stat().st_mtime_ns for path in files if path.name != LOCK} == {
-        path: time for path, time in files.items() if path.name != LOCK
-    }
-
-
-def test_the_folder_reads_as_one_dataset(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
-    scan.run(tmp_path)
-    expected = scan.to_arrow()
-    assert expected.num_rows == ROWS
-    assert pyarrow.dataset.dataset(tmp_path).to_table().equals(expected)
-    assert pl.read_parquet(tmp_path / "*.parquet").equals(scan.to_polars())
-    assert pl.scan_parquet(tmp_path / "*.parquet").select(pl.len()).collect().item() == ROWS
-    found = duckdb.connect().execute(f"select * from read_parquet('{tmp_path}/*.parquet') order by id").fetchall()  # noqa: S608
-    assert found == [tuple(row.values()) for row in expected.to_pylist()]
+    assert {path: path.stat().st_mtime_ns for path in files} == files
 
 
 def test_a_folder_that_is_relative_is_the_one_of_the_start(
@@ -175,26 +159,31 @@ def test_a_folder_that_is_no_path_is_refused(connect: Any, service: da.Sandbox, 
     assert service.requests == []
 
 
-def test_the_folder_is_for_its_owner_alone_and_knows_no_secret(
-    connect: Any, service: da.Sandbox, tmp_path: Path
+@pytest.mark.skipif(sys.platform == "win32", reason="only POSIX has these modes")
+@pytest.mark.parametrize(("private", "folders", "files"), [(False, "0o755", "0o644"), (True, "0o700", "0o600")])
+def test_what_is_written_has_the_mode_of_any_new_file_unless_it_is_private(
+    connect: Any, service: da.Sandbox, tmp_path: Path, folders: str, files: str, *, private: bool
 ) -> None:
-    before = os.umask(0)
+    folder = tmp_path / "made" / "here"
+    before = os.umask(0o022)
     try:
-        folder = tmp_path / "made" / "here"
-        assert service.issue_token().startswith("sbx_")
-        client = connect(service, headers={"X-Api-Key": "secret-of-a-header"})
-        by_day(client, audience_type="customer", allocated_audience=["holder-1", "holder-secret"]).run(folder)
+        by_day(connect(service)).run(folder, private=private)
     finally:
         os.umask(before)
-    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.iterdir()]}
-    assert modes.pop("made") == modes.pop("here") == "0o700"
-    assert set(modes.values()) == {"0o600"}
-    assert {JOURNAL, LOCK} < modes.keys()
-    everything = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for name, content in everything.items():
-        assert b"secret" not in content, name
-        assert b"sbx_" not in content, name
-    assert b"holder" not in everything[JOURNAL]
+    modes = {path: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.rglob("*")]}
+    days = {path for path in modes if path.is_dir() and path.parent == folder and path.name != HIDDEN}
+    assert len(days) == 8
+    assert {mode for path, mode in modes.items() if path.is_dir() and path not in days} == {folders}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {files}
+
+
+def test_a_folder_knows_no_secret_and_no_value_of_a_filter(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    assert service.issue_token().startswith("sbx_")
+    client = connect(service, headers={"X-Api-Key": "secret-of-a-header"})
+    by_day(client, ["id"], audience_type="customer", allocated_audience=["holder-1", "holder-secret"]).run(tmp_path)
+    for path in [*parts(tmp_path), *(tmp_path / name for name in left_in(tmp_path))]:
+        for secret in (b"secret", b"sbx_", b"holder-"):
+            assert secret not in path.read_bytes(), path
 
 
 DEMO = """

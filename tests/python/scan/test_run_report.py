@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, parts, some_days
+from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, parts, some_days, tasks_done
 from support.streams import answer
 
 import dataaccess as da
@@ -31,7 +31,10 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
     with service.fault("status", status=503, times=2, after=3):
         report = scan.run(tmp_path)
     ids = [task.id for task in scan.tasks()]
-    assert [task.id for task in report.tasks] == ids == [path.stem for path in parts(tmp_path)]
+    assert [task.id for task in report.tasks] == ids == tasks_done(tmp_path)
+    assert [task.path for task in report.tasks] == parts(tmp_path)
+    assert [task.day for task in report.tasks] == [f"2024-01-0{day}" for day in range(1, 9)]
+    assert all(task.id.startswith(str(task.day)) for task in report.tasks)
     assert [task.index for task in report.tasks] == list(range(8))
     assert tuple(task.rows for task in report.tasks) == ROWS_OF_DAYS
     assert [task.file_bytes for task in report.tasks] == [path.stat().st_size for path in parts(tmp_path)]
@@ -54,7 +57,8 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
     report = by_day(connect(service)).run(tmp_path, on_progress=seen.append)
     assert [progress.done for progress in seen] == list(range(9))
     assert {(progress.total, progress.failed) for progress in seen} == {(8, 0)}
-    assert (seen[0].rows, seen[0].bytes) == (0, 0)
+    assert (seen[0].rows, seen[0].bytes, seen[0].day) == (0, 0, None)
+    assert {progress.day for progress in seen[1:]} == {f"2024-01-0{day}" for day in range(1, 9)}
     assert (seen[-1].rows, seen[-1].bytes) == (report.rows, report.bytes)
     for name in ("rows", "bytes", "seconds"):
         values = [getattr(progress, name) for progress in seen]
@@ -134,7 +138,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
             # Of the day before the first there are no rows.
-            assert report.stray_days == [task.id for task in report.tasks[1:]]
+            assert report.stray_days == [task.day for task in report.tasks[1:]]
         assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).run(tmp_path / "right").stray_days == []
 
 
@@ -143,7 +147,7 @@ def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -
     with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
         with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 2 of 7 days.*UTC\+07:00"):
             report = by_day(connect(service)).run(tmp_path)
-        assert [task.index for task in report.tasks if task.id in report.stray_days] == [2, 6]
+        assert [task.index for task in report.tasks if task.day in report.stray_days] == [2, 6]
 
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A run that is killed at any moment and begun again until it is done, at a service that fails now and then (S1).
 
-The child runs; this process serves it, kills it, and looks after each kill at the journal and at what was asked for.
+The child runs; this process serves it, kills it, and looks after each kill at the parts and at what was asked for.
 """
 
 from __future__ import annotations
@@ -144,6 +144,11 @@ def tasks_asked(service: da.Sandbox) -> set[int]:
     return {(datetime.fromtimestamp(time / 1000, UTC).date() - FIRST).days for time in times}
 
 
+def place_of(task: str) -> int:
+    """The place of a task among all, by its day."""
+    return (date.fromisoformat(task[:10]) - FIRST).days
+
+
 def killed(folder: Path, *, tasks: int, kills: int, seed: int) -> Killed:
     """Kills a run so many times, or until it is done; each row of the store is then in its files once."""
     chance, results = random.Random(seed), Killed()  # noqa: S311 - moments, not secrets
@@ -159,9 +164,9 @@ def killed(folder: Path, *, tasks: int, kills: int, seed: int) -> Killed:
             revoke = results.kills == kills // 2 and not results.refusals
             code = ended_early(service, token, folder, tasks, chance, revoke=revoke)
             done, asked = tasks_done(folder), tasks_asked(service)
-            assert done[: len(done_before)] == done_before, "what was done is forgotten"
-            assert asked.isdisjoint(int(task[:5]) for task in done_before), "what was done is asked for again"
-            under_way = asked - {int(task[:5]) for task in done}
+            assert set(done) >= set(done_before), "what was done is forgotten"
+            assert asked.isdisjoint(map(place_of, done_before)), "what was done is asked for again"
+            under_way = asked - set(map(place_of, done))
             assert len(under_way) <= CONCURRENCY, under_way
             results.requests += len(service.requests)
             results.again.append(len(under_way))

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 from support.raw_server import RawServer, serving
 
 import dataaccess as da
 
-JOURNAL = "_dataaccess.journal"
-LOCK = "_dataaccess.lock"
+HIDDEN = ".dataaccess"
 
 # Rows of each day of January 2024, from the first on: all different, and one of them none.
 ROWS_OF_DAYS = (3, 41, 7, 0, 12, 25, 1, 18)
@@ -77,21 +77,30 @@ def values_asked(server: RawServer) -> list[str]:
 
 def parts(folder: Path) -> list[Path]:
     """The files with rows, in the order of their tasks."""
-    return sorted(folder.glob("*.parquet"))
+    return sorted(folder.glob("day=*/*.parquet")) + sorted(folder.glob("*.parquet"))
 
 
 def rows_in(folder: Path) -> list[dict[str, Any]]:
     """All rows of a folder, as its files have them one after the other."""
-    return pl.read_parquet(folder / "*.parquet", glob=True).to_dicts() if parts(folder) else []
+    return [row for part in parts(folder) for row in pl.read_parquet(part, hive_partitioning=False).to_dicts()]
+
+
+def record_of(part: Path) -> dict[str, Any]:
+    """What a part records of its task."""
+    record: dict[str, Any] = json.loads(pq.read_metadata(part).metadata[b"dataaccess.task"])["record"]
+    return record
 
 
 def tasks_done(folder: Path) -> list[str]:
-    """The tasks that the journal has, in its order; a last line that is torn is none."""
-    journal = folder / JOURNAL
-    if not journal.exists():
-        return []
-    whole = [line for line in journal.read_bytes().split(b"\n")[:-1] if b'"done"' in line]
-    return [json.loads(line.split(b" ", 1)[1])["done"]["task"] for line in whole]
+    """The tasks that have a part, in the order of the plan. Each part is complete."""
+    return [record_of(part)["task"] for part in parts(folder)]
+
+
+def left_in(folder: Path) -> list[str]:
+    """The files of a folder that are no parts."""
+    return sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path not in parts(folder)
+    )
 
 
 def failed_for_good(error: da.ScanIncompleteError) -> list[int]:

@@ -1,13 +1,15 @@
-//! A folder for one test, and the checkpoint most tests begin with.
+//! A folder for one test, and parts in it.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dataaccess::checkpoint::{Checkpoint, Fingerprint, TaskRecord};
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use dataaccess::error::Result;
-use dataaccess::files::Written;
+use dataaccess::files::{Parquet, Writer};
+use dataaccess::folder::{self, Names, PartName};
 use serde_json::json;
 
 /// A folder of its own that ends with the test.
@@ -19,7 +21,7 @@ impl Folder {
         let name = format!("dataaccess-files-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         let mut builder = fs::DirBuilder::new();
-        // Whatever the mask: a checkpoint's folder must not be writable by others.
+        // Whatever the mask: the folder of a run must not be writable by others.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).unwrap();
@@ -49,67 +51,43 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-pub fn tasks(count: usize) -> Vec<String> {
-    (0..count).map(|task| format!("{task:05}-00c0ffee")).collect()
+pub const HIDDEN: &str = ".dataaccess";
+
+pub fn open(folder: &Path) -> Result<(folder::Folder, Names)> {
+    folder::Folder::open(folder, false)
 }
 
-pub fn fingerprint() -> Fingerprint {
-    Fingerprint::default()
-        .with("host", "cdp.example.com")
-        .with("attrs", "code,pool_id")
-        .with_hidden("filters", "customer 17")
+pub fn part(number: usize) -> PartName {
+    PartName { day: None, number }
 }
 
-/// The checkpoint of so many tasks.
-pub fn open(folder: &Path, count: usize) -> Result<Checkpoint> {
-    Checkpoint::open(folder, &fingerprint(), &tasks(count))
+pub fn of_day(day: &str, number: usize) -> PartName {
+    PartName { day: Some(day.to_owned()), number }
 }
 
-pub fn entry(task: usize) -> TaskRecord {
-    let rows = task as u64;
-    TaskRecord {
-        rows,
-        bytes: 10 * rows,
-        attempts: 1,
-        seconds: 0.1,
-        extra: json!({"day": format!("{task}"), "note": "é"}),
-    }
+/// The rows of a part.
+pub fn rows(number: usize) -> RecordBatch {
+    let schema = Arc::new(Schema::new(vec![Field::new("number", DataType::Int64, true)]));
+    let numbers = Int64Array::from_iter_values(0..=i64::try_from(number).unwrap());
+    RecordBatch::try_new(schema, vec![Arc::new(numbers)]).unwrap()
 }
 
-pub fn content(task: usize) -> String {
-    format!("rows of task {task}")
+/// Writes a part with its record.
+pub fn put(folder: &folder::Folder, name: &PartName) -> u64 {
+    let rows = rows(name.number);
+    let mut parquet = Parquet::new(folder.create(name).unwrap(), rows.schema_ref()).unwrap();
+    parquet.write(&rows).unwrap();
+    parquet.finish_part(&json!({"task": name.to_string()})).unwrap()
 }
 
-/// Puts the part of a task in its place.
-pub fn put(checkpoint: &Checkpoint, task: usize) -> Written {
-    let mut file = checkpoint.part(task).unwrap();
-    file.write_all(content(task).as_bytes()).unwrap();
-    file.finish().unwrap()
+/// The numbers of the parts, each of which must be as it was written.
+pub fn found(folder: &folder::Folder, names: &Names) -> Vec<usize> {
+    let numbers = names.parts.iter().map(|name| {
+        let part = folder.part(name).unwrap();
+        assert_eq!((part.rows, part.record), (name.number as u64 + 1, json!({"task": name.to_string()})));
+        let (_, batches) = folder::read(&folder.path_of(name)).unwrap();
+        assert_eq!(batches, [rows(name.number)]);
+        name.number
+    });
+    numbers.collect()
 }
-
-/// Does a task from beginning to end.
-pub fn work(checkpoint: &mut Checkpoint, task: usize) {
-    let written = put(checkpoint, task);
-    checkpoint.commit(task, entry(task), Some(written)).unwrap();
-}
-
-/// The completed tasks, in order. Each must be reported as it was kept and have its part file; no other task has one.
-pub fn done(checkpoint: &Checkpoint) -> Vec<usize> {
-    let mut parts = Vec::new();
-    for done in checkpoint.done() {
-        assert_eq!(done.entry, entry(done.task));
-        if let Some(file) = &done.file {
-            assert_eq!(file, &Written::of(&checkpoint.place(done.task).unwrap()).unwrap());
-            assert_eq!(fs::read_to_string(checkpoint.place(done.task).unwrap()).unwrap(), content(done.task));
-            parts.push(checkpoint.place(done.task).unwrap().file_name().unwrap().to_str().unwrap().to_owned());
-        }
-    }
-    parts.sort();
-    let mut visible = names(checkpoint.folder());
-    visible.retain(|name| !name.starts_with(['_', '.']));
-    assert_eq!(visible, parts);
-    checkpoint.done().iter().map(|done| done.task).collect()
-}
-
-pub const JOURNAL: &str = "_dataaccess.journal";
-pub const LOCK: &str = "_dataaccess.lock";

@@ -1,16 +1,14 @@
-//! One run at a time on one checkpoint, and what a full disk leaves: both need processes of their own.
+//! One run at a time in one folder, and what a full disk leaves: both need processes of their own.
 #![cfg(unix)]
 
 use std::io::Write;
 use std::process::Command;
 
-use dataaccess::checkpoint::TaskRecord;
 use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, Csv, Writer};
-use serde_json::Value;
 
 use super::children::{child, folder};
-use super::folder::{Folder, JOURNAL, LOCK, done, entry, names, open, work};
+use super::folder::{Folder, HIDDEN, found, names, open, part, put};
 
 fn is_locked_by(error: &Error, owner: u32) {
     assert_eq!(error.kind(), Kind::CheckpointLocked);
@@ -31,21 +29,20 @@ fn succeeds(mut command: Command) {
 #[test]
 fn a_second_run_learns_who_is_at_work() {
     let folder = Folder::new();
-    let mut checkpoint = open(folder.path(), 2).unwrap();
-    let mut file = checkpoint.part(0).unwrap();
-    is_locked_by(&open(folder.path(), 2).unwrap_err(), std::process::id());
+    let (opened, _) = open(folder.path()).unwrap();
+    let mut file = opened.create(&part(0)).unwrap();
+    is_locked_by(&open(folder.path()).unwrap_err(), std::process::id());
     succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
     file.finish().unwrap();
-    checkpoint.commit(0, entry(0), None).unwrap();
-    drop(checkpoint);
-    open(folder.path(), 2).unwrap();
+    drop(opened);
+    open(folder.path()).unwrap();
 }
 
 #[test]
 #[ignore = "run by a_second_run_learns_who_is_at_work"]
 fn finds_it_locked() {
-    is_locked_by(&open(&folder(), 2).unwrap_err(), std::os::unix::process::parent_id());
+    is_locked_by(&open(&folder()).unwrap_err(), std::os::unix::process::parent_id());
 }
 
 #[test]
@@ -79,26 +76,21 @@ fn fills_the_disk() {
         );
     };
     let path = folder().join("run");
-    let mut checkpoint = open(&path, 3).unwrap();
-    work(&mut checkpoint, 0);
-    let before = names(&path);
+    let (opened, _) = open(&path).unwrap();
+    put(&opened, &part(0));
+    let hidden = path.join(HIDDEN);
 
     // A part that does not fit.
-    let mut file = checkpoint.part(1).unwrap();
+    let mut file = opened.create(&part(1)).unwrap();
     assert!(file.write_all(&vec![7; 1 << 20]).is_err());
-    is_full(&file.finish().unwrap_err(), Kind::Checkpoint);
+    is_full(&file.finish().unwrap_err(), Kind::CheckpointFile);
     drop(file);
-    assert_eq!(names(&path), before);
+    assert_eq!((names(&path), names(&hidden)), (vec![HIDDEN.to_owned(), part(0).to_string()], vec!["lock".to_owned()]));
     // A smaller one after it does.
-    let mut file = checkpoint.part(1).unwrap();
-    file.write_all(b"abc").unwrap();
-    assert_eq!(file.finish().unwrap().bytes, 3);
-    // A line that does not fit: the task is not done, and the next line is where it should be.
-    let long = TaskRecord { extra: Value::from("x".repeat(1 << 20)), ..entry(2) };
-    is_full(&checkpoint.commit(2, long, None).unwrap_err(), Kind::Checkpoint);
-    work(&mut checkpoint, 1);
-    drop(checkpoint);
-    assert_eq!(done(&open(&path, 3).unwrap()), [0, 1]);
+    put(&opened, &part(1));
+    drop(opened);
+    let (opened, listed) = open(&path).unwrap();
+    assert_eq!(found(&opened, &listed), [0, 1]);
 
     // A library between the rows and the disk does not lose the system's error.
     let schema = std::sync::Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
@@ -107,11 +99,9 @@ fn fills_the_disk() {
         true,
     )]));
     let place = path.join("_a.csv");
-    is_full(&Csv::new(AtomicFile::create(&place, Kind::File).unwrap(), &schema).unwrap_err(), Kind::File);
-    let file = AtomicFile::create(&place, Kind::File).unwrap();
+    is_full(&Csv::new(AtomicFile::create(&place, Kind::File, false).unwrap(), &schema).unwrap_err(), Kind::File);
+    let file = AtomicFile::create(&place, Kind::File, false).unwrap();
     let ended = dataaccess::files::Parquet::new(file, &schema).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
-    let mut expected = vec!["00000-00c0ffee.parquet", "00001-00c0ffee.parquet", JOURNAL, LOCK];
-    expected.sort_unstable();
-    assert_eq!(names(&path), expected);
+    assert_eq!(names(&path), [HIDDEN.to_owned(), part(0).to_string(), part(1).to_string()]);
 }

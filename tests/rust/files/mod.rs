@@ -1,13 +1,12 @@
-//! Atomic files, and the checkpoints made of them: read back, damaged, cut off, killed.
+//! Atomic files, and the folders of parts made of them: read back, damaged, locked, killed.
 
 mod atomic_file;
-mod checkpoints;
 #[cfg(unix)]
 mod children;
-mod damage;
 mod folder;
+mod folders;
 mod json_lines;
 mod kills;
 mod locks;
-mod random;
+mod parts;
 mod tables;

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from dataaccess._core.checks import boolean_argument
+from dataaccess._core.paths import local_file
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
-from dataaccess._scan.outcome import progress_of, report_of, warn_of
-from dataaccess._scan.plan import Planned, Single
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.plan import Planned, Single, checked_table
+from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
 
 if TYPE_CHECKING:
+    from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import OnProgress, PathArgument
+    from dataaccess.types import OnProgress, PathArgument, Refresh
 
 
 @public
@@ -73,16 +77,18 @@ class Scan(Planned, Reading):
         """
         return self._tasks(Task)
 
-    def to_parquet(self, path: PathArgument) -> None:
+    def to_parquet(self, path: PathArgument, *, private: bool = False) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 
         In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
         can retry each request, and keeps what is done.
 
         Args:
-            path: The file; an existing one is replaced at the end.
+            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            private: Whether only you may read the file; otherwise the umask decides.
 
         Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
             DataAccessError: Any failure of `batches`.
 
@@ -91,18 +97,21 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
-        warn_of(self._raw.write(path, "parquet"))
+        path, private = local_file(path, "to_parquet"), boolean_argument("private", private)
+        warn_of(self._raw.write(path, "parquet", private))
 
-    def to_csv(self, path: PathArgument) -> None:
+    def to_csv(self, path: PathArgument, *, private: bool = False) -> None:
         """Writes the rows into a CSV file: a line of names, then one line per row.
 
         CSV does not distinguish a missing value from an empty string; Parquet and JSON lines do. A spreadsheet may
         take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
 
         Args:
-            path: The file; an existing one is replaced at the end.
+            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            private: Whether only you may read the file; otherwise the umask decides.
 
         Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
             DataAccessError: Any failure of `batches`.
 
@@ -111,15 +120,18 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
-        warn_of(self._raw.write(path, "csv"))
+        path, private = local_file(path, "to_csv"), boolean_argument("private", private)
+        warn_of(self._raw.write(path, "csv", private))
 
-    def to_jsonl(self, path: PathArgument) -> None:
+    def to_jsonl(self, path: PathArgument, *, private: bool = False) -> None:
         """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
 
         Args:
-            path: The file; an existing one is replaced at the end.
+            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            private: Whether only you may read the file; otherwise the umask decides.
 
         Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
             DataAccessError: Any failure of `batches`.
 
@@ -128,49 +140,100 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
-        warn_of(self._raw.write(path, "jsonl"))
+        path, private = local_file(path, "to_jsonl"), boolean_argument("private", private)
+        warn_of(self._raw.write(path, "jsonl", private))
 
     def run(
         self,
         folder: PathArgument,
         *,
+        layout: Literal["days", "flat"] | None = None,
+        refresh: Refresh | None = None,
+        same_service: bool = False,
+        private: bool = False,
         fail_fast: bool = False,
         known_row_cap: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> ScanReport:
-        """Writes each task into a Parquet file of its own. A second run resumes: it runs only the open tasks.
+        """Writes each task into a Parquet file of its own. A second run resumes: it runs only tasks without a file.
 
-        The folder reads as one dataset: `pl.scan_parquet("folder/*.parquet")`. It also holds a journal of the tasks
-        that are done, and belongs to this scan alone. However a run ends, finished tasks are kept: only the tasks
-        that were in flight are requested again. A task is retried up to seven times; one that fails permanently does
-        not end the others.
+        A scan by days makes `day=2024-01-15/part-0.parquet`: pandas, polars, DuckDB, pyarrow and Spark read the folder
+        as one dataset with a column `day`. The same call with more days adds them; with fewer it reports on those.
+        However a run ends, finished tasks are kept: only the tasks that were in flight are requested again. Tasks that
+        fail permanently do not end the others.
 
         Args:
-            folder: The folder of the files; made if it does not exist. One run at a time may use it.
+            folder: The folder of the files: a path or a `file://` URL; made if it does not exist. It belongs to one
+                query: object, attributes, filters but the days, time zone, types. One run at a time may use it.
+            layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
+                is for one day.
+            refresh: Days to request again although they are done: days, `da.days(start, stop)`, or "last 3 days" of the
+                scan. A file is replaced when the new one is complete.
+            same_service: Whether the folder may have files from another address, such as another name of the service,
+                without a warning.
+            private: Whether only you may read what is written; otherwise the umask decides.
             fail_fast: Whether the first task that fails permanently ends the run.
             known_row_cap: A number of rows at which the service is known to cap responses.
             on_progress: Called with a `ScanProgress` before the first task and after each one, in the calling thread.
 
         Returns:
-            A `ScanReport`.
+            A `ScanReport` of the tasks of this scan.
 
         Raises:
-            ValidationError: The scan has a limit.
+            ValidationError: The scan has a limit, or an argument does not fit it.
             ScanIncompleteError: Tasks failed permanently; `failed` has their errors and `report` what is done.
             PermissionDeniedError: The token was refused: run it again with another one.
-            CheckpointMismatchError: The folder belongs to a different scan.
+            CheckpointMismatchError: The folder belongs to a different query.
             CheckpointLockedError: Another run uses the folder.
             CheckpointCorruptError: A file in the folder was changed.
-            CheckpointError: The folder cannot be used, for example because the disk is full or others may write to
-                it.
+            CheckpointFileError: The disk is full, or a file cannot be read; also an `OSError`.
+            CheckpointError: The folder cannot be used, for example because others may write to it.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
-            >>> report = scan.run("checkpoints/2024-01")
+            >>> report = scan.run("codes")
             >>> len(report.tasks), report.maybe_capped
             (31, False)
         """
-        callback = None if on_progress is None else lambda update: on_progress(progress_of(update))
-        return report_of(*self._raw.run(folder, *self._run_options(fail_fast, known_row_cap), callback))
+        options = run_options(
+            self._client,
+            folder,
+            layout=layout,
+            refresh=refresh,
+            same_service=same_service,
+            private=private,
+            fail_fast=fail_fast,
+            known_row_cap=known_row_cap,
+        )
+        result = self._raw.run(options, progress_handler(options, on_progress))
+        return report_of(options, self.column_names, result)
+
+    def read(self, folder: PathArgument, *, missing: Literal["raise", "ignore"] = "raise") -> Table:
+        """Reads the rows of this scan from a folder that `run` wrote. Sends nothing.
+
+        Every file is compared with its checksum. The folder may hold other days, which are not read.
+
+        Args:
+            folder: The folder.
+            missing: "ignore" reads what there is, although tasks of the scan are not done.
+
+        Returns:
+            A `Table`, as `collect` returns it.
+
+        Raises:
+            ScanIncompleteError: Tasks are not done; the message names their days.
+            CheckpointMismatchError: The folder belongs to a different query.
+            CheckpointCorruptError: A file was changed since it was written.
+            CheckpointFileError: A file cannot be read; also an `OSError`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> report = scan.run("codes")
+            >>> scan.read("codes")
+            Table(73 rows, 1 column: id)
+        """
+        return checked_table(self._raw.read(*read_options(self._client, folder, missing)))

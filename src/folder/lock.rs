@@ -1,4 +1,4 @@
-//! One process at a time: a file that is locked while a checkpoint is open, with the id of the process.
+//! One process at a time: a file that is locked while a run uses the folder, with the id of the process.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
@@ -6,16 +6,17 @@ use std::path::Path;
 use std::process;
 
 use super::fault::{at, failure};
-use super::folder;
+use super::local::Access;
 use crate::error::{Error, Kind, Result};
-use crate::files::private;
+use crate::files::options;
 
-/// The name of the file, which readers of datasets skip.
-const NAME: &str = "_dataaccess.lock";
+/// The name of the file.
+const NAME: &str = "lock";
 /// A process id has fewer digits.
 const DIGITS: u64 = 20;
 
-/// A lock that is held. The file is never removed, as two processes could then lock two files of the same name.
+/// A lock that is held. The file is never removed, as two processes could then lock two files of the same name. It is
+/// empty while nobody holds it: polars, which reads hidden files too, skips empty ones.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -24,10 +25,11 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    pub(super) fn take(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
-        folder::file(&path)?;
-        let opened = private().read(true).write(true).create(true).truncate(false).open(&path);
+    /// Locks a folder with the file in its hidden folder.
+    pub(super) fn take(folder: &Path, hidden: &Path, access: &Access, is_private: bool) -> Result<Self> {
+        let path = hidden.join(NAME);
+        access.check_path(&path)?;
+        let opened = options(is_private).read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|cause| failure(&path, "opened", cause))?;
         match file.try_lock() {
             Ok(()) => {}

@@ -1,0 +1,101 @@
+"""Runs of a scan into a folder: their options, progress and reports, and what a folder holds."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dataaccess import errors
+from dataaccess._core.checks import boolean_argument, choice, count
+from dataaccess._core.paths import local_path
+from dataaccess._core.warn import warn_caller
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.table import Table
+from dataaccess.reports import ScanProgress, ScanReport, TaskReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataaccess._scan.plan import Connection
+    from dataaccess.types import OnProgress
+
+# Days that an error names.
+_NAMED = 5
+
+
+def run_options(
+    client: Connection, folder: object, *, layout: object, refresh: object, known_row_cap: object, **switches: object
+) -> dict[str, Any]:
+    """The checked options of a run, as the core takes them."""
+    return {
+        "folder": local_path("folder", folder),
+        "service": service_of(client),
+        "layout": choice("layout", layout, ("days", "flat")),
+        "refresh": refresh,
+        "known_row_cap": None if known_row_cap is None else count("known_row_cap", known_row_cap),
+        **{name: boolean_argument(name, switch) for name, switch in switches.items()},
+    }
+
+
+def read_options(client: Connection, folder: object, missing: object) -> tuple[str, str, bool]:
+    """The checked arguments of `read`, as the core takes them."""
+    is_ignored = choice("missing", missing, ("raise", "ignore")) == "ignore"
+    return local_path("folder", folder), service_of(client), is_ignored
+
+
+def service_of(client: Connection) -> str:
+    """The address of the service, or its name if it is the sandbox, whose port differs each time."""
+    return client._embedded or client.base_url  # noqa: SLF001 - its client
+
+
+def progress_handler(options: dict[str, Any], on_progress: OnProgress | None) -> Callable[[dict[str, Any]], object]:
+    """Passes progress on. Warns of parts of another service."""
+
+    def handle(update: dict[str, Any]) -> object:
+        other, total = update.pop("other_service"), update.pop("tasks")
+        if other is not None:
+            warn_caller(
+                f"{options['folder']} has parts from {other}, and this run asks {options['service']}: pass "
+                f"same_service=True if both are one service, or name another folder",
+                errors.OtherServiceWarning,
+            )
+        return None if on_progress is None else on_progress(ScanProgress(total=total, **update))
+
+    return handle
+
+
+def report_of(
+    options: dict[str, Any],
+    column_names: list[str],
+    result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]]],
+) -> ScanReport:
+    """The report of a run. Warns of what is doubtful in the data.
+
+    Raises:
+        ScanIncompleteError: Tasks failed permanently.
+    """
+    outcome, failed = result
+    tasks = [TaskReport(**{**task, "path": task["path"] and Path(task["path"])}) for task in outcome["tasks"]]
+    figures = ("rows", "bytes", "file_bytes", "retries", "seconds", "reasons", "stray_days")
+    report = ScanReport(
+        folder=Path(options["folder"]),
+        tasks=tasks,
+        maybe_capped=outcome["complete"] == "capped",
+        _read=partial(Table._of_files, [task["path"] for task in outcome["tasks"] if task["path"]], column_names),  # noqa: SLF001 - of this package
+        **{name: outcome[name] for name in figures},
+    )
+    if failed:
+        _, _, first = failed[0]
+        days = list(dict.fromkeys(day for _, day, _ in failed if day))
+        named = f" ({', '.join(days[:_NAMED])}{', …' if len(days) > _NAMED else ''})" if days else ""
+        raise errors.ScanIncompleteError(
+            f"{len(failed)} of {len(failed) + len(tasks)} tasks failed permanently{named}, and {len(tasks)} are kept "
+            f"in {report.folder}: run it again to resume with the others. The first: {first}",
+            operation=first.operation,
+            retryable=any(error.retryable for _, _, error in failed),
+            failed={name: error for name, _, error in failed},
+            report=report,
+        ) from first
+    warn_of(outcome)
+    return report

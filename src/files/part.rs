@@ -1,0 +1,197 @@
+//! A part: a Parquet file that holds a record of how it came about, and checksums of itself.
+//!
+//! The Parquet library writes no checksums of pages. So the footer has one of the data before it, which only a reader
+//! of the rows compares, and one of the tail, which is the footer with the page index: that one is compared whenever
+//! the record is read, and no damaged footer is parsed.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use memchr::memmem;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{FileMetaData, ParquetMetaDataReader};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::system::options;
+
+/// Key of the record in the file's metadata.
+pub(super) const KEY: &str = "dataaccess.task";
+/// The end of a Parquet file: the length of the footer, and this.
+const MAGIC: &[u8] = b"PAR1";
+const END: usize = 8;
+/// Where the footer has the length of the data, and the checksum of the tail,
+const DATA_BYTES: &str = "\"data_bytes\":";
+const TAIL: &str = "\"tail_crc32\":\"";
+/// which is this while it is computed.
+const NO_SUM: [u8; 8] = *b"00000000";
+
+/// The record of a part.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What [`super::Parquet::finish_part`] was given.
+    pub record: Value,
+    /// The columns.
+    pub schema: SchemaRef,
+    /// Rows.
+    pub rows: u64,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// Why a part cannot be read.
+#[derive(Debug)]
+pub enum Unreadable {
+    /// The system cannot read it.
+    Io(io::Error),
+    /// It is not what was written.
+    Damaged(&'static str),
+}
+
+/// What [`seal`] writes.
+#[derive(Deserialize)]
+struct Seal {
+    record: Value,
+    data_crc32: String,
+}
+
+impl Part {
+    /// Reads the record of a part. Fails on a symbolic link.
+    ///
+    /// # Errors
+    /// The system's, and damage of the tail. The data are not read.
+    pub fn open(path: &Path) -> Result<Self, Unreadable> {
+        let mut file = options(false).read(true).open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut read = |range: Range<u64>| read_range(&mut file, range);
+        let footer = footer(bytes, &read(end(bytes))?)?;
+        let tail = tail(bytes, &footer, &read(footer.clone())?)?;
+        Ok(Self::read_tail(bytes, &footer, read(tail)?)?.0)
+    }
+
+    /// Reads the rows too.
+    ///
+    /// # Errors
+    /// The system's, and any damage.
+    pub fn read(path: &Path) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+        let mut content = Vec::new();
+        options(false).read(true).open(path)?.read_to_end(&mut content)?;
+        let content = Bytes::from(content);
+        let bytes = content.len() as u64;
+        let footer = footer(bytes, slice(&content, &end(bytes)))?;
+        let tail = tail(bytes, &footer, slice(&content, &footer))?;
+        let data = 0..tail.start;
+        let (part, data_crc32) = Self::read_tail(bytes, &footer, slice(&content, &tail).to_vec())?;
+        if data_crc32 != sum(slice(&content, &data)) {
+            return Err(Unreadable::Damaged("its rows do not have the checksum that was written"));
+        }
+        let batches = ParquetRecordBatchReaderBuilder::try_new(content)?.build()?.collect::<Result<_, _>>();
+        let batches = batches.map_err(|_| Unreadable::Damaged("its rows cannot be decoded"))?;
+        Ok((part, batches))
+    }
+
+    /// The record in a tail, and the checksum of the data.
+    fn read_tail(bytes: u64, footer: &Range<u64>, mut tail: Vec<u8>) -> Result<(Self, String), Unreadable> {
+        let written = tail_sum(&mut tail).map(|sum| std::mem::replace(sum, NO_SUM));
+        if written.is_none_or(|written| written != sum(&tail).as_bytes()) {
+            return Err(Unreadable::Damaged("its footer does not have the checksum that was written"));
+        }
+        let start = (tail.len() as u64 + footer.start).saturating_sub(bytes);
+        let footer = slice(&tail, &(start..start + footer.end - footer.start));
+        let metadata = ParquetMetaDataReader::decode_metadata(footer)?;
+        let metadata = metadata.file_metadata();
+        let seal = value(metadata).and_then(|text| serde_json::from_str::<Seal>(text).ok());
+        let Seal { record, data_crc32 } = seal.ok_or(Unreadable::Damaged("its footer has no record"))?;
+        let schema = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata())?;
+        let rows = u64::try_from(metadata.num_rows()).unwrap_or_default();
+        Ok((Self { record, schema: schema.into(), rows, bytes }, data_crc32))
+    }
+}
+
+/// The metadata of a part whose tail is not closed yet.
+pub(super) fn seal(record: &Value, data_bytes: u64, data_sum: u32) -> String {
+    let none = String::from_utf8_lossy(&NO_SUM);
+    format!("{{\"record\":{record},\"data_crc32\":\"{data_sum:08x}\",{DATA_BYTES}{data_bytes},{TAIL}{none}\"}}")
+}
+
+/// Writes the checksum of a tail into it.
+pub(super) fn close(tail: &mut [u8]) {
+    let sum = sum(tail);
+    if let Some(place) = tail_sum(tail) {
+        place.copy_from_slice(sum.as_bytes());
+    }
+}
+
+/// CRC-32 in hexadecimal.
+fn sum(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
+}
+
+/// The checksum in a tail. A value of a record could hold the same text, but comes before it.
+fn tail_sum(tail: &mut [u8]) -> Option<&mut [u8; 8]> {
+    let start = memmem::rfind(tail, TAIL.as_bytes())? + TAIL.len();
+    tail.get_mut(start..)?.first_chunk_mut()
+}
+
+/// Where the end of a file is.
+fn end(bytes: u64) -> Range<u64> {
+    bytes.saturating_sub(END as u64)..bytes
+}
+
+/// Where the footer is, by the end of the file.
+fn footer(bytes: u64, end: &[u8]) -> Result<Range<u64>, Unreadable> {
+    let length = end.first_chunk().map(|length| u64::from(u32::from_le_bytes(*length)));
+    let stop = self::end(bytes).start;
+    match length.filter(|_| end.ends_with(MAGIC)).and_then(|length| stop.checked_sub(length)) {
+        Some(start) => Ok(start..stop),
+        None => Err(Unreadable::Damaged("it does not end as a Parquet file does")),
+    }
+}
+
+/// Where the tail is, by the footer.
+fn tail(bytes: u64, footer: &Range<u64>, content: &[u8]) -> Result<Range<u64>, Unreadable> {
+    let digits =
+        memmem::rfind(content, DATA_BYTES.as_bytes()).and_then(|place| content.get(place + DATA_BYTES.len()..));
+    let digits = digits.and_then(|digits| digits.split(|byte| !byte.is_ascii_digit()).next());
+    let start = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    match start.filter(|start| *start <= footer.start) {
+        Some(start) => Ok(start..bytes),
+        None => Err(Unreadable::Damaged("its footer has no record of a task")),
+    }
+}
+
+fn read_range(file: &mut File, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.seek(SeekFrom::Start(range.start))?;
+    file.take(range.end - range.start).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+fn slice<'a>(content: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+    let place = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
+    content.get(place(range.start)..place(range.end)).unwrap_or_default()
+}
+
+fn value(metadata: &FileMetaData) -> Option<&str> {
+    let entries = metadata.key_value_metadata()?;
+    entries.iter().find(|entry| entry.key == KEY)?.value.as_deref()
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(cause: io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+impl From<ParquetError> for Unreadable {
+    fn from(_: ParquetError) -> Self {
+        Self::Damaged("its footer cannot be decoded")
+    }
+}

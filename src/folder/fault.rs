@@ -1,0 +1,22 @@
+//! The errors of folders.
+
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Kind};
+use crate::files;
+
+/// The error for a file that the system could not have `done`, for example `written`.
+pub(super) fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
+    files::failure(Kind::CheckpointFile, path, done, cause)
+}
+
+/// The error for a path that cannot be used as it is.
+pub(super) fn refused(path: &Path, problem: &str) -> Error {
+    at(Kind::Checkpoint, path, problem)
+}
+
+/// An error of any kind about a path.
+pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
+    Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path)
+}

@@ -1,0 +1,63 @@
+//! Identifies the query of a folder, so that no other query is mixed into it.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::fault::at;
+use crate::error::{Error, Kind, excerpt};
+
+/// Hexadecimal digits of a digest: enough to tell values apart, and they reveal none.
+const DIGITS: usize = 16;
+/// Characters of a value that an error shows.
+const SHOWN: usize = 80;
+
+/// What must be the same for all parts of a folder, by the names of the arguments. Never a token.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Query(Map<String, Value>);
+
+impl Query {
+    /// Adds a field. Another value of the same field is joined to it.
+    pub fn add(&mut self, field: &str, value: &str) {
+        let value = match self.0.get(field) {
+            Some(Value::String(before)) => format!("{before} and {value}"),
+            _ => value.to_owned(),
+        };
+        self.0.insert(field.to_owned(), Value::from(value));
+    }
+
+    /// The fields that differ from those of the query with which a folder began, in words.
+    #[must_use]
+    pub fn differences(&self, begun: &Self) -> Vec<(String, String)> {
+        let gone = begun.0.keys().filter(|field| !self.0.contains_key(*field));
+        let fields = self.0.keys().chain(gone).filter(|field| self.0.get(*field) != begun.0.get(*field));
+        let difference = |field: &String| {
+            (field.clone(), format!("was {}, now {}", shown(begun.0.get(field)), shown(self.0.get(field))))
+        };
+        fields.map(difference).collect()
+    }
+}
+
+/// Stands for values that may be personal data.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    let mut digest = format!("{:x}", Sha256::digest(text));
+    digest.truncate(DIGITS);
+    digest
+}
+
+/// The error for the folder of another query, with all fields that differ.
+#[must_use]
+pub fn mismatch(folder: &Path, differences: &[(String, String)]) -> Error {
+    let texts: Vec<String> = differences.iter().map(|(field, text)| format!("{field}: {text}")).collect();
+    at(Kind::CheckpointMismatch, folder, &format!("belongs to a different query ({})", texts.join("; ")))
+        .with(|details| details.field = differences.first().map(|(field, _)| field.clone()))
+        .with_hint("name another folder, or delete this one")
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.and_then(Value::as_str).map_or_else(|| "not given".to_owned(), |text| excerpt(text, SHOWN))
+}

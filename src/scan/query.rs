@@ -1,0 +1,73 @@
+//! What makes the query of a scan, in the words of its arguments: everything but its days.
+
+use serde_json::Value;
+
+use super::{Layout, Scan};
+use crate::contract::codes::POSITIONS;
+use crate::contract::condition::{Condition, DATETIME};
+use crate::folder::{Query, digest};
+use crate::time::Moment;
+
+impl Scan {
+    /// The query of a folder that this scan may use. The token is not part of it, and no value that may be personal.
+    pub(super) fn query(&self, layout: Layout) -> Query {
+        let body = &self.plan.template().body;
+        let mut query = Query::default();
+        query.add("item type", &format!("{} ({})", body.item_type_name, body.item_type_id));
+        // As they are sent: an array or a string.
+        query.add("attrs", &serde_json::to_string(&body.attrs).unwrap_or_default());
+        let mut filters = self.plan.filters();
+        match self.by_day.as_ref().filter(|_| layout == Layout::Days) {
+            Some(by_day) => {
+                query.add("layout", "days");
+                query.add("timezone", by_day.zone().name());
+                if let Some(condition) = by_day.take(&mut filters) {
+                    query.add("days", &format!("of {}", condition.column));
+                }
+            }
+            None => query.add("layout", "flat"),
+        }
+        if let Some(count) = self.plan.values_per_request() {
+            query.add("values_per_request", &count.to_string());
+        }
+        match filters.or.as_slice() {
+            [group] => group.and.iter().for_each(|condition| query.add(&condition.column, &text(condition))),
+            groups => {
+                let json = serde_json::to_string(groups).unwrap_or_default();
+                query.add("where", &format!("{} groups ({})", groups.len(), digest(&json)));
+            }
+        }
+        query
+    }
+}
+
+/// A condition in words. Values that may be personal are shown by a digest.
+fn text(condition: &Condition) -> String {
+    let Condition { column, data_type, operator, value, time_unit, kind, .. } = condition;
+    let values = match value {
+        Value::Number(_) if data_type == DATETIME => {
+            let moment = value.as_i64().and_then(|sent| Moment::from_milliseconds(sent).ok());
+            moment.map_or_else(|| value.to_string(), |moment| moment.to_string())
+        }
+        Value::Array(values) if data_type == DATETIME => {
+            let days = |value: &Value| Moment::from_milliseconds(value.as_i64()?).ok().map(|day| day.to_string());
+            match (values.first().and_then(days), values.last().and_then(days)) {
+                (Some(first), Some(last)) => format!("{} days from {first} to {last}", values.len()),
+                _ => value.to_string(),
+            }
+        }
+        // The status of a promotion code, and the kind of its holder.
+        _ if kind.is_some()
+            && POSITIONS.contains(&column.as_str())
+            && value.as_array().is_some_and(|values| values.iter().all(Value::is_number)) =>
+        {
+            value.to_string()
+        }
+        Value::Array(values) => format!("{} values ({})", values.len(), digest(&value.to_string())),
+        _ => format!("a value ({})", digest(&value.to_string())),
+    };
+    match time_unit.as_deref() {
+        Some(unit) if unit != crate::contract::condition::TIME_UNIT => format!("{operator} {unit} of {values}"),
+        _ => format!("{operator} {values}"),
+    }
+}

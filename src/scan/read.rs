@@ -1,0 +1,97 @@
+//! The rows that a folder has of a scan, read without a request.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use super::report::Report;
+use super::stored::{Finished, Tasks, changes};
+use super::{Collected, Layout, Scan, Stats, no_tasks};
+use crate::columns::{self, Column};
+use crate::error::{Error, Kind, Result};
+use crate::folder::{self, Folder, mismatch};
+
+/// Days or tasks that an error names.
+const NAMED: usize = 5;
+
+impl Scan {
+    /// The rows of the finished tasks. Blocks its thread.
+    ///
+    /// # Errors
+    /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `CheckpointMismatch` for the folder of another
+    /// query; `CheckpointCorrupt` for a part that is damaged.
+    pub fn read(&self, path: &Path, service: &str, ignore_missing: bool) -> Result<Collected> {
+        let begun = Instant::now();
+        if self.limit.is_some() {
+            return Err(no_tasks());
+        }
+        let (folder, names) = Folder::read_only(path)?;
+        let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
+        let tasks = Tasks::of(self, layout, service)?;
+        let stored = tasks.stored(&folder, &names, &BTreeSet::new())?;
+        let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
+        let missing: Vec<usize> = (0..tasks.ids.len()).filter(|task| !done.contains(task)).collect();
+        if !missing.is_empty() && !ignore_missing {
+            return Err(self.lacks(&folder, &tasks, &missing));
+        }
+        let names = done.iter().filter_map(|task| tasks.names.get(*task));
+        let paths: Vec<PathBuf> = names.map(|name| folder.path_of(name)).collect();
+        let (schema, batches) = rows(&paths, &self.columns)?;
+        let sum = |figure: fn(&Finished) -> u64| stored.done.iter().map(figure).sum();
+        let stats = Stats {
+            rows: sum(|task| task.figures.rows),
+            bytes: sum(|task| task.figures.bytes),
+            requests: stored.done.len() as u64,
+            attempts: sum(|task| task.figures.attempts),
+            ..Stats::default()
+        };
+        let report = Report::new(self, &folder, &tasks, stored.done, Vec::new(), None, begun.elapsed());
+        let stats = Stats { seconds: report.seconds, absent: report.absent, warnings: report.warnings, ..stats };
+        Ok(Collected { schema, batches, stats: Arc::new(stats) })
+    }
+
+    fn lacks(&self, folder: &Folder, tasks: &Tasks, missing: &[usize]) -> Error {
+        let mut names: Vec<String> = missing.iter().filter_map(|task| self.day(*task)).collect();
+        names.dedup();
+        let what = if names.is_empty() { "tasks" } else { "days" };
+        if names.is_empty() {
+            names = missing.iter().filter_map(|task| tasks.ids.get(*task).cloned()).collect();
+        }
+        let more = if names.len() > NAMED { ", …" } else { "" };
+        let count = names.len();
+        names.truncate(NAMED);
+        let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
+        Error::new(Kind::ScanIncomplete, message)
+            .with_hint("run the scan to get them, or pass missing=\"ignore\" to read the others")
+    }
+}
+
+/// The rows of parts of one folder, for the report of the run that wrote them.
+///
+/// # Errors
+/// As those of [`Scan::read`].
+pub fn read_files(paths: &[PathBuf], attributes: &[String]) -> Result<Collected> {
+    let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
+    let (schema, batches) = rows(paths, &columns)?;
+    let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+    Ok(Collected { schema, batches, stats: Arc::new(Stats { rows, ..Stats::default() }) })
+}
+
+/// The rows of parts. Without parts, columns without a known type are strings.
+fn rows(paths: &[PathBuf], columns: &[Column]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let mut all: Option<(SchemaRef, Vec<RecordBatch>)> = None;
+    for path in paths {
+        let (part, batches) = folder::read(path)?;
+        let (schema, rows) = all.get_or_insert_with(|| (SchemaRef::clone(&part.schema), Vec::new()));
+        let (types, others) = (columns::type_names(schema), columns::type_names(&part.schema));
+        if types != others {
+            return Err(mismatch(path, &changes(&types, &others)));
+        }
+        rows.extend(batches);
+    }
+    all.map_or_else(|| columns::unify(columns, false, Vec::new()), Ok)
+}

@@ -1,0 +1,212 @@
+//! The parts of a scan in a folder: which task has which part, which tasks are finished, and of which types.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Layout, Scan};
+use crate::columns;
+use crate::error::{Kind, Result};
+use crate::files::Part;
+use crate::folder::{Folder, Names, PartName, Query, mismatch};
+
+/// Version of the records of parts.
+const FORMAT: u32 = 1;
+
+/// The names and types of the columns.
+pub(super) type Types = Vec<(String, String)>;
+
+/// What a part records of its task.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Record {
+    format: u32,
+    query: Query,
+    service: String,
+    task: String,
+    #[serde(flatten)]
+    pub(super) figures: TaskFigures,
+}
+
+/// The figures of a task, for this report and later ones.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct TaskFigures {
+    pub(super) rows: u64,
+    /// Bytes of the response.
+    pub(super) bytes: u64,
+    /// Requests sent.
+    pub(super) attempts: u64,
+    pub(super) seconds: f64,
+    /// Why there may be more rows.
+    pub(super) incomplete: Vec<String>,
+    /// Attributes that no record had.
+    pub(super) absent: Vec<String>,
+    /// The least and the greatest time of the rows of a day.
+    pub(super) times: Option<(String, String)>,
+}
+
+/// A finished task.
+#[derive(Clone, Debug)]
+pub(super) struct Finished {
+    /// The index of its request in the plan.
+    pub(super) index: usize,
+    pub(super) figures: TaskFigures,
+    /// Bytes of its part; None for a task without rows whose part would have no types.
+    pub(super) file_bytes: Option<u64>,
+    /// Whether an earlier run finished it.
+    pub(super) was_done: bool,
+}
+
+/// Which tasks a scan has, and where their parts are.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    pub(super) ids: Vec<String>,
+    pub(super) names: Vec<PartName>,
+    query: Query,
+    service: String,
+    /// The types that need no rows.
+    known: Vec<(String, Option<String>)>,
+}
+
+/// What a folder has of a scan.
+#[derive(Debug)]
+pub(super) struct Stored {
+    /// The finished tasks, in the order of the plan.
+    pub(super) done: Vec<Finished>,
+    /// The types of all parts, once they are known.
+    pub(super) types: Option<Types>,
+    /// Another service, from which there are parts.
+    pub(super) other_service: Option<String>,
+}
+
+/// A part whose record was read.
+struct StoredPart {
+    record: Record,
+    types: Types,
+    bytes: u64,
+}
+
+impl Tasks {
+    pub(super) fn of(scan: &Scan, layout: Layout, service: &str) -> Result<Self> {
+        let mut names: Vec<PartName> = Vec::with_capacity(scan.requests());
+        for index in 0..scan.requests() {
+            let day = scan.day(index).filter(|_| layout == Layout::Days);
+            // The requests of a day follow each other.
+            let before = names.last().filter(|last| last.day == day);
+            let number = before.map_or(0, |last| last.number + 1);
+            names.push(PartName { day, number });
+        }
+        Ok(Self {
+            ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
+            names,
+            query: scan.query(layout),
+            service: service.to_owned(),
+            known: columns::known_types(&scan.columns),
+        })
+    }
+
+    /// What the part of a task records.
+    pub(super) fn record(&self, index: usize, figures: &TaskFigures) -> Value {
+        let task = self.ids.get(index).cloned().unwrap_or_default();
+        let (query, service) = (self.query.clone(), self.service.clone());
+        let record = Record { format: FORMAT, query, service, task, figures: figures.clone() };
+        serde_json::to_value(record).unwrap_or_default()
+    }
+
+    /// The tasks that a folder has, but for those that are refreshed. Its other days are left alone.
+    pub(super) fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
+        let asked: BTreeSet<&PartName> = self.names.iter().collect();
+        let days: BTreeSet<&String> = self.names.iter().filter_map(|name| name.day.as_ref()).collect();
+        let mut found = names.parts.clone();
+        for day in names.days.iter().filter(|day| days.contains(day)) {
+            found.append(&mut folder.parts_of_day(day)?);
+        }
+        let mut parts = Vec::new();
+        for (index, name) in self.names.iter().enumerate() {
+            if found.contains(name) && !refreshed.contains(&index) {
+                parts.push((index, self.read(folder, name, Some(index))?));
+            }
+        }
+        let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
+        let has_both_layouts = !names.parts.is_empty() && !names.days.is_empty();
+        let sample =
+            if parts.is_empty() || has_both_layouts { self.sample(folder, &found, &other_days)? } else { None };
+        if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
+            return Err(folder.foreign(other));
+        }
+        let all = || parts.iter().map(|(_, part)| part).chain(&sample);
+        let other_service = all().map(|part| &part.record.service).find(|service| **service != self.service).cloned();
+        let types = self.types(all().next().map(|part| &part.types));
+        if let Some(types) = &types
+            && let Some(part) = all().find(|part| part.types != *types)
+        {
+            if !other_days.is_empty() || parts.len() == self.names.len() {
+                return Err(mismatch(folder.path(), &changes(&part.types, types)));
+            }
+            // All parts of the folder are asked for: those of other types once more.
+            parts.retain(|(_, part)| part.types == *types);
+        }
+        let done = parts.into_iter().map(|(index, part)| Finished {
+            index,
+            figures: part.record.figures,
+            file_bytes: Some(part.bytes),
+            was_done: true,
+        });
+        Ok(Stored { done: done.collect(), types, other_service })
+    }
+
+    /// Some part of the folder that can be read: all are of the same query and types.
+    fn sample(
+        &self,
+        folder: &Folder,
+        found: &BTreeSet<PartName>,
+        other_days: &[&String],
+    ) -> Result<Option<StoredPart>> {
+        let of_days = other_days.iter().rev().map(|day| folder.parts_of_day(day));
+        for parts in [Ok(found.clone())].into_iter().chain(of_days) {
+            for name in parts? {
+                match self.read(folder, &name, None) {
+                    // The part is refreshed, or not asked for.
+                    Err(error) if error.kind() == Kind::CheckpointCorrupt => {}
+                    read => return read.map(Some),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the record of a part, which must be of this query, and of the task with this index.
+    fn read(&self, folder: &Folder, name: &PartName, index: Option<usize>) -> Result<StoredPart> {
+        let Part { record, schema, rows, bytes } = folder.part(name)?;
+        let format = record.get("format").and_then(Value::as_u64);
+        if format != Some(FORMAT.into()) {
+            let problem =
+                format!("it is of format {}, and this version of dataaccess reads {FORMAT}", format.unwrap_or(0));
+            return Err(folder.corrupt(name, &problem));
+        }
+        let record: Record =
+            serde_json::from_value(record).map_err(|_| folder.corrupt(name, "its record is not one"))?;
+        let differences = self.query.differences(&record.query);
+        if !differences.is_empty() {
+            return Err(mismatch(folder.path(), &differences));
+        }
+        if index.is_some_and(|index| self.ids.get(index) != Some(&record.task)) || rows != record.figures.rows {
+            return Err(folder.corrupt(name, &format!("it is the part of {} with {rows} rows", record.task)));
+        }
+        Ok(StoredPart { record, types: columns::type_names(&schema), bytes })
+    }
+
+    /// The types of this scan, where those that it infers are the ones that parts have.
+    pub(super) fn types(&self, stored: Option<&Types>) -> Option<Types> {
+        let of = |name: &String| stored?.iter().find(|(stored, _)| stored == name).map(|(_, kind)| kind.clone());
+        let column =
+            |(name, known): &(String, Option<String>)| Some((name.clone(), known.clone().or_else(|| of(name))?));
+        self.known.iter().map(column).collect()
+    }
+}
+
+/// The columns whose types differ, in words.
+pub(super) fn changes(before: &Types, now: &Types) -> Vec<(String, String)> {
+    let pairs = before.iter().zip(now).filter(|(before, now)| before != now);
+    pairs.map(|((name, before), (_, now))| ("schema".to_owned(), format!("`{name}` was {before}, now {now}"))).collect()
+}

@@ -1,0 +1,46 @@
+"""Days are named wherever a request of a scan by days is: in errors, of a scan and of a task, and in log records."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from typing import Any
+
+import pytest
+from support.runs import some_days
+
+import dataaccess as da
+
+
+def fails(use: Any) -> str:
+    with pytest.raises(da.DataAccessError) as caught:
+        use()
+    return str(caught.value)
+
+
+def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with some_days() as service:
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        client = connect(service.base_url, token=None, retries=0, concurrency=1)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        task = scan.tasks()[1]
+        with service.fault("status", status=500, after=1):
+            assert fails(scan.to_dicts).startswith("scan_codes: request 2 of 3 (2024-01-02): ")
+        with service.fault("status", status=500):
+            assert fails(task.to_dicts).startswith("scan_codes: request 2 of 3 (2024-01-02): ")
+            if isinstance(task, da.Task):
+                copy = pickle.loads(pickle.dumps(task))
+                assert fails(copy.to_dicts).startswith("scan_codes: request for 2024-01-02: ")
+            one = client.scan_codes(["id"], allocated_time=da.on("2024-01-02"))
+            assert fails(one.to_dicts).startswith("scan_codes: the service failed")
+
+
+@pytest.mark.parametrize("use", ["to_dicts", "run"])
+def test_log_records_have_the_day(connect: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture, use: str) -> None:
+    with some_days() as service, caplog.at_level(logging.DEBUG, "dataaccess"):
+        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        getattr(scan, use)(*([tmp_path] if use == "run" else []))
+        connect(service).search_codes(["id"], allocated_time=da.after("2024-01-01"))
+    days = [record.__dict__["day"] for record in caplog.records if record.msg.startswith("%(operation)s: attempt")]
+    assert sorted(days[:6]) == ["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03", "2024-01-03"]
+    assert days[6:] == [None, None]

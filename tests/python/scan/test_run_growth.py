@@ -1,0 +1,243 @@
+"""A folder that grows: more days, fewer days, days that are requested again, another service."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import http
+from support.runs import ROWS_OF_DAYS, answering, by_value, code, parts, rows_in, some_days, tasks_done
+from support.streams import answer
+
+import dataaccess as da
+
+
+@pytest.fixture
+def service() -> Iterator[da.Sandbox]:
+    with some_days() as service:
+        yield service
+
+
+def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
+    """A scan of some days of January 2024, `stop` excluded."""
+    days = da.days(f"2024-01-{start:02}", f"2024-01-{stop:02}")
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options)
+
+
+def days_done(report: da.ScanReport) -> dict[int, bool]:
+    """The days of a report, and whether each was done before."""
+    return {int(str(task.day)[-2:]): task.was_done for task in report.tasks}
+
+
+def test_the_same_call_with_one_more_day_adds_it(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    for stop in (3, 4, 6):
+        service.clear_requests()
+        report = scan(client, 1, stop).run(tmp_path)
+        assert report.rows == sum(ROWS_OF_DAYS[: stop - 1])
+        assert len(service.requests) == {3: 2, 4: 1, 6: 2}[stop]
+    assert days_done(report) == {1: True, 2: True, 3: True, 4: False, 5: False}
+    assert len(parts(tmp_path)) == 5
+
+
+def test_a_smaller_range_is_a_part_of_the_folder(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    scan(client, 1, 9).run(tmp_path)
+    service.clear_requests()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = scan(client, 2, 4).run(tmp_path)
+        table = scan(client, 2, 4).read(tmp_path)
+        (one,) = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).run(tmp_path).tasks
+    assert (report.rows, table.num_rows, one.rows) == (48, 48, 41)
+    assert report.frame()["id"].to_list() == [row["id"] for row in table.to_pylist()]
+    assert days_done(report) == {2: True, 3: True}
+    assert service.requests == []
+    assert len(parts(tmp_path)) == 8
+
+
+def test_a_gap_is_filled(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    scan(client, 1, 3).run(tmp_path)
+    scan(client, 5, 7).run(tmp_path)
+    with pytest.raises(
+        da.ScanIncompleteError, match=r"lacks 2 days \(2024-01-03, 2024-01-04\); run the scan"
+    ) as caught:
+        scan(client, 1, 7).read(tmp_path)
+    assert 'missing="ignore"' in str(caught.value)
+    some = scan(client, 1, 7).read(tmp_path, missing="ignore")
+    assert some.num_rows == len(rows_in(tmp_path)) == 3 + 41 + 12 + 25
+    assert (some.stats.rows, some.stats.requests) == (81, 4)
+    assert days_done(scan(client, 1, 7).run(tmp_path)) == {1: True, 2: True, 3: False, 4: False, 5: True, 6: True}
+    assert scan(client, 1, 7).read(tmp_path).num_rows == sum(ROWS_OF_DAYS[:6])
+
+
+def test_what_is_read_is_what_was_requested(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    days = scan(connect(service), 1, 9)
+    days.run(tmp_path)
+    expected = days.collect()
+    service.clear_requests()
+    table = days.read(tmp_path)
+    assert (table.schema, table.to_pylist()) == (expected.schema, expected.to_pylist())
+    assert (table.stats.rows, table.stats.bytes) == (expected.stats.rows, expected.stats.bytes)
+    assert days.last_stats == table.stats
+    assert service.requests == []
+
+
+def test_a_folder_that_does_not_exist_lacks_every_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    days = scan(connect(service), 1, 9)
+    with pytest.raises(da.ScanIncompleteError, match=r"lacks 8 days \(2024-01-01, .*2024-01-05, …\)"):
+        days.read(tmp_path / "none")
+    assert days.read(tmp_path / "none", missing="ignore").schema == days.head(0).schema
+    with pytest.raises(da.ValidationError, match=r"^missing: must be 'raise' or 'ignore', not 'skip'"):
+        days.read(tmp_path, missing="skip")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("refresh", "days"),
+    [
+        (["2024-01-02"], [2]),
+        ("2024-01-02", [2]),
+        ([date(2024, 1, 2), datetime(2024, 1, 4, 15, 30)], [2, 4]),  # noqa: DTZ001 - in the client's zone
+        (da.days("2024-01-01", "2024-01-03"), [1, 2]),
+        ("last 1 day", [5]),
+        ("last 3 days", [3, 4, 5]),
+        ("last 30 days", [1, 2, 3, 4, 5]),
+        ([], []),
+        (None, []),
+    ],
+)
+def test_days_are_requested_again(
+    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, days: list[int]
+) -> None:
+    client = connect(service)
+    scan(client, 1, 6).run(tmp_path)
+    service.load("promotion_code", [code(day, 900) for day in range(1, 7)])
+    service.clear_requests()
+    report = scan(client, 1, 6).run(tmp_path, refresh=refresh)
+    assert [day for day, was_done in days_done(report).items() if not was_done] == days
+    assert len(service.requests) == len(days)
+    assert report.rows == len(rows_in(tmp_path)) == sum(ROWS_OF_DAYS[:5]) + len(days)
+
+
+@pytest.mark.parametrize(
+    ("refresh", "message"),
+    [
+        (["2024-01-06"], "2024-01-06 is not a day of this scan, which asks for 2024-01-01 to 2024-01-05"),
+        ("last days", '`last days` is not a day: write days, as .* or "last 3 days"'),
+        ("last 0 days", "is not a day"),
+        ([None], "None is not a day"),
+        (True, "is not a day"),
+    ],
+)
+def test_what_is_no_day_of_the_scan_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, message: str
+) -> None:
+    with pytest.raises(da.ValidationError, match=rf"^refresh: .*{message}"):
+        scan(connect(service), 1, 6).run(tmp_path / "run", refresh=refresh)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(da.ValidationError, match=r"^refresh: takes days, and the requests of this scan are not"):
+        connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01")).run(tmp_path, refresh="last 3 days")
+
+
+def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service, retries=0)
+    scan(client, 1, 4).run(tmp_path)
+    before = {part: part.read_bytes() for part in parts(tmp_path)}
+    with (
+        service.fault("status", status=500),
+        pytest.raises(
+            da.ScanIncompleteError, match=r"^2 of 3 tasks failed permanently \(2024-01-02, 2024-01-03\), and 1 are kept"
+        ) as caught,
+    ):
+        scan(client, 1, 4).run(tmp_path, refresh="last 2 days")
+    assert [task[:10] for task in caught.value.failed] == ["2024-01-02", "2024-01-03"]
+    assert {part: part.read_bytes() for part in parts(tmp_path)} == before
+    assert caught.value.report is not None
+    assert days_done(caught.value.report) == {1: True}
+
+
+def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    scan(client, 1, 4).run(tmp_path)
+    strings = {"allocated_time": "string"}
+    with pytest.raises(da.CheckpointMismatchError, match="schema: `allocated_time` was timestamp, now string"):
+        scan(client, 4, 6, schema=strings).run(tmp_path)
+    with pytest.raises(da.CheckpointMismatchError, match="schema"):
+        scan(client, 2, 4, schema=strings).run(tmp_path, refresh="last 2 days")
+    report = scan(client, 1, 4, schema=strings).run(tmp_path, refresh="last 3 days")
+    assert str(report.frame()["allocated_time"].dtype) == "str"
+
+
+def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    service.declare("visit", 7, {"id": "string", "at": "datetime", "size": "number"})
+    rows = [{"id": "a", "at": "2024-01-01 10:00:00", "size": 1}, {"id": "b", "at": "2024-01-02 10:00:00", "size": None}]
+    service.load("visit", rows)
+    client = connect(service)
+    for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
+        visits = client.scan_items("visit", ["id", "size"], da.col("at").on(day), item_type_id=7)
+        (task,) = visits.run(tmp_path).tasks
+        # Alone, the second would be of strings, and the third would have no file.
+        assert visits.read(tmp_path).schema == {"id": "string", "size": "int64"}
+        assert task.path is not None
+
+
+def test_nothing_binds_a_folder_before_the_first_finished_task(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    with pytest.raises(da.ScanIncompleteError):
+        scan(connect("http://127.0.0.1:9", retries=0), 1, 3).run(tmp_path)
+    with pytest.raises(da.PermissionDeniedError):
+        scan(connect(service.base_url, token="wrong"), 1, 3).run(tmp_path)
+    everything = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+    with service.fault("status", status=400), pytest.raises(da.ScanIncompleteError):
+        everything.run(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert scan(connect(service), 1, 3).run(tmp_path).rows == 44
+
+
+@pytest.mark.both_clients
+def test_parts_of_another_address_are_warned_of(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    days = scan(connect(service), 1, 3)
+    days.run(tmp_path)
+    with some_days() as other:
+        more = scan(connect(other), 1, 4)
+        with pytest.warns(
+            da.OtherServiceWarning,
+            match=f"has parts from {service.base_url}, and this run asks {other.base_url}: pass same_service=True",
+        ) as caught:
+            assert more.run(tmp_path).rows == 51
+        assert len(caught) == 1
+        assert caught[0].filename == __file__ or hasattr(days, "client")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert more.run(tmp_path, same_service=True).rows == 51
+            assert more.read(tmp_path).num_rows == 51
+
+
+def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        if value == "b" and is_failing:
+            connection.sendall(http(b"", "500 Internal Server Error"))
+        else:
+            connection.sendall(answer([] if value == "a" else [{"n": 1, "text": "x"}]))
+
+    is_failing = True
+    with answering(give) as server:
+        values = by_value(connect(server.base_url, retries=0), ["a", "b"])
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            values.run(tmp_path)
+        # The first task is done in this report; nothing says so in the folder, so it is requested again.
+        assert caught.value.report is not None
+        assert [task.path for task in caught.value.report.tasks] == [None]
+        assert tasks_done(tmp_path) == []
+        is_failing = False
+        report = values.run(tmp_path)
+    assert [(task.rows, task.was_done) for task in report.tasks] == [(0, False), (1, False)]
+    assert len(parts(tmp_path)) == 2

@@ -1,0 +1,98 @@
+//! Parts: their record is read back, and damage of any byte is reported.
+
+use std::fs;
+
+use dataaccess::error::Kind;
+use dataaccess::files::{Parquet, Part, Unreadable, Writer};
+use dataaccess::folder;
+use serde_json::json;
+
+use super::folder::{Folder, of_day, open, part, put, rows};
+
+#[test]
+fn a_part_has_its_record_and_is_parquet_for_any_reader() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    let name = of_day("2024-01-15", 2);
+    let bytes = put(&opened, &name);
+    let path = folder.file("day=2024-01-15").join("part-2.parquet");
+    let found = opened.part(&name).unwrap();
+    assert_eq!((found.bytes, found.rows), (bytes, 3));
+    assert_eq!(found.record, json!({"task": "day=2024-01-15/part-2.parquet"}));
+    assert_eq!(path.metadata().unwrap().len(), bytes);
+    let file = fs::File::open(path).unwrap();
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build();
+    assert_eq!(reader.unwrap().map(Result::unwrap).collect::<Vec<_>>(), [rows(2)]);
+}
+
+#[test]
+fn a_record_may_hold_any_text() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    let record = json!({"a": "\"data_bytes\":7,\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
+    let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap();
+    parquet.finish_part(&record).unwrap();
+    assert_eq!(opened.part(&part(0)).unwrap().record, record);
+}
+
+#[test]
+fn parquet_without_a_record_is_no_part() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap().finish().unwrap();
+    let error = opened.part(&part(0)).unwrap_err();
+    assert_eq!(error.kind(), Kind::CheckpointCorrupt);
+    assert!(error.message().ends_with("its footer has no record of a task"), "{}", error.message());
+}
+
+#[test]
+fn every_damaged_byte_is_reported() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    put(&opened, &part(4));
+    let path = opened.path_of(&part(4));
+    let content = fs::read(&path).unwrap();
+    let mut in_tail = 0;
+    for place in 0..content.len() {
+        for flip in [1, 255] {
+            let mut damaged = content.clone();
+            damaged[place] ^= flip;
+            fs::write(&path, damaged).unwrap();
+            assert!(matches!(Part::read(&path), Err(Unreadable::Damaged(_))), "byte {place} ^ {flip}");
+            in_tail += usize::from(matches!(Part::open(&path), Err(Unreadable::Damaged(_))));
+        }
+    }
+    // The footer is most of a part of five rows.
+    assert!(in_tail > content.len(), "{in_tail} of {}", content.len());
+    for length in 0..content.len() {
+        fs::write(&path, &content[..length]).unwrap();
+        assert!(matches!(Part::open(&path), Err(Unreadable::Damaged(_))), "cut at {length}");
+    }
+    for longer in [[&content[..], b"x"].concat(), [b"x", &content[..]].concat()] {
+        fs::write(&path, longer).unwrap();
+        assert!(matches!(Part::open(&path), Err(Unreadable::Damaged(_))));
+    }
+}
+
+#[test]
+fn damage_is_reported_with_the_way_out() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    for (name, day, remedy) in [
+        (of_day("2024-01-15", 0), Some("2024-01-15"), "run again with refresh=[\"2024-01-15\"], which replaces it"),
+        (part(0), None, "delete this file and run again, which restores it"),
+    ] {
+        put(&opened, &name);
+        let path = opened.path_of(&name);
+        let mut content = fs::read(&path).unwrap();
+        content[10] ^= 1;
+        fs::write(&path, &content).unwrap();
+        opened.part(&name).unwrap();
+        let error = folder::read(&path).unwrap_err();
+        assert_eq!(error.kind(), Kind::CheckpointCorrupt);
+        assert_eq!((error.details().day.as_deref(), error.hint()), (day, Some(remedy)));
+        assert_eq!(error.details().path.as_deref(), path.to_str());
+        let problem = "has changed since it was written: its rows do not have the checksum that was written";
+        assert!(error.message().ends_with(problem), "{}", error.message());
+    }
+}
