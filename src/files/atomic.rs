@@ -127,7 +127,11 @@ impl AtomicFile {
         match fs::rename(temporary, &self.path) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
                 let folder = parent(&self.path);
-                fs::create_dir(folder)?;
+                match fs::create_dir(folder) {
+                    // Another file of the folder was complete at the same moment.
+                    Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
+                    _ => {}
+                }
                 sync_folder(parent(folder)).and_then(|()| fs::rename(temporary, &self.path)).inspect_err(|_| {
                     // An empty folder would look like a part.
                     _ = fs::remove_dir(folder);

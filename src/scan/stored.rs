@@ -128,9 +128,7 @@ impl Tasks {
             }
         }
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
-        let has_both_layouts = !names.parts.is_empty() && !names.days.is_empty();
-        let sample =
-            if parts.is_empty() || has_both_layouts { self.sample(folder, &found, &other_days)? } else { None };
+        let sample = if parts.is_empty() { self.sample(folder, &found, &other_days)? } else { None };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Barrier;
 
 use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, remove_stale};
@@ -171,6 +172,26 @@ fn a_staged_file_makes_its_folder_when_it_is_complete() {
         file.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
         assert_eq!(names(folder.path()), ["day"]);
+    }
+}
+
+#[test]
+fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
+    let folder = Folder::new();
+    for round in 0..200 {
+        let path = |number: usize| folder.file(&round.to_string()).join(number.to_string());
+        let file = |number| AtomicFile::staged(&path(number), folder.path(), Kind::File, false).unwrap();
+        let barrier = Barrier::new(2);
+        std::thread::scope(|scope| {
+            for mut file in [file(0), file(1)] {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    file.finish().unwrap();
+                });
+            }
+        });
+        assert!(path(0).is_file() && path(1).is_file());
     }
 }
 
