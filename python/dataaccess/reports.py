@@ -29,6 +29,8 @@ class ScanStats:
         empty_shape: What the response held in place of records if there were none, such as `data.data []`.
         extra_keys: Keys that were not requested, and how many records had each. Rows keep them, columns do not.
         absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
+        reasons: Why rows may be missing, as the numbers of rows look as if the service capped responses; empty
+            otherwise.
     """
 
     rows: int
@@ -39,6 +41,12 @@ class ScanStats:
     empty_shape: str | None
     extra_keys: dict[str, int]
     absent: list[str]
+    reasons: list[str]
+
+    @property
+    def maybe_capped(self) -> bool:
+        """Whether there are `reasons`. False does not prove that all rows arrived: the service reports no total."""
+        return bool(self.reasons)
 
     @property
     def retries(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import IntEnum
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -28,6 +28,7 @@ __all__ = [
     "ExportEntry",
     "ItemTypeName",
     "OnProgress",
+    "OnSuspectedCap",
     "OnUpdate",
     "PathArgument",
     "Refresh",
@@ -36,6 +37,7 @@ __all__ = [
     "Schema",
     "SegmentStatus",
     "TimeCondition",
+    "TimeZone",
     "Token",
     "Value",
     "Values",
@@ -149,8 +151,14 @@ ColumnType: TypeAlias = Literal["string", "int64", "float64", "bool", "timestamp
 Schema: TypeAlias = Mapping[str, ColumnType] | Mapping[str, type[object]] | Mapping[str, Any]
 """Types of columns by attribute: a `ColumnType`, or a type of Python, polars or pyarrow."""
 
+OnSuspectedCap: TypeAlias = Literal["warn", "split"]
+"""What a scan does with responses that look capped."""
+
+TimeZone: TypeAlias = str | tzinfo
+"""The IANA name of a time zone, or a `zoneinfo.ZoneInfo`."""
+
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
-"""Called with each response while waiting, except the final one. `AsyncClient` awaits a coroutine function."""
+"""Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
 
 OnProgress: TypeAlias = Callable[[ScanProgress], object]
 """Called while a scan runs. An `AsyncScan` awaits what a coroutine function returns."""

@@ -21,15 +21,15 @@ const LAST_POLL: Duration = Duration::from_millis(100);
 /// How a wait ended.
 #[derive(Debug)]
 pub enum WaitOutcome {
-    /// The export has ended.
-    Finished(Envelope),
+    /// The export has ended; the last response was already sent to `updates`.
+    Finished,
     /// The time-out was reached; the last response was already sent to `updates`. Holds the failure of the last poll, if it failed.
     TimedOut(Option<Error>),
 }
 
 impl Client {
     /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
-    /// every response to `updates`, but the one that shows the end. A retryable failure does not end the wait.
+    /// every response to `updates`. A retryable failure does not end the wait.
     pub async fn wait(
         &self,
         export: DownloadBody,
@@ -43,11 +43,14 @@ impl Client {
             let polled = Instant::now();
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
             let failure = match self.download_within("wait_for_segment", &export, allowed).await {
-                Ok(envelope) if has_ended(&envelope) => return Ok(WaitOutcome::Finished(envelope)),
                 Ok(envelope) => {
+                    let is_last = has_ended(&envelope);
                     // The receiver of the updates was dropped.
                     if updates.send(envelope).await.is_err() {
                         return Ok(WaitOutcome::TimedOut(None));
+                    }
+                    if is_last {
+                        return Ok(WaitOutcome::Finished);
                     }
                     None
                 }

@@ -10,6 +10,7 @@ mod sink;
 mod string_builder;
 mod types;
 mod unify;
+mod zoned;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -17,6 +18,7 @@ use arrow_schema::SchemaRef;
 pub use sink::{ColumnSink, Options};
 pub use types::{Column, Type, codes, frozen, items, known_types, schema, type_names};
 pub use unify::unify;
+pub use zoned::{zoned, zoned_schema};
 
 use crate::error::{Error, Kind, Result};
 

@@ -26,6 +26,8 @@ pub struct CodesArguments {
     pub code_status: InputValue,
     /// The most records to return.
     pub limit: InputValue,
+    /// The number of records at which the service is known to cut responses.
+    pub known_row_cap: InputValue,
 }
 
 /// Checks a promotion code search.
@@ -49,10 +51,12 @@ pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, zone: &Z
 }
 
 fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit } = arguments;
+    let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit, known_row_cap } =
+        arguments;
     let attributes = attributes::code_names(&attrs, problems);
     let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], times, problems);
     let limit = values::limit(&limit, problems);
+    let known_row_cap = values::known_row_cap(&known_row_cap, problems);
     attributes.zip(conditions).map(|(attributes, conditions)| Search {
         body: SearchBody {
             item_type_id: PROMOTION_CODE_ID,
@@ -62,6 +66,7 @@ fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -
         },
         attributes,
         limit,
+        known_row_cap,
     })
 }
 

@@ -22,12 +22,14 @@ pub struct ItemsArguments {
     pub item_type_name: InputValue,
     /// Attributes to return.
     pub attrs: InputValue,
-    /// `where`: an expression, or the body's `{"OR": [{"AND": […]}]}`.
+    /// `where`: an expression, or the body's `{"OR": [{"AND": […]}]}`; null is every record.
     pub where_clause: InputValue,
     /// Id of the business object; null where the name has a specified one.
     pub item_type_id: InputValue,
     /// The most records to return.
     pub limit: InputValue,
+    /// The number of records at which the service is known to cut responses.
+    pub known_row_cap: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
     pub attrs_format: InputValue,
 }
@@ -53,7 +55,8 @@ pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, zone: &Z
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, attrs_format } = arguments;
+    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, known_row_cap, attrs_format } =
+        arguments;
     let (name, id) = item_type(&item_type_name, &item_type_id, problems);
     // Also where name and id contradict each other.
     let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
@@ -68,8 +71,9 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
         }
     });
     let limit = values::limit(&limit, problems);
+    let known_row_cap = values::known_row_cap(&known_row_cap, problems);
     let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs: attrs?, filters: filters? };
-    Some(Search { body, attributes: attributes?, limit })
+    Some(Search { body, attributes: attributes?, limit, known_row_cap })
 }
 
 /// Name and id of the business object; a specified name needs no id.

@@ -12,6 +12,7 @@ mod item_filters;
 pub mod items;
 mod nearest;
 mod normal_form;
+mod parts;
 mod plan;
 mod problems;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use crate::contract::search::SearchBody;
 pub use input::{ColumnCondition, Comparison, Days, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
+pub use parts::{Part, Parts};
 pub use plan::Plan;
 
 /// A search that was checked.
@@ -35,4 +37,6 @@ pub struct Search {
     pub attributes: Vec<String>,
     /// Records after which the client stops, if the caller set a limit.
     pub limit: Option<u64>,
+    /// A number of records at which the service is known to cut responses, if the caller knows one.
+    pub known_row_cap: Option<u64>,
 }

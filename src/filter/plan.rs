@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::input::InputValue;
 use super::problems::{Location, Problems};
-use super::{Search, values};
+use super::{Part, Search, values};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
 
@@ -23,6 +23,8 @@ const VALUES_PER_REQUEST: usize = 1_000;
 pub struct Plan {
     template: Search,
     axes: Vec<Axis>,
+    /// The requests one by one, of a plan that was made of parts.
+    parts: Vec<Search>,
 }
 
 /// A condition whose value varies between the requests.
@@ -64,18 +66,31 @@ impl Plan {
             );
             problems.add(&location, &InputValue::Null, message);
         }
-        Some(Self { template: search, axes })
+        Some(Self { template: search, axes, parts: Vec::new() })
+    }
+
+    /// The plan of some parts of requests of a plan.
+    #[must_use]
+    pub fn of_parts(plan: &Self, parts: &[Part]) -> Self {
+        let parts = parts.iter().map(|part| part.search.clone()).collect();
+        Self { template: plan.template.clone(), axes: Vec::new(), parts }
     }
 
     /// The number of requests.
     #[must_use]
     pub fn requests(&self) -> usize {
+        if !self.parts.is_empty() {
+            return self.parts.len();
+        }
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
     /// The request of an index.
     #[must_use]
     pub fn search(&self, index: usize) -> Search {
+        if let Some(part) = self.parts.get(index) {
+            return part.clone();
+        }
         let mut search = self.template.clone();
         let mut rest = index;
         for Axis { position, values } in self.axes.iter().rev() {
@@ -118,7 +133,7 @@ impl Plan {
 impl From<Search> for Plan {
     /// One request.
     fn from(search: Search) -> Self {
-        Self { template: search, axes: Vec::new() }
+        Self { template: search, axes: Vec::new(), parts: Vec::new() }
     }
 }
 

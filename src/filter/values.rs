@@ -60,6 +60,12 @@ pub(super) fn limit(value: &InputValue, problems: &mut Problems) -> Option<u64> 
     problems.keep(&Location::argument("limit", ""), value, read).flatten()
 }
 
+/// `known_row_cap`, which is not sent.
+pub(super) fn known_row_cap(value: &InputValue, problems: &mut Problems) -> Option<u64> {
+    let read = count("known_row_cap", value, "rows", "no known cap");
+    problems.keep(&Location::argument("known_row_cap", ""), value, read).flatten()
+}
+
 /// A string to compare with.
 pub(super) fn text(value: &InputValue) -> Result<Value, String> {
     match value {
@@ -127,9 +133,17 @@ impl Times<'_> {
     pub(super) fn read(&self, comparison: &Comparison) -> Result<Value, String> {
         match (&comparison.method, &comparison.value) {
             (Method::On, InputValue::Days(days)) => self.starts_of_days(days, comparison),
-            (Method::On, day) => self.zone.start_of_day(self.moment(day)?).map(as_sent),
-            (Method::Since, day) => self.zone.start_of_day(self.moment(day)?).map(|start| as_sent(start.preceding())),
+            (Method::On, day) => self.zone.start_of_day(self.day(day)?).map(as_sent),
+            (Method::Since, day) => self.zone.start_of_day(self.day(day)?).map(|start| as_sent(start.preceding())),
             (_, time) => self.moment(time).map(as_sent),
+        }
+    }
+
+    /// A moment of a day, which is a day of this zone.
+    fn day(&self, value: &InputValue) -> Result<Moment, String> {
+        match value {
+            InputValue::Text(text) | InputValue::Moment(text) => self.zone.parse_day(text),
+            value => self.moment(value),
         }
     }
 
@@ -146,7 +160,7 @@ impl Times<'_> {
     }
 
     fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
-        let (start, stop) = (self.moment(&days.start)?, self.moment(&days.stop)?);
+        let (start, stop) = (self.day(&days.start)?, self.day(&days.stop)?);
         if let Some(instead) = self.instead_of_range {
             return Err(format!("a range of days takes one request a day: use {}", instead(&comparison.value.shown())));
         }

@@ -43,7 +43,8 @@ impl WhereClause {
         let message = match input {
             InputValue::Expression(tree) => return Self::of_expression(*tree, shown, problems),
             InputValue::Map(fields) => return Self::of_body(fields, shown, problems),
-            InputValue::Null => format!("is required: {EXAMPLE}"),
+            // Every record satisfies a group without conditions.
+            InputValue::Null => return Some(Self { conditions: Vec::new(), groups: vec![Vec::new()], shown }),
             InputValue::Comparison(_) | InputValue::Days(_) => {
                 format!("{} names no column: write col(\"…\").{}", input.shown(), input.shown())
             }
@@ -67,19 +68,22 @@ impl WhereClause {
 
     fn of_body(fields: Fields, shown: InputValue, problems: &mut Problems) -> Option<Self> {
         let mut clause = Self { conditions: Vec::new(), groups: Vec::new(), shown };
-        let groups = only_list(fields, "OR", &Location::body(ARGUMENT, "filters"), problems)?;
+        let groups = only_list(fields, "OR", false, &Location::body(ARGUMENT, "filters"), problems)?;
         let mut is_valid = true;
+        let is_only = groups.len() == 1;
         for (index, group) in groups.into_iter().enumerate() {
             let argument = format!("{ARGUMENT}[\"OR\"][{index}]");
             let location = Location::body(&argument, format!("filters.OR[{index}]"));
-            is_valid &= clause.add_group(group, &argument, &location, problems).is_some();
+            is_valid &= clause.add_group(group, is_only, &argument, &location, problems).is_some();
         }
         is_valid.then_some(clause)
     }
 
+    /// Adds a group. The only one may have no conditions: it asks for every record.
     fn add_group(
         &mut self,
         group: InputValue,
+        is_only: bool,
         argument: &str,
         location: &Location,
         problems: &mut Problems,
@@ -88,7 +92,7 @@ impl WhereClause {
             problems.add(location, &group, is_not(&group, "a group: write {\"AND\": […]}"));
             return None;
         };
-        let conditions = only_list(fields, "AND", location, problems)?;
+        let conditions = only_list(fields, "AND", is_only, location, problems)?;
         let mut group = Vec::with_capacity(conditions.len());
         for (position, condition) in conditions.into_iter().enumerate() {
             let InputValue::Map(fields) = condition else {
@@ -215,7 +219,13 @@ fn unknown(name: &str, own: &[&'static str], foreign: &[&str], elsewhere: &str) 
 }
 
 /// The list under the only key of an object of the body.
-fn only_list(fields: Fields, key: &str, location: &Location, problems: &mut Problems) -> Option<Vec<InputValue>> {
+fn only_list(
+    fields: Fields,
+    key: &str,
+    may_be_empty: bool,
+    location: &Location,
+    problems: &mut Problems,
+) -> Option<Vec<InputValue>> {
     let mut list = InputValue::Null;
     for (name, value) in fields {
         if name == key {
@@ -226,7 +236,7 @@ fn only_list(fields: Fields, key: &str, location: &Location, problems: &mut Prob
         }
     }
     let message = match list {
-        InputValue::List(values) if !values.is_empty() => return Some(values),
+        InputValue::List(values) if may_be_empty || !values.is_empty() => return Some(values),
         InputValue::List(_) => "an empty list has no specified meaning: give at least one".to_owned(),
         InputValue::Null => "is required: write {\"OR\": [{\"AND\": […]}]}".to_owned(),
         _ => is_not(&list, "a list"),

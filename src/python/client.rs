@@ -82,11 +82,12 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         ordered: bool,
+        splits: bool,
     ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_codes", request::plan_of_codes(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).within(timeout)))
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).splitting(splits).within(timeout)))
     }
 
     /// A scan of any business object. Sends nothing.
@@ -95,11 +96,12 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         ordered: bool,
+        splits: bool,
     ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_items", request::plan_of_items(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).within(timeout)))
+        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).splitting(splits).within(timeout)))
     }
 
     /// A task of a scan, from the arguments of its request. Sends nothing.
@@ -108,12 +110,13 @@ impl RawClient {
         call: &str,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
+        splits: bool,
     ) -> PyResult<RawScan> {
         let zone = &slf.get().settings.zone;
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
         let scan = request::scan(call, request::plan_of_items(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.as_task().within(timeout)))
+        Ok(RawScan::new(slf.unbind(), scan.as_task().splitting(splits).within(timeout)))
     }
 
     /// The status of an export: the complete response.
@@ -240,7 +243,7 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Search,
     ) -> PyResult<RowsAndStats> {
-        let scan = Scan::of_rows(name, search).within(timeout(arguments)?);
+        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
         rows::block(py, self.core(py)?, scan, &LastStats::default())
     }
 
@@ -251,7 +254,7 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Search,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scan = Scan::of_rows(name, search).within(timeout(arguments)?);
+        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
         rows::spawn(py, self.core(py)?, scan, LastStats::default())
     }
 

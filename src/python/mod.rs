@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
-    use super::request::{validate_codes, validate_items};
+    use super::request::{validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::sandbox::{RawFault, RawSandbox};
     #[pymodule_export]

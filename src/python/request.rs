@@ -45,6 +45,7 @@ fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {
         allocated_audience: argument(arguments, "allocated_audience")?,
         code_status: argument(arguments, "code_status")?,
         limit: argument(arguments, "limit")?,
+        known_row_cap: argument(arguments, "known_row_cap")?,
     })
 }
 
@@ -56,6 +57,7 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
         item_type_id: argument(arguments, "item_type_id")?,
         attrs_format: argument(arguments, "attrs_format")?,
         limit: argument(arguments, "limit")?,
+        known_row_cap: argument(arguments, "known_row_cap")?,
     })
 }
 
@@ -79,6 +81,12 @@ pub(super) fn validate_codes<'py>(arguments: &Bound<'py, PyDict>, timezone: &str
 #[pyfunction]
 pub(super) fn validate_items<'py>(arguments: &Bound<'py, PyDict>, timezone: &str) -> PyResult<Bound<'py, PyAny>> {
     body(arguments.py(), &items(arguments, &zone(arguments.py(), timezone)?)?)
+}
+
+/// The IANA name of a time zone as it is usually written; None if there is no such zone.
+#[pyfunction]
+pub(super) fn zone_name(name: &str) -> Option<String> {
+    Zone::try_new(name).ok().map(|zone| zone.name().to_owned())
 }
 
 fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {

@@ -75,15 +75,14 @@ struct RunArguments<'py> {
     same_service: bool,
     private: bool,
     fail_fast: bool,
-    known_row_cap: Option<u64>,
 }
 
 impl RunArguments<'_> {
     fn options(self) -> PyResult<RunOptions> {
-        let Self { folder, service, layout, refresh, same_service, private, fail_fast, known_row_cap } = self;
+        let Self { folder, service, layout, refresh, same_service, private, fail_fast } = self;
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
-        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast, known_row_cap })
+        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast })
     }
 }
 

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use pythonize::pythonize;
 
+use super::raise::raise;
 use super::{bridge, capsule, values};
-use crate::columns::Type;
+use crate::columns::{self, Type};
 use crate::scan::{self, Collected, Stats};
 
 /// A batch of rows in columns.
@@ -42,8 +43,19 @@ impl RawBatch {
         types(self.0.schema_ref())
     }
 
+    /// The time zone of the timestamps, if they have one.
+    #[getter]
+    fn time_zone(&self) -> Option<String> {
+        time_zone(self.0.schema_ref())
+    }
+
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Batch"))
+    }
+
+    /// The batch with its timestamps in a time zone.
+    fn zoned(&self, py: Python<'_>, zone: &str) -> PyResult<Self> {
+        columns::zoned(&self.0, zone).map(Self).map_err(|error| raise(py, error))
     }
 
     /// The first `most` rows as dicts, or all.
@@ -98,8 +110,21 @@ impl RawTable {
         types(&self.schema)
     }
 
+    /// The time zone of the timestamps, if they have one.
+    #[getter]
+    fn time_zone(&self) -> Option<String> {
+        time_zone(&self.schema)
+    }
+
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Table"))
+    }
+
+    /// The table with its timestamps in a time zone.
+    fn zoned(&self, py: Python<'_>, zone: &str) -> PyResult<Self> {
+        let batches = self.batches.iter().map(|batch| columns::zoned(batch, zone)).collect::<Result<_, _>>();
+        let batches = batches.map_err(|error| raise(py, error))?;
+        Ok(Self { schema: columns::zoned_schema(&self.schema, zone), batches, stats: Arc::clone(&self.stats) })
     }
 
     /// An empty table of the same columns.
@@ -151,6 +176,13 @@ fn no_pickle(what: &str) -> PyErr {
 
 fn types(schema: &Schema) -> Vec<(String, &'static str)> {
     schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name())).collect()
+}
+
+fn time_zone(schema: &Schema) -> Option<String> {
+    schema.fields().iter().find_map(|field| match field.data_type() {
+        DataType::Timestamp(_, Some(zone)) => Some(zone.to_string()),
+        _ => None,
+    })
 }
 
 fn names(schema: &Schema) -> Vec<String> {

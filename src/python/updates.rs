@@ -38,7 +38,7 @@ impl Update for Progress {
     }
 }
 
-/// The callback, and the last update, which is the result of a wait that times out.
+/// The callback, and the last update, which is the result of a wait.
 pub(super) struct Updates {
     callback: Option<Py<PyAny>>,
     event_loop: Option<Py<PyAny>>,
@@ -102,7 +102,7 @@ impl Updates {
     /// Whether the export has ended, with the last response. Raises the failure of a wait that got no response.
     pub(super) fn outcome(self, py: Python<'_>, waited: WaitOutcome) -> PyResult<(bool, Option<Py<PyDict>>)> {
         match waited {
-            WaitOutcome::Finished(envelope) => Ok((true, Some(json::envelope(py, &envelope)?.unbind()))),
+            WaitOutcome::Finished => Ok((true, self.last)),
             WaitOutcome::TimedOut(Some(failure)) if self.last.is_none() => Err(raise(py, failure)),
             WaitOutcome::TimedOut(_) => Ok((false, self.last)),
         }

@@ -10,7 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::json;
+use super::raise::raise;
 use crate::columns::Type;
+use crate::time::Zone;
 
 /// The rows of batches as dicts.
 pub(super) fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<Bound<'py, PyList>> {
@@ -50,6 +52,12 @@ fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec
         }
         (Type::Bool, _) => {
             each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
+        }
+        (Type::Timestamp, DataType::Timestamp(_, Some(zone))) => {
+            let zone = Zone::try_new(zone).map_err(|error| raise(py, error))?;
+            each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
+                text(&zone.text_of_microseconds(value))
+            })
         }
         (Type::Timestamp, _) => each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
             let time = timestamp_us_to_datetime(value).map(|time| time.to_string()).unwrap_or_default();

@@ -30,6 +30,12 @@ impl Scan {
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
         let (columns, time_column) = (self.columns.clone(), self.time_column());
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
+        if self.splits() {
+            let open = |scan: &Self| Responses::new(scan, client, scan.collected(), usize::MAX, sink.clone());
+            let (batches, stats) = self.collect_in_parts(open).await?;
+            let (schema, batches) = columns::unify(&self.columns, options.views, batches)?;
+            return Ok(Collected { schema, batches, stats: Arc::new(stats) });
+        }
         let mut responses = Responses::new(self, client, self.collected(), usize::MAX, sink);
         let mut batches = Vec::new();
         while let Some(event) = responses.next().await? {
@@ -45,13 +51,30 @@ impl Scan {
 
     /// Sends the requests and passes the rows in blocks to `events`.
     pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
+        if self.splits() {
+            let (blocks, stats) = self.blocks_in_parts(client).await?;
+            for block in blocks {
+                let sent = events.send(Event::Batch(block)).await;
+                sent.map_err(|_| cancelled())?;
+            }
+            return Ok(stats);
+        }
         // The caller collects all rows anyway, so only those of a single request are held back for a slow consumer.
         let max_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
         let mut responses = Responses::of_cells(self, client, self.collected(), max_bytes);
         while let Some(event) = responses.next().await? {
             let sent = events.send(event).await;
-            sent.map_err(|_| Error::new(Kind::Internal, "the scan was cancelled: its row receiver was dropped"))?;
+            sent.map_err(|_| cancelled())?;
         }
         Ok(responses.stats())
     }
+
+    /// All rows in blocks, with the requests split whose responses look capped.
+    pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>) -> Result<(Vec<Block>, Stats)> {
+        self.collect_in_parts(|scan| Responses::of_cells(scan, client, scan.collected(), usize::MAX)).await
+    }
+}
+
+fn cancelled() -> Error {
+    Error::new(Kind::Internal, "the scan was cancelled: its row receiver was dropped")
 }

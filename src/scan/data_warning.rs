@@ -4,8 +4,15 @@ use serde::Serialize;
 
 use super::day::OutOfDayRows;
 use crate::client::Completed;
+use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::codes::{POSITIONS, STATUSES};
+use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::Member;
+use crate::filter::Search;
+
+const STATUS: &str = POSITIONS[2];
+const AVAILABLE: i64 = STATUSES[0].1;
 
 /// A warning about the data of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,9 +30,12 @@ pub enum DataWarningKind {
     /// A requested attribute is missing from every record.
     #[serde(rename = "AbsentAttributeWarning")]
     AbsentAttribute,
-    /// The number of records differs from the total that the response reports.
+    /// Responses look as if the service had capped them.
     #[serde(rename = "IncompleteWarning")]
     Incomplete,
+    /// Nothing was found, and the conditions may explain why.
+    #[serde(rename = "EmptyResultWarning")]
+    EmptyResult,
     /// Rows lie outside the requested day.
     #[serde(rename = "StrayDayWarning")]
     StrayDay,
@@ -42,13 +52,32 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
 
-/// The warning for a response with another number of records than its `data.meta.total`.
-pub(super) fn incomplete(completed: &Completed) -> Option<DataWarning> {
+/// What a response says whose `data.meta.total` is not its number of records.
+pub(super) fn other_total(completed: &Completed) -> Option<String> {
     let Some(Member::Json(meta)) = completed.envelope.data_member(field::META) else { return None };
     let meta: serde_json::Map<_, _> = serde_json::from_str(meta.get()).ok()?;
     let (total, records) = (meta.get(field::TOTAL)?.as_u64()?, completed.envelope.records);
     let message = format!("the response reports a total of {total} records and has {records}");
-    (total != records).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
+    (total != records).then_some(message)
+}
+
+/// The warning for responses that look capped, unless there are no reasons.
+pub(super) fn incomplete(reasons: &[String], splits: bool) -> Option<DataWarning> {
+    let split = if splits { "" } else { ", or let a scan split it with on_suspected_cap=\"split\"" };
+    let message = format!("rows may be missing: {}; ask for less per request{split}", reasons.join("; "));
+    (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
+}
+
+/// The warning for codes that were searched by the status "available" alone, of which none was found.
+pub(super) fn no_available_codes(search: &Search) -> Option<DataWarning> {
+    let [group] = search.body.filters.or.as_slice() else { return None };
+    let is_available = |condition: &Condition| {
+        condition.column == STATUS && condition.operator == MATCHES && condition.value == serde_json::json!([AVAILABLE])
+    };
+    let is_asked = search.body.item_type_id == PROMOTION_CODE_ID && group.and.iter().any(is_available);
+    let message = "no rows: a search for available codes needs an allocated_time too, and a code that was never \
+                   allocated has none if the service leaves it empty";
+    is_asked.then(|| DataWarning { kind: DataWarningKind::EmptyResult, message: message.to_owned() })
 }
 
 /// The warning for rows outside the requested day.

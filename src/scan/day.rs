@@ -1,9 +1,9 @@
 //! The day that a request asks for, rows outside it, and the time zone of the service that would explain them.
 
-use crate::contract::codes::REQUIRED_COLUMN;
-use crate::contract::condition::{Condition, EQUALS, TIME_UNIT};
-use crate::contract::search::SearchBody;
-use crate::time::{Moment, Zone};
+use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
+use crate::contract::search::Group;
+use crate::filter::Search;
+use crate::time::{Moment, Zone, offset_text};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -13,25 +13,40 @@ const WESTERNMOST: i64 = -12 * HOUR;
 const EASTERNMOST: i64 = 14 * HOUR;
 const STEP: i64 = 15 * MINUTE;
 
-/// A day in the caller's zone, in Unix milliseconds.
+/// A day in the caller's zone, in Unix milliseconds; or several, from the first to the last, if groups joined by OR ask
+/// for one each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Day {
-    /// The instant in the request.
-    sent: i64,
+    /// The first and the last instant that the request names.
+    sent: (i64, i64),
     start: i64,
     end: i64,
 }
 
 impl Day {
-    /// The day that a promotion code search asks for with `on(day)`, if it does.
-    pub(super) fn requested(body: &SearchBody, zone: &Zone) -> Option<Self> {
-        let mut conditions = body.filters.or.iter().flat_map(|group| &group.and);
-        let sent = conditions.find_map(day_of)?;
-        let start = zone.start_of_day(Moment::from_milliseconds(sent).ok()?).ok()?.milliseconds();
+    /// The day that a search asks for with `on(day)`, and the column: the first such one that is among the attributes,
+    /// else the first.
+    pub(super) fn requested(search: &Search, zone: &Zone) -> Option<(String, Self)> {
+        let groups = &search.body.filters.or;
+        let columns = groups.first()?.and.iter().filter(|condition| day_of(condition).is_some());
+        let mut found: Vec<(&String, Self)> = columns
+            .filter_map(|condition| Some((&condition.column, Self::of_groups(groups, &condition.column, zone)?)))
+            .collect();
+        found.sort_by_key(|(column, _)| !search.attributes.contains(column));
+        found.first().map(|(column, day)| ((*column).clone(), *day))
+    }
+
+    /// The days of a column of which each record is, whichever group it satisfies.
+    fn of_groups(groups: &[Group], column: &str, zone: &Zone) -> Option<Self> {
+        let sent = |group: &Group| group.and.iter().filter(|each| each.column == column).find_map(day_of);
+        let sent: Vec<i64> = groups.iter().map(sent).collect::<Option<_>>()?;
+        let (first, last) = (*sent.iter().min()?, *sent.iter().max()?);
+        let start = zone.start_of_day(Moment::from_milliseconds(first).ok()?).ok()?.milliseconds();
+        let last_start = zone.start_of_day(Moment::from_milliseconds(last).ok()?).ok()?.milliseconds();
         // An instant of the next day, whether clock changes make this one shorter or longer.
-        let later = Moment::from_milliseconds(start + DAY + DAY / 2).ok()?;
+        let later = Moment::from_milliseconds(last_start + DAY + DAY / 2).ok()?;
         let end = zone.start_of_day(later).ok()?.milliseconds();
-        Some(Self { sent, start, end })
+        Some(Self { sent: (first, last), start, end })
     }
 
     /// Whether all instants of a range lie in this day.
@@ -43,9 +58,9 @@ impl Day {
     /// at either where the clock changes within that day.
     fn contains_at(self, offsets: &[i64], (earliest, latest): (i64, i64)) -> bool {
         offsets.iter().any(|begin| {
-            let day = (self.sent + begin).div_euclid(DAY);
-            let is_before_end = |end: &i64| latest < (day + 1) * DAY - end;
-            day * DAY - begin <= earliest && offsets.iter().any(is_before_end)
+            let day = |sent: i64| (sent + begin).div_euclid(DAY);
+            let is_before_end = |end: &i64| latest < (day(self.sent.1) + 1) * DAY - end;
+            day(self.sent.0) * DAY - begin <= earliest && offsets.iter().any(is_before_end)
         })
     }
 }
@@ -53,8 +68,8 @@ impl Day {
 /// Collects, over the responses of several days, those with rows outside their day.
 #[derive(Debug)]
 pub(super) struct OutOfDayRows {
-    /// The least and greatest time of the first such response, as the service writes times, in UTC.
-    first: Option<(String, String)>,
+    /// The column, and the least and greatest time of the first such response, as the service writes times, in UTC.
+    first: Option<(String, String, String)>,
     days: u64,
     odd_days: u64,
     /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC.
@@ -74,8 +89,8 @@ impl Default for OutOfDayRows {
 
 impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
-    pub(super) fn add(&mut self, day: Option<Day>, times: Option<&(String, String)>) -> bool {
-        let (Some(day), Some((least, greatest))) = (day, times) else { return false };
+    pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>) -> bool {
+        let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
         let Some(range) = read(least).zip(read(greatest)) else { return false };
         self.days += 1;
@@ -84,23 +99,23 @@ impl OutOfDayRows {
         let is_odd = !day.contains(range);
         if is_odd {
             self.odd_days += 1;
-            self.first.get_or_insert_with(|| (least.clone(), greatest.clone()));
+            self.first.get_or_insert_with(|| (column.clone(), least.clone(), greatest.clone()));
         }
         is_odd
     }
 
     /// One message for all of them; none if all rows lie in their day.
     pub(super) fn message(&self) -> Option<String> {
-        let (least, greatest) = self.first.as_ref()?;
+        let (column, least, greatest) = self.first.as_ref()?;
         let count = match self.days {
             1 => String::new(),
             days => format!(" in {} of {days} days", self.odd_days),
         };
-        let found = format!("rows outside the requested day{count}: {REQUIRED_COLUMN} {least} to {greatest} (UTC)");
+        let found = format!("rows outside the requested day{count}: {column} {least} to {greatest} (UTC)");
         let zone = match (self.offsets.first(), self.summer_time.first()) {
-            (Some(offset), _) => format!("UTC{}", offset_text(*offset)),
+            (Some(offset), _) => format!("UTC{}", text_of(*offset)),
             (None, Some(winter)) => {
-                format!("UTC{}, and UTC{} in summer", offset_text(*winter), offset_text(winter + HOUR))
+                format!("UTC{}, and UTC{} in summer", text_of(*winter), text_of(winter + HOUR))
             }
             (None, None) => return Some(format!("{found}; no time zone of the service explains them")),
         };
@@ -108,17 +123,16 @@ impl OutOfDayRows {
     }
 }
 
-/// The instant of a condition that selects one day of the required column.
+/// The instant of a condition that selects one day.
 fn day_of(condition: &Condition) -> Option<i64> {
-    let Condition { kind, column, operator, value, time_unit, .. } = condition;
-    let is_day = kind.is_some() && column == REQUIRED_COLUMN && operator == EQUALS;
-    value.as_i64().filter(|_| is_day && time_unit.as_deref() == Some(TIME_UNIT))
+    let Condition { data_type, operator, value, time_unit, .. } = condition;
+    let is_day = data_type == DATETIME && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT);
+    value.as_i64().filter(|_| is_day)
 }
 
-/// `+07:00`.
-fn offset_text(offset: i64) -> String {
-    let minutes = offset.abs() / MINUTE;
-    format!("{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)
+/// `+07:00`, of milliseconds.
+fn text_of(offset: i64) -> String {
+    offset_text(i32::try_from(offset / 1_000).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -127,7 +141,7 @@ mod tests {
 
     /// A day of 24 hours in the caller's zone.
     fn day(start: i64) -> Day {
-        Day { sent: start, start, end: start + DAY }
+        Day { sent: (start, start), start, end: start + DAY }
     }
 
     /// The 15th of January 2024 in UTC.
@@ -136,7 +150,7 @@ mod tests {
     fn message(responses: &[(Day, &str, &str)]) -> Option<String> {
         let mut rows = OutOfDayRows::default();
         for (day, least, greatest) in responses {
-            rows.add(Some(*day), Some(&((*least).to_owned(), (*greatest).to_owned())));
+            rows.add(Some(&("allocated_time".to_owned(), *day)), Some(&((*least).to_owned(), (*greatest).to_owned())));
         }
         rows.message()
     }

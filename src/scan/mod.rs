@@ -4,6 +4,7 @@
 //! `client` sends the requests; the caller provides the runtime.
 
 mod by_day;
+mod cap;
 mod collect;
 mod data_warning;
 mod day;
@@ -20,6 +21,7 @@ mod responses;
 #[cfg(feature = "files")]
 mod run;
 mod schema;
+mod split;
 mod stats;
 #[cfg(feature = "files")]
 mod stored;
@@ -28,6 +30,7 @@ mod typed_batches;
 #[cfg(feature = "files")]
 mod write;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,12 +55,12 @@ pub use write::Format;
 use crate::client::{DeliveryMode, SearchMode};
 use crate::columns::{self, Column};
 use crate::contract::business_object::PROMOTION_CODE_ID;
-use crate::contract::codes::REQUIRED_COLUMN;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Kind, Problem, Result};
 use crate::filter::{InputValue, Plan, Search};
 use crate::time::Zone;
 use by_day::ByDay;
+use cap::Count;
 use day::Day;
 
 /// A valid plan, or some of its requests, with the types of their columns.
@@ -75,8 +78,12 @@ pub struct Scan {
     /// In place of the client's `timeout=`.
     timeout: Option<Duration>,
     columns: Vec<Column>,
-    /// The caller's zone, if the requests are for days of promotion codes.
-    zone: Option<Zone>,
+    /// The caller's zone, in which days are checked and named.
+    zone: Zone,
+    /// Whether requests whose response looks capped are split.
+    is_splitting: bool,
+    /// Numbers of rows at which responses of a larger scan look capped.
+    caps: BTreeSet<u64>,
     /// If each request is for one day.
     by_day: Option<ByDay>,
 }
@@ -85,7 +92,18 @@ pub struct Scan {
 #[derive(Debug)]
 struct PlannedRequest {
     search: Search,
-    day: Option<Day>,
+    /// The day that it asks for, and the column.
+    day: Option<(String, Day)>,
+    /// What it is in a warning.
+    name: String,
+}
+
+impl PlannedRequest {
+    /// What its response says about a cap.
+    fn count(&self, request: usize, rows: u64, total: Option<String>) -> Count {
+        let is_explained = rows > 0 && rows == self.search.longest_list() as u64;
+        Count { request, name: self.name.clone(), rows, is_explained, total }
+    }
 }
 
 impl Scan {
@@ -101,9 +119,7 @@ impl Scan {
                 let is_code = plan.template().body.item_type_id == PROMOTION_CODE_ID;
                 let columns = if is_code { columns::codes } else { columns::items };
                 let columns = columns(&plan.template().attributes, &types);
-                let has_days = is_code && Day::requested(&plan.search(0).body, zone).is_some();
-                let by_day = ByDay::of(&plan, zone);
-                Ok(Self { columns, zone: has_days.then(|| zone.clone()), by_day, ..Self::of_rows(operation, plan) })
+                Ok(Self { columns, ..Self::of_rows(operation, plan, zone) })
             }
             Ok(_) => Err(Error::validation(problems)),
             Err(error) if error.problems().is_empty() => Err(error),
@@ -114,10 +130,11 @@ impl Scan {
         }
     }
 
-    /// A scan for rows alone: without column types, and without warnings about days.
+    /// A scan for rows alone, without column types.
     #[must_use]
-    pub fn of_rows(operation: &'static str, plan: impl Into<Plan>) -> Self {
+    pub fn of_rows(operation: &'static str, plan: impl Into<Plan>, zone: &Zone) -> Self {
         let plan = plan.into();
+        let by_day = ByDay::of(&plan, zone);
         Self {
             operation,
             chosen: 0..plan.requests(),
@@ -126,8 +143,10 @@ impl Scan {
             limit: plan.template().limit,
             timeout: None,
             columns: Vec::new(),
-            zone: None,
-            by_day: None,
+            zone: zone.clone(),
+            is_splitting: false,
+            caps: BTreeSet::new(),
+            by_day,
             plan: Arc::new(plan),
         }
     }
@@ -180,6 +199,28 @@ impl Scan {
         Self { timeout, ..self }
     }
 
+    /// The same scan with the requests split whose responses look capped, or not.
+    #[must_use]
+    pub fn splitting(self, is_splitting: bool) -> Self {
+        Self { is_splitting, ..self }
+    }
+
+    /// The same scan with the requests split whose responses look capped, or have this number of rows.
+    #[cfg(feature = "files")]
+    fn split_at(self, cap: Option<u64>) -> Self {
+        Self { is_splitting: true, caps: cap.into_iter().collect(), ..self }
+    }
+
+    /// Whether requests are split whose responses look capped. A limit cuts responses itself.
+    fn splits(&self) -> bool {
+        self.is_splitting && self.limit.is_none()
+    }
+
+    /// A number of rows at which the service is known to cut its responses.
+    fn known_row_cap(&self) -> Option<u64> {
+        self.plan.template().known_row_cap
+    }
+
     /// The same scan as one request of a larger scan.
     #[must_use]
     pub fn as_task(self) -> Self {
@@ -230,14 +271,15 @@ impl Scan {
     /// A request for at most `limit` records.
     fn request(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
         let search = Search { limit, ..self.plan.search(self.chosen.start + index) };
-        let day = self.zone.as_ref().and_then(|zone| Day::requested(&search.body, zone));
-        PlannedRequest { search, day }
+        let day = Day::requested(&search, &self.zone);
+        let name = self.day(index).unwrap_or_else(|| format!("request {}", index + 1));
+        PlannedRequest { search, day, name }
     }
 
     /// The column whose times show whether rows are of the requested day.
     fn time_column(&self) -> Option<usize> {
-        self.zone.as_ref()?;
-        self.attributes().iter().position(|name| name == REQUIRED_COLUMN)
+        let (column, _) = Day::requested(&self.plan.search(self.chosen.start), &self.zone)?;
+        self.attributes().iter().position(|name| *name == column)
     }
 
     /// How requests are sent when the caller gets all rows or none.

@@ -49,8 +49,9 @@ impl Scan {
             attempts: sum(|task| task.figures.attempts),
             ..Stats::default()
         };
-        let report = Report::new(self, &folder, &tasks, stored.done, Vec::new(), None, begun.elapsed());
-        let stats = Stats { seconds: report.seconds, absent: report.absent, warnings: report.warnings, ..stats };
+        let report = Report::new(self, &folder, &tasks, stored.done, Vec::new(), begun.elapsed());
+        let Report { seconds, absent, reasons, warnings, .. } = report;
+        let stats = Stats { seconds, absent, reasons, warnings, ..stats };
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 

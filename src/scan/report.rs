@@ -2,27 +2,18 @@
 //!
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::Scan;
-use super::data_warning::{self, DataWarning, DataWarningKind};
+use super::cap::Suspicion;
+use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
 use super::stored::{Finished, TaskFigures, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
-
-/// So many tasks with the same, greatest number of rows look capped,
-const ALIKE: usize = 3;
-/// if they have at least so many rows.
-const MANY: u64 = 100;
-/// A greatest number of rows that is a multiple of this looks capped.
-const ROUND: u64 = 1_000;
-/// So many tasks whose response reports another total are named.
-const NAMED: usize = 3;
 
 /// A finished task.
 #[derive(Clone, Debug, Serialize)]
@@ -123,27 +114,32 @@ impl Report {
         tasks: &Tasks,
         done: Vec<Finished>,
         mut failed: Vec<FailedTask>,
-        known_row_cap: Option<u64>,
         took: Duration,
     ) -> Self {
         let mut tasks: Vec<_> = done.into_iter().map(|done| TaskReport::new(scan, folder, tasks, done)).collect();
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let reasons = cap_reasons(&tasks, known_row_cap);
+        let rows: u64 = sum(|task| task.rows);
+        let mut reasons = suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures))).reasons;
+        reasons.extend(tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned()));
         let mut out_of_day = OutOfDayRows::default();
         let mut is_stray =
-            |task: &&TaskReport| out_of_day.add(scan.request(task.index, None).day, task.figures.times.as_ref());
+            |task: &&TaskReport| out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref());
         let stray = tasks.iter().filter(|task| is_stray(task));
         let mut stray_days: Vec<String> = stray.filter_map(|task| task.day.clone()).collect();
         stray_days.dedup();
         let absent = absent(&tasks);
-        let incomplete = (!reasons.is_empty())
-            .then(|| DataWarning { kind: DataWarningKind::Incomplete, message: reasons.join("; ") });
-        let warnings = [incomplete, data_warning::stray(&out_of_day), data_warning::absent(&absent)];
+        let no_codes = || data_warning::no_available_codes(scan.plan.template());
+        let warnings = [
+            data_warning::incomplete(&reasons, scan.splits()),
+            data_warning::stray(&out_of_day),
+            data_warning::absent(&absent),
+            (rows == 0 && !tasks.is_empty()).then(no_codes).flatten(),
+        ];
         Self {
             folder: folder.path().to_path_buf(),
-            rows: sum(|task| task.rows),
+            rows,
             bytes: sum(|task| task.bytes),
             file_bytes: sum(|task| task.file_bytes),
             retries: sum(|task| task.attempts.saturating_sub(1)),
@@ -170,26 +166,13 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
     absent
 }
 
-/// Why responses look as if the service had capped them.
-fn cap_reasons(tasks: &[TaskReport], known_row_cap: Option<u64>) -> Vec<String> {
-    let mut reasons = Vec::new();
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for task in tasks {
-        *counts.entry(task.rows).or_default() += 1;
-    }
-    if let Some(count) = known_row_cap.and_then(|rows| counts.get(&rows)) {
-        let rows = known_row_cap.unwrap_or_default();
-        reasons.push(format!("{count} of {} tasks have exactly the {rows} rows of known_row_cap", tasks.len()));
-    } else if let Some((rows, count)) = counts.last_key_value() {
-        if *count >= ALIKE && *rows >= MANY {
-            reasons.push(format!("{count} of {} tasks have exactly {rows} rows, and none has more", tasks.len()));
-        } else if *rows > 0 && rows % ROUND == 0 {
-            reasons.push(format!("the longest response has exactly {rows} rows"));
-        }
-    }
-    let reported = tasks.iter().flat_map(|task| task.figures.incomplete.iter().map(move |text| (task, text)));
-    reasons.extend(reported.take(NAMED).map(|(task, text)| format!("task {}: {text}", task.id)));
-    reasons
+/// Which tasks look capped. Those that were split are no longer suspected.
+pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a TaskFigures)>) -> Suspicion {
+    let whole = tasks.filter(|(_, figures)| figures.split.is_none());
+    let count = |(index, figures): (usize, &TaskFigures)| {
+        scan.request(index, None).count(index, figures.rows, figures.other_total.clone())
+    };
+    Suspicion::of(&whole.map(count).collect::<Vec<_>>(), scan.known_row_cap())
 }
 
 #[cfg(test)]
@@ -211,26 +194,6 @@ mod tests {
             figures: TaskFigures::default(),
         };
         rows.iter().enumerate().map(task).collect()
-    }
-
-    #[test]
-    fn equal_greatest_counts_and_round_ones_look_capped() {
-        for (rows, known_row_cap, expected) in [
-            (&[][..], None, None),
-            (&[0, 0, 0, 0], None, None),
-            (&[73, 73, 73], None, None),
-            (&[4_711, 4_711, 12], None, None),
-            (&[4_711, 4_711, 4_711, 12], None, Some("3 of 4 tasks have exactly 4711 rows, and none has more")),
-            (&[4_711, 4_711, 4_711, 4_712], None, None),
-            (&[10_000, 17], None, Some("the longest response has exactly 10000 rows")),
-            (&[10_000, 10_001], None, None),
-            (&[10_000, 10_001], Some(10_000), Some("1 of 2 tasks have exactly the 10000 rows of known_row_cap")),
-            (&[10_001], Some(10_000), None),
-        ] {
-            let reasons = cap_reasons(&tasks(rows), known_row_cap);
-            assert_eq!(reasons.first().map(String::as_str), expected, "{rows:?}");
-            assert!(reasons.len() < 2);
-        }
     }
 
     #[test]

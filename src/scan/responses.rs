@@ -14,6 +14,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
+use super::split::Outcome;
 use super::stats::Figures;
 use super::{PlannedRequest, Scan, Stats};
 use crate::cells::{Block, Cells};
@@ -44,6 +45,10 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     /// Records below the limit that did not arrive yet.
     missing: u64,
     figures: Figures,
+    /// The index of the response whose event came last.
+    last: usize,
+    /// The complete responses, if they are kept instead of added up.
+    outcomes: Option<Vec<Outcome>>,
     cancelled: CancellationToken,
     _cancel_on_drop: DropGuard,
 }
@@ -99,6 +104,8 @@ where
             budget: Arc::new(BufferBudget::new(max_bytes, client.timeouts().unread)),
             completed: 0,
             completed_bytes: 0,
+            last: 0,
+            outcomes: None,
             _cancel_on_drop: cancelled.clone().drop_guard(),
             cancelled,
         }
@@ -127,6 +134,21 @@ where
         Arc::clone(&self.budget)
     }
 
+    /// Keeps the complete responses, for [`Self::take_outcomes`]; they do not count in the figures.
+    pub(super) fn keep_outcomes(&mut self) {
+        self.outcomes = Some(Vec::new());
+    }
+
+    /// The complete responses, in the order in which they were completed.
+    pub(super) fn take_outcomes(&mut self) -> Vec<Outcome> {
+        self.outcomes.take().unwrap_or_default()
+    }
+
+    /// The index of the request to whose response the last event belongs.
+    pub(super) fn last_index(&self) -> usize {
+        self.last
+    }
+
     /// The figures of the responses that are complete.
     pub(super) fn stats(&self) -> Stats {
         self.figures.stats(&self.scan)
@@ -146,7 +168,10 @@ where
                 Poll::Pending => None,
             });
             match next {
-                Some((_, Next::Event(event))) => return Poll::Ready(Ok(Some(event))),
+                Some((position, Next::Event(event))) => {
+                    self.last = self.open.get(position).map_or(0, |response| response.index);
+                    return Poll::Ready(Ok(Some(event)));
+                }
                 Some((position, Next::Ended(outcome))) => {
                     let Some(response) = self.open.remove(position) else { continue };
                     if response.delivery.is_evicted() {
@@ -242,7 +267,12 @@ where
         self.missing = self.missing.saturating_sub(response.stats.rows);
         self.completed += 1;
         self.completed_bytes += response.delivery.total_bytes();
-        self.figures.add(&self.scan, &response.request, &completed, response.stats);
+        let Response { index, request, stats: records, .. } = response;
+        let outcome = Outcome { index, request, completed, records };
+        match &mut self.outcomes {
+            Some(outcomes) => outcomes.push(outcome),
+            None => self.figures.add(&self.scan, &outcome),
+        }
         self.update_budget();
         Ok(())
     }
@@ -314,7 +344,11 @@ mod tests {
             attrs: Attributes::Names(vec!["n".to_owned()]),
             filters: Filters { or: Vec::new() },
         };
-        PlannedRequest { search: Search { body, attributes: vec!["n".to_owned()], limit: None }, day: None }
+        PlannedRequest {
+            search: Search { body, attributes: vec!["n".to_owned()], limit: None, known_row_cap: None },
+            day: None,
+            name: String::new(),
+        }
     }
 
     #[test]

@@ -13,10 +13,11 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
-use super::report::{FailedTask, Report};
+use super::cap::Suspicion;
+use super::report::{FailedTask, Report, suspicion};
 use super::responses::panicked;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
-use super::{DataWarningKind, Scan, Stats, invalid, no_tasks};
+use super::{Scan, Stats, invalid, no_tasks};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
@@ -45,8 +46,6 @@ pub struct RunOptions {
     pub is_private: bool,
     /// Whether the first task that fails ends the run.
     pub fail_fast: bool,
-    /// A number of rows at which the service is known to cut its responses.
-    pub known_row_cap: Option<u64>,
 }
 
 /// How the parts of a folder are named.
@@ -100,7 +99,8 @@ impl Scan {
         let (folder, names) = open(options).await?;
         let Stored { done, types, other_service } = block_in_place(|| tasks.stored(&folder, &names, &refreshed))?;
         let mut run = Run {
-            scan: self.clone(),
+            // Only tasks that look capped are split, once all are finished.
+            scan: self.clone().splitting(false),
             client: Arc::clone(client),
             folder: Arc::new(folder),
             tasks: Arc::new(tasks),
@@ -111,9 +111,12 @@ impl Scan {
         progress.send().await?;
         progress.so_far.other_service = None;
         run.run_tasks(types, &mut progress).await?;
+        if self.splits() {
+            run.split_tasks(&mut progress).await?;
+        }
         let RunProgress { done, failed, .. } = progress;
         let took = begun.elapsed();
-        Ok(Report::new(self, &run.folder, &run.tasks, done, failed, options.known_row_cap, took))
+        Ok(Report::new(self, &run.folder, &run.tasks, done, failed, took))
     }
 
     fn layout(&self, chosen: Option<Layout>) -> Result<Layout> {
@@ -179,6 +182,13 @@ impl RunProgress {
     async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
         let day = run.scan.day(task);
         match outcome {
+            Ok(finished) if finished.figures.split.is_some() => {
+                if let Some(before) = self.done.iter_mut().find(|done| done.index == task) {
+                    self.so_far.rows = self.so_far.rows - before.figures.rows + finished.figures.rows;
+                    self.so_far.bytes = self.so_far.bytes - before.figures.bytes + finished.figures.bytes;
+                    *before = finished;
+                }
+            }
             Ok(finished) => {
                 self.so_far.done += 1;
                 self.so_far.rows += finished.figures.rows;
@@ -216,7 +226,7 @@ impl Run {
         while types.is_none()
             && let Some(task) = open.next()
         {
-            let outcome = self.run_task(task).await;
+            let outcome = self.run_task(task, self.scan.task(task)).await;
             let outcome = outcome.map(|(finished, schema)| {
                 types = schema.map(|schema| columns::type_names(&schema));
                 finished
@@ -226,15 +236,32 @@ impl Run {
         let Some(types) = types else { return Ok(()) };
         self.scan.columns = columns::frozen(&self.scan.columns, &types);
         block_in_place(|| self.write_empty(&mut progress.done))?;
-        // Each in a task of its own: encoding and syncing one file does not keep the others from reading.
+        self.run_at_once(open.map(|task| (task, self.scan.task(task))), progress).await
+    }
+
+    /// Asks again, in parts, for the finished tasks that look capped, and replaces their parts.
+    async fn split_tasks(&self, progress: &mut RunProgress) -> Result<()> {
+        let done = progress.done.iter().map(|done| (done.index, &done.figures));
+        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done);
+        progress.fail_fast = true;
+        let scan = |task: usize| self.scan.task(task).split_at(cap);
+        self.run_at_once(requests.into_iter().map(|task| (task, scan(task))), progress).await
+    }
+
+    /// Runs tasks, each in a task of its own: encoding and syncing one file does not keep the others from reading.
+    async fn run_at_once(
+        &self,
+        mut open: impl Iterator<Item = (usize, Scan)>,
+        progress: &mut RunProgress,
+    ) -> Result<()> {
         let mut in_flight = JoinSet::new();
         loop {
             while in_flight.len() < self.client.concurrency()
-                && let Some(task) = open.next()
+                && let Some((task, scan)) = open.next()
             {
                 let run = self.clone();
                 let observer = self.observer.clone();
-                in_flight.spawn(observe::observed(observer, async move { (task, run.run_task(task).await) }));
+                in_flight.spawn(observe::observed(observer, async move { (task, run.run_task(task, scan).await) }));
             }
             match in_flight.join_next().await {
                 Some(Ok((task, outcome))) => {
@@ -248,10 +275,9 @@ impl Run {
 
     /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
     /// not known.
-    async fn run_task(&self, task: usize) -> Result<(Finished, Option<SchemaRef>)> {
-        let scan = self.scan.task(task);
+    async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
         let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
-        let figures = figures(stats);
+        let figures = figures(stats, scan.splits());
         block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
@@ -283,14 +309,14 @@ impl Run {
 }
 
 /// What is kept of the figures of a task.
-fn figures(stats: Stats) -> TaskFigures {
-    let incomplete = stats.warnings.into_iter().filter(|warning| warning.kind == DataWarningKind::Incomplete);
+fn figures(stats: Stats, is_split: bool) -> TaskFigures {
     TaskFigures {
         rows: stats.rows,
         bytes: stats.bytes,
         attempts: stats.attempts,
         seconds: stats.seconds,
-        incomplete: incomplete.map(|warning| warning.message).collect(),
+        other_total: stats.other_total,
+        split: is_split.then(|| stats.split.unwrap_or_default()),
         absent: stats.absent,
         times: stats.times,
     }

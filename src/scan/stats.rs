@@ -4,10 +4,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::Scan;
+use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
 use super::record_stats::RecordStats;
-use super::{PlannedRequest, Scan};
+use super::split::Outcome;
 use crate::client::Completed;
 use crate::decode::RecordShape;
 
@@ -30,8 +32,16 @@ pub struct Stats {
     pub extra_keys: Vec<(String, u64)>,
     /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
+    /// Why rows may be missing, as the responses look capped.
+    pub reasons: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
+    /// What a response itself reports, if that is another number of rows.
+    #[serde(skip)]
+    pub other_total: Option<String>,
+    /// Why rows may still be missing after requests were split, if any was.
+    #[serde(skip)]
+    pub split: Option<Vec<String>>,
     /// The least and the greatest time of the rows of a day, as the service writes times.
     #[serde(skip)]
     pub times: Option<(String, String)>,
@@ -46,7 +56,9 @@ pub(super) struct Figures {
     records: RecordStats,
     /// For each attribute, how many records have it.
     present: Vec<u64>,
-    incomplete: Option<DataWarning>,
+    counts: Vec<Count>,
+    /// Why rows may be missing after responses that looked capped were split.
+    after_split: Option<Vec<String>>,
     out_of_day: OutOfDayRows,
 }
 
@@ -57,28 +69,41 @@ impl Figures {
             sums: Stats::default(),
             records: RecordStats::default(),
             present: vec![0; scan.attributes().len()],
-            incomplete: None,
+            counts: Vec::new(),
+            after_split: None,
             out_of_day: OutOfDayRows::default(),
         }
     }
 
-    /// Adds a complete response and the counts of its records.
-    pub(super) fn add(&mut self, scan: &Scan, request: &PlannedRequest, completed: &Completed, records: RecordStats) {
+    /// Adds a complete response.
+    pub(super) fn add(&mut self, scan: &Scan, outcome: &Outcome) {
+        let Outcome { index, request, completed, records } = outcome;
         let envelope = &completed.envelope;
-        self.sums.requests += 1;
-        self.sums.bytes += envelope.bytes;
-        self.sums.attempts += u64::from(completed.attempts);
+        self.add_costs(completed);
         for (count, more) in self.present.iter_mut().zip(&envelope.present) {
             *count += more;
         }
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.sums.empty_shape.get_or_insert(shape);
         }
-        self.out_of_day.add(request.day, records.times.as_ref());
-        self.records.add(records);
-        if self.incomplete.is_none() && self.is_below_limit(scan) {
-            self.incomplete = data_warning::incomplete(completed);
+        self.out_of_day.add(request.day.as_ref(), records.times.as_ref());
+        self.records.add(records.clone());
+        // A response that the limit cut says nothing about the service.
+        if self.is_below_limit(scan) {
+            self.counts.push(request.count(*index, records.rows, data_warning::other_total(completed)));
         }
+    }
+
+    /// Adds what a response cost.
+    pub(super) fn add_costs(&mut self, completed: &Completed) {
+        self.sums.requests += 1;
+        self.sums.bytes += completed.envelope.bytes;
+        self.sums.attempts += u64::from(completed.attempts);
+    }
+
+    /// Sets why rows may be missing after responses that looked capped were split.
+    pub(super) fn resolve(&mut self, reasons: Vec<String>) {
+        self.after_split = Some(reasons);
     }
 
     /// The figures so far.
@@ -88,13 +113,24 @@ impl Figures {
         let present = scan.attributes().iter().zip(&self.present);
         let absent: Vec<_> =
             present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
-        let warnings = [data_warning::absent(&absent), self.incomplete.clone(), data_warning::stray(&self.out_of_day)];
+        let suspected = || Suspicion::of(&self.counts, scan.known_row_cap()).reasons;
+        let reasons = self.after_split.clone().unwrap_or_else(suspected);
+        let is_empty = rows == 0 && self.sums.requests > 0 && !scan.is_task;
+        let warnings = [
+            data_warning::absent(&absent),
+            data_warning::incomplete(&reasons, self.after_split.is_some()),
+            data_warning::stray(&self.out_of_day),
+            is_empty.then(|| data_warning::no_available_codes(scan.plan.template())).flatten(),
+        ];
         Stats {
             rows,
             seconds: self.begun.elapsed().as_secs_f64(),
             empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
             extra_keys: self.records.extras.clone(),
             absent,
+            reasons,
+            split: self.after_split.clone(),
+            other_total: self.counts.iter().find_map(|count| count.total.clone()),
             warnings: warnings.into_iter().flatten().collect(),
             times: self.records.times.clone(),
             ..self.sums.clone()

@@ -37,8 +37,10 @@ pub(super) struct TaskFigures {
     /// Requests sent.
     pub(super) attempts: u64,
     pub(super) seconds: f64,
-    /// Why there may be more rows.
-    pub(super) incomplete: Vec<String>,
+    /// What the response itself reports, if that is another number of rows.
+    pub(super) other_total: Option<String>,
+    /// Why rows may be missing after the request was split, if it was.
+    pub(super) split: Option<Vec<String>>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
     /// The least and the greatest time of the rows of a day.

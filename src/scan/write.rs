@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
-use super::{Scan, Stats};
+use super::{Collected, Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, SearchMode};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
@@ -70,6 +70,15 @@ impl Scan {
     }
 
     async fn write_lines(&self, client: &Arc<Client>, create: impl Fn() -> Result<JsonLines>) -> Result<Stats> {
+        if self.splits() {
+            let (blocks, stats) = self.blocks_in_parts(client).await?;
+            block_in_place(|| {
+                let mut writer = create()?;
+                blocks.iter().try_for_each(|block| writer.write(block))?;
+                writer.finish()
+            })?;
+            return Ok(stats);
+        }
         let mut responses = Responses::of_cells(self, client, self.written(), client.max_buffered_bytes());
         let mut writer = block_in_place(&create)?;
         while let Some(event) = responses.next().await? {
@@ -88,6 +97,16 @@ impl Scan {
         client: &Arc<Client>,
         create: impl Fn(&SchemaRef) -> Result<W>,
     ) -> Result<(Stats, Option<W>)> {
+        if self.splits() {
+            let Collected { schema, batches, stats } = self.collect(client, Options { widen: true, ..OPTIONS }).await?;
+            let write = || {
+                let mut writer = create(&schema)?;
+                batches.iter().try_for_each(|batch| writer.write(batch))?;
+                Ok(writer)
+            };
+            let writer = (!batches.is_empty()).then(|| block_in_place(write)).transpose()?;
+            return Ok((Arc::unwrap_or_clone(stats), writer));
+        }
         let mut batches = TypedBatches::new(self, client, self.written(), OPTIONS);
         let mut writer = None;
         while let Some(event) = batches.next().await? {

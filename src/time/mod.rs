@@ -10,6 +10,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+pub use reading::offset_text;
 pub use wall_clock::wall_clock_microseconds;
 pub use zone::Zone;
 

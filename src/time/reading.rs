@@ -1,6 +1,7 @@
 //! Reads times: integers as Unix milliseconds, ISO 8601 strings in a time zone.
 
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
+use jiff::tz::Offset;
 
 use super::{Moment, Zone};
 use crate::error::excerpt;
@@ -68,18 +69,51 @@ impl Zone {
             (None, None) => self.first_instant(pieces.date()),
             (None, Some(_)) => Err("an offset needs a time of day, as in 2024-01-31T00:00:00+01:00".to_owned()),
             (Some(time), None) => self.moment_of(pieces.date().to_datetime(time)),
-            (Some(time), Some(offset)) => {
-                let offset = match offset {
-                    PiecesOffset::Numeric(numeric) => numeric.offset(),
-                    _ => jiff::tz::Offset::UTC,
-                };
-                offset
-                    .to_timestamp(pieces.date().to_datetime(time))
-                    .map(Moment::from_timestamp)
-                    .map_err(|_| out_of_range(text))
-            }
+            (Some(time), Some(offset)) => offset_of(offset)
+                .to_timestamp(pieces.date().to_datetime(time))
+                .map(Moment::from_timestamp)
+                .map_err(|_| out_of_range(text)),
         }
     }
+}
+
+impl Zone {
+    /// Reads a string that stands for its day, as [`Zone::parse_moment`].
+    ///
+    /// # Errors
+    /// A message, also for a time with another offset than this zone has then: its day may be another one here.
+    pub fn parse_day(&self, text: &str) -> Result<Moment, String> {
+        let moment = self.parse_moment(text)?;
+        let pieces = Pieces::parse(text.trim()).map_err(|_| not_a_time(text))?;
+        let given = pieces.offset().map(offset_of);
+        let own = self.offset_at(moment);
+        match given.filter(|given| *given != own) {
+            None => Ok(moment),
+            Some(given) => Err(format!(
+                "{} is at UTC{}, and days are those of {} (UTC{}), so its day is ambiguous: give the date alone, such \
+                 as \"{}\", or make a client with the timezone= of your times",
+                excerpt(text.trim(), 60),
+                offset_text(given.seconds()),
+                self.name(),
+                offset_text(own.seconds()),
+                pieces.date(),
+            )),
+        }
+    }
+}
+
+fn offset_of(offset: PiecesOffset) -> Offset {
+    match offset {
+        PiecesOffset::Numeric(numeric) => numeric.offset(),
+        _ => Offset::UTC,
+    }
+}
+
+/// `+07:00`, of seconds.
+#[must_use]
+pub fn offset_text(seconds: i32) -> String {
+    let minutes = seconds.abs() / 60;
+    format!("{}{:02}:{:02}", if seconds < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)
 }
 
 fn not_a_time(text: &str) -> String {
@@ -168,6 +202,20 @@ mod tests {
             let message = utc().parse_moment(text).unwrap_err();
             assert!(message.contains(advice), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn a_day_is_one_of_the_zone() {
+        let berlin = Zone::try_new("Europe/Berlin").expect("a known zone");
+        for text in ["2024-07-01", "2024-07-01T23:00", "2024-07-01T00:00+02:00", "2024-12-31T23:30:00+01:00"] {
+            assert_eq!(berlin.parse_day(text), berlin.parse_moment(text), "{text}");
+        }
+        for text in ["2024-07-01T00:00Z", "2024-07-01T12:00+01:00", "2024-12-01T12:00+02:00"] {
+            let message = berlin.parse_day(text).unwrap_err();
+            assert!(message.contains("Europe/Berlin (UTC+0") && message.contains(&text[..10]), "{message}");
+        }
+        assert!(utc().parse_day("2024-07-01T02:00-03:30").unwrap_err().contains("is at UTC-03:30"));
+        assert!(utc().parse_day("2024-07-01T02:00Z").is_ok());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan as _};
 
 use super::Moment;
@@ -77,6 +77,18 @@ impl Zone {
             .series(1.day())
             .take_while(move |day| *day < stop)
             .filter_map(|day| self.first_instant(day).ok())
+    }
+
+    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`.
+    #[must_use]
+    pub fn text_of_microseconds(&self, microseconds: i64) -> String {
+        let instant = Timestamp::from_microsecond(microseconds).map(|instant| instant.to_zoned(self.rules.clone()));
+        instant.map(|zoned| zoned.strftime("%Y-%m-%d %H:%M:%S%.f%:z").to_string()).unwrap_or_default()
+    }
+
+    /// The offset from UTC at a moment.
+    pub(super) fn offset_at(&self, moment: Moment) -> Offset {
+        self.rules.to_offset(moment.timestamp())
     }
 
     fn date_of(&self, moment: Moment) -> Date {

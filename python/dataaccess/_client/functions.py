@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CodeAttribute,
         CodeStatuses,
         ItemTypeName,
+        OnSuspectedCap,
         OnUpdate,
         Row,
         Schema,
@@ -42,6 +43,7 @@ def search_codes(
     code_status: CodeStatuses | None = None,
     limit: int | None = None,
     timeout: float | timedelta | None = None,
+    known_row_cap: int | None = None,
     client: Client | None = None,
 ) -> list[Row]:
     """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
@@ -57,6 +59,8 @@ def search_codes(
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
         timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -84,6 +88,7 @@ def search_codes(
         code_status=code_status,
         limit=limit,
         timeout=timeout,
+        known_row_cap=known_row_cap,
     )
 
 
@@ -91,12 +96,13 @@ def search_codes(
 def search_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,
-    where: Where,
+    where: Where | None = None,
     *,
     item_type_id: int | None = None,
     attrs_format: AttrsFormat = "array",
     limit: int | None = None,
     timeout: float | timedelta | None = None,
+    known_row_cap: int | None = None,
     client: Client | None = None,
 ) -> list[Row]:
     """Searches the items of a business object and returns the rows as dicts.
@@ -104,13 +110,15 @@ def search_items(
     Args:
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
         attrs: Names of the attributes to return.
-        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
+        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record.
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
         timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -139,6 +147,7 @@ def search_items(
         attrs_format=attrs_format,
         limit=limit,
         timeout=timeout,
+        known_row_cap=known_row_cap,
     )
 
 
@@ -151,6 +160,8 @@ def scan_codes(
     allocated_audience: ValuesOrOperator | None = None,
     code_status: CodeStatuses | None = None,
     limit: int | None = None,
+    known_row_cap: int | None = None,
+    on_suspected_cap: OnSuspectedCap = "warn",
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
@@ -171,6 +182,11 @@ def scan_codes(
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+        on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
+            again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
+            what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
         schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
             "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
             nearest float of a fraction, and an integer only if it is exact.
@@ -203,6 +219,8 @@ def scan_codes(
         allocated_audience=allocated_audience,
         code_status=code_status,
         limit=limit,
+        known_row_cap=known_row_cap,
+        on_suspected_cap=on_suspected_cap,
         schema=schema,
         values_per_request=values_per_request,
         ordered=ordered,
@@ -214,11 +232,13 @@ def scan_codes(
 def scan_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,
-    where: Where,
+    where: Where | None = None,
     *,
     item_type_id: int | None = None,
     attrs_format: AttrsFormat = "array",
     limit: int | None = None,
+    known_row_cap: int | None = None,
+    on_suspected_cap: OnSuspectedCap = "warn",
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
@@ -232,13 +252,18 @@ def scan_items(
     Args:
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
         attrs: Names of the attributes to return.
-        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
-            without `|`, `.on(da.days(start, stop))` is one request per day.
+        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record. In
+            an expression without `|`, `.on(da.days(start, stop))` is one request per day.
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
             specification describes both. Promotion codes always take the array.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+        on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
+            again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
+            what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
         schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
             "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
             they are collected, and from the first batch if they are streamed, where a later value of another type
@@ -271,6 +296,8 @@ def scan_items(
         item_type_id=item_type_id,
         attrs_format=attrs_format,
         limit=limit,
+        known_row_cap=known_row_cap,
+        on_suspected_cap=on_suspected_cap,
         schema=schema,
         values_per_request=values_per_request,
         ordered=ordered,
@@ -319,6 +346,7 @@ def wait_for_segment(
     timeout: float | timedelta,
     poll: float | timedelta | None = None,
     on_update: OnUpdate | None = None,
+    check: bool = True,
     client: Client | None = None,
 ) -> SegmentStatus:
     """Waits until a segment export has entries and each of them has an `endTime`.
@@ -327,7 +355,9 @@ def wait_for_segment(
         export_id: Id of the export.
         timeout: Seconds, or a timedelta, to wait at most.
         poll: Seconds between two requests; None starts at half a second and slows down to 15.
-        on_update: Called with each response but the last, in the form of the result, in the calling thread.
+        on_update: Called with each response, in the form of the result, in the calling thread.
+        check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
+            entries are returned whatever they say.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -336,6 +366,7 @@ def wait_for_segment(
     Raises:
         ConfigError: No client is given, and the environment has no address or token.
         ValidationError: `export_id` is not an integer.
+        SegmentExportError: The export has ended, and an entry failed; `.entries` has all entries.
         WaitTimeoutError: The export has not ended in time; `.last` is the last response.
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.
@@ -346,7 +377,13 @@ def wait_for_segment(
         >>> all(entry["endTime"] for entry in status["entries"])
         True
     """
-    return (client or environment_client()).wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=on_update)
+    return (client or environment_client()).wait_for_segment(
+        export_id,
+        timeout=timeout,
+        poll=poll,
+        on_update=on_update,
+        check=check,
+    )
 
 
 @public
@@ -397,7 +434,7 @@ def validate_codes(
 def validate_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,
-    where: Where,
+    where: Where | None = None,
     *,
     item_type_id: int | None = None,
     attrs_format: AttrsFormat = "array",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dataaccess._client.base import Connection
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
-from dataaccess._core.checks import call_timeout, seconds
+from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._public import public
 from dataaccess._scan.synchronous.scan import Scan
 from dataaccess.filters._comparison import is_range
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         CodeAttribute,
         CodeStatuses,
         ItemTypeName,
+        OnSuspectedCap,
         OnUpdate,
         Row,
         Schema,
@@ -94,6 +95,7 @@ class Client(Connection):
         code_status: CodeStatuses | None = None,
         limit: int | None = None,
         timeout: float | timedelta | None = None,
+        known_row_cap: int | None = None,
     ) -> list[Row]:
         """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
 
@@ -108,6 +110,8 @@ class Client(Connection):
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -127,7 +131,7 @@ class Client(Connection):
             {'code_status': 4}
         """
         arguments = code_arguments(
-            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout
+            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
         if is_range(allocated_time):
             return Scan(self, "scan_codes", arguments, None, ordered=True).to_dicts()
@@ -138,25 +142,28 @@ class Client(Connection):
         self,
         item_type_name: ItemTypeName,
         attrs: Attributes,
-        where: Where,
+        where: Where | None = None,
         *,
         item_type_id: int | None = None,
         attrs_format: AttrsFormat = "array",
         limit: int | None = None,
         timeout: float | timedelta | None = None,
+        known_row_cap: int | None = None,
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
 
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
-            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`.
+            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record.
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -177,7 +184,7 @@ class Client(Connection):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = item_arguments(
-            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout
+            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
         )
         with problem_values(arguments):
             return checked_rows(self._raw.search_items(arguments))
@@ -191,6 +198,8 @@ class Client(Connection):
         allocated_audience: ValuesOrOperator | None = None,
         code_status: CodeStatuses | None = None,
         limit: int | None = None,
+        known_row_cap: int | None = None,
+        on_suspected_cap: OnSuspectedCap = "warn",
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
@@ -210,6 +219,11 @@ class Client(Connection):
             allocated_audience: One id of a customer or visitor, or several.
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
+            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
+                again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
+                what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
             schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
                 "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
                 nearest float of a fraction, and an integer only if it is exact.
@@ -235,19 +249,22 @@ class Client(Connection):
             ['id', 'pool_id']
         """
         arguments = code_arguments(
-            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout
+            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
-        return Scan(self, "scan_codes", {**arguments, "values_per_request": values_per_request}, schema, ordered)
+        arguments["values_per_request"] = values_per_request
+        return Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap)
 
     def scan_items(
         self,
         item_type_name: ItemTypeName,
         attrs: Attributes,
-        where: Where,
+        where: Where | None = None,
         *,
         item_type_id: int | None = None,
         attrs_format: AttrsFormat = "array",
         limit: int | None = None,
+        known_row_cap: int | None = None,
+        on_suspected_cap: OnSuspectedCap = "warn",
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
@@ -260,13 +277,18 @@ class Client(Connection):
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
-            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. In an expression
-                without `|`, `.on(da.days(start, stop))` is one request per day.
+            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record. In
+                an expression without `|`, `.on(da.days(start, stop))` is one request per day.
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
                 specification describes both. Promotion codes always take the array.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
+            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
+                again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
+                what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
                 "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
                 they are collected, and from the first batch if they are streamed, where a later value of another type
@@ -292,9 +314,10 @@ class Client(Connection):
             ['demo-customer-0001']
         """
         arguments = item_arguments(
-            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout
+            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
         )
-        return Scan(self, "scan_items", {**arguments, "values_per_request": values_per_request}, schema, ordered)
+        arguments["values_per_request"] = values_per_request
+        return Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
 
     def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """Downloads the status entries of a segment export.
@@ -330,6 +353,7 @@ class Client(Connection):
         timeout: float | timedelta,
         poll: float | timedelta | None = None,
         on_update: OnUpdate | None = None,
+        check: bool = True,
     ) -> SegmentStatus:
         """Waits until a segment export has entries and each of them has an `endTime`.
 
@@ -337,13 +361,16 @@ class Client(Connection):
             export_id: Id of the export.
             timeout: Seconds, or a timedelta, to wait at most.
             poll: Seconds between two requests; None starts at half a second and slows down to 15.
-            on_update: Called with each response but the last, in the form of the result, in the calling thread.
+            on_update: Called with each response, in the form of the result, in the calling thread.
+            check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
+                entries are returned whatever they say.
 
         Returns:
             The last response, in the form of `download_segment`.
 
         Raises:
             ValidationError: `export_id` is not an integer.
+            SegmentExportError: The export has ended, and an entry failed; `.entries` has all entries.
             WaitTimeoutError: The export has not ended in time; `.last` is the last response.
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
@@ -357,9 +384,10 @@ class Client(Connection):
         """
         limit, pause = seconds(timeout), None if poll is None else seconds(poll)
         callback = update_callback(on_update)
+        check = boolean_argument("check", check)
         with problem_values({"export_id": export_id}):
             outcome = self._raw.wait_for_segment(export_id, limit, pause, callback)
-        return ended(export_id, limit, outcome)
+        return ended(export_id, limit, outcome, check=check)
 
     def post(
         self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None

@@ -77,7 +77,7 @@ class Validation:
         self,
         item_type_name: ItemTypeName,
         attrs: Attributes,
-        where: Where,
+        where: Where | None = None,
         *,
         item_type_id: int | None = None,
         attrs_format: AttrsFormat = "array",

@@ -26,6 +26,7 @@ def code_arguments(
     code_status: ValuesOrOperator | None,
     limit: int | None,
     timeout: float | timedelta | None = None,
+    known_row_cap: int | None = None,
 ) -> dict[str, Any]:
     """The arguments of a promotion code search."""
     return {
@@ -36,18 +37,20 @@ def code_arguments(
         "code_status": code_status,
         "limit": limit,
         "timeout": call_timeout(timeout),
+        "known_row_cap": known_row_cap,
     }
 
 
 def item_arguments(
     item_type_name: str,
     attrs: Iterable[str],
-    where: Where,
+    where: Where | None,
     item_type_id: int | None,
     attrs_format: str,
     limit: int | None,
     item_types: Mapping[str, int],
     timeout: float | timedelta | None = None,
+    known_row_cap: int | None = None,
 ) -> dict[str, Any]:
     """The arguments of an item search; a name of `item_types` has the id given there."""
     if item_type_id is None and isinstance(item_type_name, str):
@@ -60,6 +63,7 @@ def item_arguments(
         "attrs_format": attrs_format,
         "limit": limit,
         "timeout": call_timeout(timeout),
+        "known_row_cap": known_row_cap,
     }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from math import inf
 from numbers import Real
 from reprlib import repr as shortened
 
+from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, Problem, ValidationError
 
 MAX_INTEGER = 2**63 - 1
@@ -93,6 +94,19 @@ def _integer(value: object, least: int, most: int) -> int | None:
     except TypeError:
         return None
     return number if number is not None and least <= number <= most else None
+
+
+def time_zone(name: str, value: object) -> str | None:
+    """The IANA name of a time zone, of its name or of a `ZoneInfo`."""
+    if value is None:
+        return None
+    key = getattr(value, "key", "UTC" if value is UTC else value)
+    found = zone_name(key) if isinstance(key, str) else None
+    if found is None:
+        message = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
+        problem = Problem(name, "", message, value)
+        raise ValidationError(str(problem), problems=[problem])
+    return found
 
 
 def duration(name: str, value: object) -> float:

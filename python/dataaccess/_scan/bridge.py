@@ -24,6 +24,7 @@ class ArrowSource(BaseScan):
         This call waits for the first batch, and Ctrl-C ends it. The other library pulls later batches without
         Python, so Ctrl-C takes effect when the next batch arrives or times out; `batches` reacts at once.
         """
+        self._check_streamed()
         return self._raw.stream_capsule()
 
     def __arrow_c_schema__(self) -> object:
@@ -31,6 +32,7 @@ class ArrowSource(BaseScan):
 
         The schema holds for that stream alone: each later one infers the types of its own responses.
         """
+        self._check_streamed()
         return self._raw.schema_capsule()
 
 

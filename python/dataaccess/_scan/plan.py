@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dataaccess._core.arguments import problem_values
-from dataaccess._core.checks import MAX_INTEGER, boolean_argument, count
+from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
 from dataaccess._scan.explain import plan_text
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
 from dataaccess._scan.table import Table
 from dataaccess._scan.text_table import shorten
+from dataaccess.errors import Problem, ValidationError
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class BaseScan:
     _call: str
     _schema: dict[str, Any] | None
     _limit: int | None = None
+    _splits: bool = False
 
     @property
     def column_names(self) -> list[str]:
@@ -96,7 +98,16 @@ class BaseScan:
         print(plan_text(self._raw.requests, *bodies, self.column_names, self._schema or {}, self._limit))  # noqa: T201
 
     def _open(self, max_rows: int, max_bytes: int) -> RawStream:
+        self._check_streamed()
         return self._raw.open(count("max_rows", max_rows), count("max_bytes", max_bytes))
+
+    def _check_streamed(self) -> None:
+        """Raises if rows are requested one by one although requests may still be split."""
+        if self._splits:
+            raise _not_split(
+                "rows that come batch by batch cannot be exchanged for the parts of a request: use collect, a to_ "
+                'method or run, or make the scan without "split"'
+            )
 
 
 class Planned(BaseScan):
@@ -109,27 +120,33 @@ class Planned(BaseScan):
         arguments: dict[str, Any],
         schema: Schema | None,
         ordered: bool,  # noqa: FBT001 - positional in pickles
+        on_suspected_cap: str = "warn",
     ) -> None:
         """Checks the arguments; sends nothing."""
         self._client = client
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
-        self._arguments = {name: snapshot(value) for name, value in arguments.items()}
+        self._arguments: dict[str, Any] = {name: snapshot(value) for name, value in arguments.items()}
         self._schema = type_names(schema)
         self._limit = arguments["limit"]
         self._ordered = boolean_argument("ordered", ordered)
+        self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
+        if self._splits and self._limit is not None:
+            raise _not_split("a limit cuts responses itself: leave limit out")
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
         with problem_values({**self._arguments, "schema": schema}):
-            self._raw = make(self._arguments, self._schema, self._ordered)
+            self._raw = make(self._arguments, self._schema, self._ordered, self._splits)
 
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))
-        timeout = self._arguments["timeout"]
-        return [kind(self._client, self._call, raw, self._schema, name, timeout) for raw, name in planned]
+        timeout, cap = self._arguments["timeout"], self._arguments["known_row_cap"]
+        given = self._client, self._call
+        return [kind(*given, raw, self._schema, name, timeout, cap, self._splits) for raw, name in planned]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the client, whose pickle has no token."""
-        return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered)
+        cap = "split" if self._splits else "warn"
+        return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered, cap)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):
@@ -156,10 +173,12 @@ class Single(BaseScan):
         schema: dict[str, Any] | None,
         name: str,
         timeout: float | None,
+        known_row_cap: int | None,
+        splits: bool,  # noqa: FBT001 - positional in pickles
     ) -> None:
         """Use `tasks` of a scan."""
         self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
-        self._timeout = timeout
+        self._timeout, self._known_row_cap, self._splits = timeout, known_row_cap, splits
 
     @classmethod
     def _from_body(
@@ -170,6 +189,8 @@ class Single(BaseScan):
         schema: dict[str, Any] | None,
         name: str,
         timeout: float | None,
+        known_row_cap: int | None,
+        splits: bool,  # noqa: FBT001 - positional in pickles
     ) -> Self:
         """Makes the task of a request body, when a pickle is loaded."""
         attrs = body["attrs"]
@@ -181,21 +202,29 @@ class Single(BaseScan):
             "where": _with_datetimes(body["filters"]),
             "values_per_request": MAX_INTEGER,
             "timeout": timeout,
+            "known_row_cap": known_row_cap,
         }
-        return cls(client, call, client._raw.scan_task(call, arguments, schema), schema, name, timeout)  # noqa: SLF001 - its client
+        raw = client._raw.scan_task(call, arguments, schema, splits)  # noqa: SLF001 - its client
+        return cls(client, call, raw, schema, name, timeout, known_row_cap, splits)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the body and the client, whose pickle has no token."""
-        return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, self.id, self._timeout)
+        rest = self.id, self._timeout, self._known_row_cap, self._splits
+        return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, *rest)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id}: {self._call} of {shorten(self.column_names)}; {self._client!r})"
 
 
-def checked_table(raw: RawTable) -> Table:
-    """A table. Warns of what is doubtful in the data."""
+def checked_table(raw: RawTable, tz: str | None = None) -> Table:
+    """A table, with its timestamps in a time zone. Warns of what is doubtful in the data."""
     warn_of(raw.stats)
-    return Table(raw)
+    return Table(raw if tz is None else raw.zoned(tz))
+
+
+def _not_split(message: str) -> ValidationError:
+    problem = Problem("on_suspected_cap", "", message, "split")
+    return ValidationError(str(problem), problems=[problem])
 
 
 def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:

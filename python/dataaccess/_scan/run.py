@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
-from dataaccess._core.checks import boolean_argument, choice, count
+from dataaccess._core.checks import boolean_argument, choice
 from dataaccess._core.paths import local_path
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_of
@@ -25,7 +25,7 @@ _NAMED = 5
 
 
 def run_options(
-    client: Connection, folder: object, *, layout: object, refresh: object, known_row_cap: object, **switches: object
+    client: Connection, folder: object, *, layout: object, refresh: object, **switches: object
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
     return {
@@ -33,7 +33,6 @@ def run_options(
         "service": service_of(client),
         "layout": choice("layout", layout, ("days", "flat")),
         "refresh": refresh,
-        "known_row_cap": None if known_row_cap is None else count("known_row_cap", known_row_cap),
         **{name: boolean_argument(name, switch) for name, switch in switches.items()},
     }
 

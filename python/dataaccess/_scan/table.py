@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+from zoneinfo import ZoneInfo
 
+from dataaccess._core.checks import time_zone
 from dataaccess._core.optional import optional
 from dataaccess._native import read_files
 from dataaccess._public import public
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from dataaccess._native import RawBatch, RawTable
     from dataaccess._scan.frames import DtypeBackend
     from dataaccess.reports import ScanStats
-    from dataaccess.types import Row
+    from dataaccess.types import Row, TimeZone
 
 _SHOWN = 10
 
@@ -61,7 +63,7 @@ class _Rows:
         """Returns the rows as dicts, with the values of the columns as Python objects.
 
         Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
-        columns: a timestamp is a `datetime`, an integer in a "float64" column is a float.
+        columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a "float64" column is a float.
 
         Returns:
             A list of dicts. JSON is decoded.
@@ -73,18 +75,22 @@ class _Rows:
             [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
         rows: list[Row] = self._raw.to_dicts(None)
+        zone = None if self._raw.time_zone is None else ZoneInfo(self._raw.time_zone)
         for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
             for row in rows:
                 if row[name] is not None:
-                    row[name] = datetime.fromisoformat(row[name])
+                    time = datetime.fromisoformat(row[name])
+                    row[name] = time if zone is None else time.astimezone(zone)
         return rows
 
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
         """Returns a pandas DataFrame (extra `pandas`).
 
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
 
         Returns:
             A DataFrame with the types of `Scan.to_pandas`.
@@ -98,10 +104,14 @@ class _Rows:
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
             'Int64'
         """
-        return frames.to_pandas(self, dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
+        return frames.to_pandas(self._zoned(tz), dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
         """Returns a polars DataFrame (extra `polars`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
 
         Returns:
             A DataFrame.
@@ -115,7 +125,15 @@ class _Rows:
             >>> dict(scan.head().to_polars().schema)
             {'pool_id': Int64}
         """
-        return frames.to_polars(self)  # type: ignore[arg-type] # likewise
+        return frames.to_polars(self._zoned(tz))  # type: ignore[arg-type] # likewise
+
+    def _zoned(self, tz: TimeZone | None) -> Self:
+        zone = time_zone("tz", tz)
+        if zone is None:
+            return self
+        copy = object.__new__(type(self))
+        copy._raw = self._raw.zoned(zone)
+        return copy
 
     def __arrow_c_schema__(self) -> object:
         """The schema as an Arrow PyCapsule."""
@@ -148,8 +166,12 @@ class Batch(_Rows):
         """Use `Scan.batches`."""
         self._raw = raw
 
-    def to_arrow(self) -> pa.RecordBatch:
+    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.RecordBatch:
         """Returns a pyarrow record batch (extra `arrow`), without a copy.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
 
         Returns:
             A record batch.
@@ -163,7 +185,7 @@ class Batch(_Rows):
             >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
             50
         """
-        return optional("pyarrow", "arrow").record_batch(self)
+        return optional("pyarrow", "arrow").record_batch(self._zoned(tz))
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The columns as Arrow PyCapsules. `requested_schema` is ignored."""
@@ -198,8 +220,12 @@ class Table(_Rows):
         """Statistics of the scan."""
         return stats_of(self._raw.stats)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
         """Returns a pyarrow table (extra `arrow`), without a copy.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
 
         Returns:
             A table.
@@ -213,7 +239,7 @@ class Table(_Rows):
             >>> scan.collect().to_arrow().column_names
             ['id']
         """
-        return frames.to_arrow(self)
+        return frames.to_arrow(self._zoned(tz))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""

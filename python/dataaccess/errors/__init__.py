@@ -25,6 +25,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  └─ ResponseTooLargeError             what limit
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last
+├─ SegmentExportError                   entries
 ├─ ScanError
 │  ├─ ScanIncompleteError               failed report
 │  └─ CheckpointError                   path
@@ -40,6 +41,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 
 DataAccessWarning (UserWarning)
 ├─ AbsentAttributeWarning               a requested attribute is missing from every record
+├─ EmptyResultWarning                   nothing was found, and the conditions may explain why
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
 ├─ OtherServiceWarning                  a folder has parts of a service with another address
@@ -80,6 +82,7 @@ from dataaccess.errors._scan import (
     FileError,
     ScanError,
     ScanIncompleteError,
+    SegmentExportError,
     StreamInterruptedError,
     WaitTimeoutError,
 )
@@ -96,6 +99,7 @@ from dataaccess.errors._transport import (
 from dataaccess.errors._warning import (
     AbsentAttributeWarning,
     DataAccessWarning,
+    EmptyResultWarning,
     IncompleteWarning,
     OtherServiceWarning,
     SandboxWarning,
@@ -116,6 +120,7 @@ __all__ = [
     "ConnectionLostError",
     "DataAccessError",
     "DataAccessWarning",
+    "EmptyResultWarning",
     "EnvelopeError",
     "FileError",
     "ForkedHandleError",
@@ -138,6 +143,7 @@ __all__ = [
     "SandboxWarning",
     "ScanError",
     "ScanIncompleteError",
+    "SegmentExportError",
     "ServerError",
     "StrayDayWarning",
     "StreamInterruptedError",

@@ -93,6 +93,7 @@ class DataAccessError(Exception):
             "attempts": 0,
             "elapsed": 0.0,
             "history": [],
+            "entries": [],
             "failed": {},
             "retryable": False,
         }

@@ -8,7 +8,7 @@ from dataaccess.errors._base import DataAccessError
 
 if TYPE_CHECKING:
     from dataaccess.reports import ScanReport
-    from dataaccess.types import SegmentStatus
+    from dataaccess.types import ExportEntry, SegmentStatus
 
 
 class StreamInterruptedError(DataAccessError):
@@ -29,6 +29,16 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
     """
 
     last: SegmentStatus | None
+
+
+class SegmentExportError(DataAccessError):
+    """A segment export has ended, and an entry of it failed: its `responseCode` is not 200.
+
+    Attributes:
+        entries: All entries of the export.
+    """
+
+    entries: list[ExportEntry]
 
 
 class ScanError(DataAccessError):

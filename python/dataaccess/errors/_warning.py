@@ -9,6 +9,10 @@ class AbsentAttributeWarning(DataAccessWarning):
     """A requested attribute is missing, not null, from every record; is it misspelled?"""
 
 
+class EmptyResultWarning(DataAccessWarning):
+    """Nothing was found, and the conditions of the search may explain why."""
+
+
 class IncompleteWarning(DataAccessWarning):
     """A response may not hold all rows."""
 

@@ -40,6 +40,7 @@ fn a_full_request_has_the_specified_body() {
         code_status: input(json!(["sent", 4, 1.0])),
         allocated_time: after("2024-01-01"),
         limit: InputValue::Integer(10),
+        known_row_cap: InputValue::Null,
     };
     let search = checked(arguments).expect("a valid request");
     assert_eq!(
@@ -239,6 +240,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
         allocated_audience: InputValue::Null,
         code_status: input(json!([1, 2, 9])),
         limit: InputValue::Integer(0),
+        known_row_cap: InputValue::Number(1.5),
     }));
     assert_eq!(
         locations(&found),
@@ -250,6 +252,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
             ("code_status[2]", "filters.OR[0].AND[1].value[2]"),
             ("allocated_time", "filters.OR[0].AND[2].value"),
             ("limit", ""),
+            ("known_row_cap", ""),
         ]
     );
 }
@@ -288,6 +291,7 @@ fn valid_requests() -> impl Strategy<Value = CodesArguments> {
             code_status: code_status.map_or(InputValue::Null, input),
             allocated_time,
             limit: InputValue::Null,
+            known_row_cap: InputValue::Null,
         },
     )
 }

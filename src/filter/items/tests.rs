@@ -205,7 +205,6 @@ fn too_many_groups_are_refused() {
 #[test]
 fn anything_but_a_filter_is_refused_with_an_example() {
     for (where_clause, advice) in [
-        (InputValue::Null, "is required: write col(\"customer_id\")"),
         (InputValue::text("name = 'x'"), "is a string, not a filter"),
         (input(json!([{"column": "x"}])), "does not say how its conditions are joined"),
         (after("2024-01-01"), "write col(\"…\").after(\"2024-01-01\")"),
@@ -215,6 +214,16 @@ fn anything_but_a_filter_is_refused_with_an_example() {
         ),
     ] {
         refuses(customers(where_clause), "where", "filters", advice);
+    }
+}
+
+#[test]
+fn no_filter_asks_for_every_record() {
+    let everything = json!({"OR": [{"AND": []}]});
+    assert_eq!(body(customers(InputValue::Null))["filters"], everything);
+    assert_eq!(body(customers(input(everything.clone())))["filters"], everything);
+    for none in [InputValue::Null, input(everything)] {
+        refuses(codes(none), "where", "filters.OR[0].AND", "allocated_time is required");
     }
 }
 
@@ -279,13 +288,14 @@ fn a_datetime_of_a_body_is_one_time_in_milliseconds() {
 
 #[test]
 fn the_shape_of_a_body_is_checked_at_each_level() {
+    let some = json!({"AND": [{"column": "x", "data_type": "string", "operator": "like", "value": ["a"]}]});
     for (where_clause, argument, path, advice) in [
         (json!({}), "where[\"OR\"]", "filters.OR", "is required"),
         (json!({"OR": []}), "where[\"OR\"]", "filters.OR", "empty list"),
         (json!({"OR": {}}), "where[\"OR\"]", "filters.OR", "is a dict, not a list"),
         (json!({"OR": [3]}), "where[\"OR\"][0]", "filters.OR[0]", "not a group"),
         (json!({"OR": [{}]}), "where[\"OR\"][0][\"AND\"]", "filters.OR[0].AND", "is required"),
-        (json!({"OR": [{"AND": []}]}), "where[\"OR\"][0][\"AND\"]", "filters.OR[0].AND", "empty list"),
+        (json!({"OR": [{"AND": []}, some]}), "where[\"OR\"][0][\"AND\"]", "filters.OR[0].AND", "empty list"),
         (json!({"OR": [{"AND": [3]}]}), "where[\"OR\"][0][\"AND\"][0]", "filters.OR[0].AND[0]", "not a condition"),
     ] {
         refuses(customers(input(where_clause)), argument, path, advice);
@@ -491,6 +501,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
         attrs: input(json!(["a", 3])),
         where_clause: expression(all([matches("x", json!([])), col("t", after(5))])),
         limit: InputValue::Bool(true),
+        known_row_cap: InputValue::Null,
         attrs_format: InputValue::text("csv"),
     }));
     assert_eq!(

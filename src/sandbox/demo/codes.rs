@@ -1,11 +1,12 @@
 //! The promotion codes of the demo data (sections 2.2 and 3.1): January and February 2024, every day of them.
 //!
-//! Available codes are held by nobody; sent and used ones have an audience, and only used ones a last use.
+//! Available codes are held by nobody: most were never allocated, some were and came back. Sent and used ones have an
+//! audience, and only used ones a last use.
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 
-use super::{CUSTOMERS, VISITORS, below, customer_id, pick};
+use super::{HOLDERS, VISITORS, below, customer_id, pick};
 use crate::sandbox::objects::{Cell, TIME_FORMAT};
 
 /// Days from 2024-01-01 to 2024-02-29.
@@ -23,12 +24,9 @@ const USED: i64 = 4;
 /// The row of a code, cells in the order of section 2.2.
 pub(super) fn row(number: u32) -> Vec<Cell> {
     let status = status(number);
-    let allocated = (status != AVAILABLE).then(|| allocated(number));
+    let allocated = (status != AVAILABLE || has_come_back(number)).then(|| allocated(number));
     let used = allocated.filter(|_| status == USED).map(|time| later(time, number));
-    let (audience, audience_type) = match allocated {
-        Some(_) => audience(number),
-        None => (Cell::Null, Cell::Null),
-    };
+    let (audience, audience_type) = if status == AVAILABLE { (Cell::Null, Cell::Null) } else { audience(number) };
     let name = pick(&NAMES, number, 1).unwrap_or_default();
     vec![
         format!("demo-code-{number:05}").into(),
@@ -45,14 +43,21 @@ pub(super) fn row(number: u32) -> Vec<Cell> {
     ]
 }
 
-/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent.
+/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent. Some
+/// of those that were sent are available again.
 fn status(number: u32) -> i64 {
     match below(10, number, 5) {
         _ if number <= 2 * DAYS => SENT,
+        _ if has_come_back(number) => AVAILABLE,
         0..=2 => AVAILABLE,
         3..=6 => SENT,
         _ => USED,
     }
+}
+
+/// Whether a code was allocated and is available again: one of sixteen that were sent.
+fn has_come_back(number: u32) -> bool {
+    number > 2 * DAYS && (3..=6).contains(&below(10, number, 5)) && below(16, number, 12) == 0
 }
 
 /// The first codes are allocated at the first second of each day, the next at the last, the others anywhere.
@@ -82,7 +87,7 @@ fn seconds(count: u32) -> SignedDuration {
 /// Three of four codes are held by customers, the others by visitors.
 fn audience(number: u32) -> (Cell, Cell) {
     if below(4, number, 9) < 3 {
-        (customer_id(1 + below(CUSTOMERS, number, 10)).into(), Cell::Integer(-1003))
+        (customer_id(1 + below(HOLDERS, number, 10)).into(), Cell::Integer(-1003))
     } else {
         (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), Cell::Integer(-1007))
     }

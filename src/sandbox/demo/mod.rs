@@ -15,8 +15,10 @@ use crate::error::Result;
 
 /// Number of promotion codes, from `demo-code-00001`.
 pub const CODES: u32 = 6_000;
-/// Number of customers, from `demo-customer-0001`.
-pub const CUSTOMERS: u32 = 2_000;
+/// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
+pub const CUSTOMERS: u32 = 2_025;
+/// So many of the customers may hold codes.
+const HOLDERS: u32 = 2_000;
 /// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import time
 from datetime import timedelta
 from typing import Any
@@ -37,7 +38,7 @@ def test_waiting_for_a_finished_export_asks_once(client: Any) -> None:
     updates: list[Any] = []
     answer = client.wait_for_segment(FINISHED, timeout=5, on_update=updates.append)
     assert answer["entries"] == client.download_segment(FINISHED)["entries"]
-    assert updates == []
+    assert updates == [answer]
 
 
 def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
@@ -50,7 +51,8 @@ def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
         )
         assert len(server.requests) == 4
     assert [entry["endTime"] for entry in answer["entries"]] == [end, end]
-    assert [len(update["entries"]) for update in updates] == [0, 2, 2]
+    assert [len(update["entries"]) for update in updates] == [0, 2, 2, 2]
+    assert updates[-1] == answer
 
 
 def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
@@ -62,6 +64,64 @@ def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
     assert isinstance(caught.value, TimeoutError)
     assert caught.value.last is not None
     assert caught.value.last["entries"][0]["endTime"] is None
+    assert f"entry 1 is running since {ENTRY['startTime']}" in str(caught.value)
+
+
+def test_a_wait_that_times_out_says_the_state_of_each_entry(connect: Any) -> None:
+    end = "2024-01-15T08:05:00.000Z"
+    for entries, expected in [
+        (export(), "it has no entries yet"),
+        (export(end, None, None), f"entry 1 ended at {end}, entry 2 is running since"),
+        (export(*[None] * 9), "and 4 more; raise timeout="),
+    ]:
+        with serving(always(http(entries))) as server, pytest.raises(da.WaitTimeoutError, match=expected):
+            connect(server.base_url).wait_for_segment(7, timeout=0.1, poll=0.05)
+
+
+FAILED: dict[str, Any] = {"responseCode": 500, "responseMessage": "The destination refused the file"}
+
+
+def ended(**fields: Any) -> dict[str, Any]:
+    entry = {**ENTRY, "endTime": "2024-01-15T08:05:00.000Z", **fields}
+    return {**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "x", "responseCode": 200}, entry], "meta": {}}}
+
+
+@pytest.mark.parametrize("code", [500, "500", 404.0, "FAILED", 0, False, {"code": 500}], ids=repr)
+def test_an_entry_that_failed_is_an_error_with_all_entries(connect: Any, code: Any) -> None:
+    response = ended(**FAILED | {"responseCode": code})
+    updates: list[Any] = []
+    with serving(always(http(response))) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.SegmentExportError) as caught:
+            client.wait_for_segment(7, timeout=20, on_update=updates.append)
+        assert client.wait_for_segment(7, timeout=20, check=False)["entries"] == response["data"]["entries"]
+        assert len(server.requests) == 2
+    error = caught.value
+    assert error.entries == updates[0]["entries"] == response["data"]["entries"]
+    assert (error.operation, error.retryable) == ("wait_for_segment", False)
+    assert str(error).startswith(
+        "wait_for_segment: 1 of 2 entries of export 7 failed: entry 2 ended at 2024-01-15T08:05"
+    )
+    assert "'The destination refused the file'; all entries are in .entries" in str(error)
+    assert pickle.loads(pickle.dumps(error)).entries == error.entries
+
+
+@pytest.mark.parametrize("code", [200, "200", 200.0, None])
+def test_an_entry_without_a_code_of_failure_succeeded(connect: Any, code: Any) -> None:
+    with serving(always(http(ended(responseCode=code)))) as server:
+        assert len(connect(server.base_url).wait_for_segment(7, timeout=20)["entries"]) == 2
+
+
+def test_a_failed_export_of_the_sandbox_is_an_error(connect: Any, sandbox: da.Sandbox) -> None:
+    export_id = sandbox.start_export(entries=3, succeeds=False, seconds=0.01)
+    with pytest.raises(da.SegmentExportError, match="3 of 3 entries"):
+        connect(sandbox).wait_for_segment(export_id, timeout=20, poll=0.05)
+
+
+@pytest.mark.parametrize("check", [None, 1, "yes"])
+def test_check_is_a_bool(client: Any, check: Any) -> None:
+    with pytest.raises(da.ValidationError, match=r"^check: must be True or False"):
+        client.wait_for_segment(FINISHED, timeout=5, check=check)
 
 
 @pytest.mark.slow

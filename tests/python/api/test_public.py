@@ -42,7 +42,8 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert arguments_of(one) == arguments_of(other)
     search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
-    assert inspect.signature(one).parameters.keys() - search.keys() == {"schema", "values_per_request", "ordered"}
+    more = inspect.signature(one).parameters.keys() - search.keys()
+    assert more == {"on_suspected_cap", "schema", "values_per_request", "ordered"}
 
 
 READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]

@@ -84,7 +84,7 @@ def test_values_accept_any_iterable(client: Any, status: Any) -> None:
         "2024-01-15",
         dt.date(2024, 1, 15),
         dt.datetime(2024, 1, 15),  # noqa: DTZ001 - read in the client's zone
-        dt.datetime(2024, 1, 15, 3, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        dt.datetime(2024, 1, 15, 23, tzinfo=dt.UTC),
         np.datetime64("2024-01-15"),
         pd.Timestamp("2024-01-15"),
         1705276800000,
@@ -111,6 +111,31 @@ def test_an_audience_is_found_by_its_id(client: Any) -> None:
 
 def test_nothing_found_is_an_empty_list(client: Any) -> None:
     assert client.search_codes(allocated_time=da.on("2030-01-01")) == []
+
+
+def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
+    row = {"name": "a code", "code_status": 1}
+    with da.Sandbox() as service:
+        service.load("promotion_code", [{**row, "id": "new"}])
+        client = connect(service)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status="available")
+        searched = {"allocated_time": da.since("2024-01-01"), "code_status": ["available"]}
+        for use in (lambda: client.search_codes(["id"], **searched), scan.to_dicts, scan.collect):
+            with pytest.warns(da.EmptyResultWarning, match="a code that was never allocated") as caught:
+                assert list(use()) == []
+            assert len(caught) == 1
+        # With another status, and once there is one, nothing is said.
+        assert (
+            client.search_codes(["id"], allocated_time=da.since("2024-01-01"), code_status=["available", "used"]) == []
+        )
+        service.load("promotion_code", [{**row, "id": "back", "allocated_time": "2024-01-02 10:00:00"}])
+        assert [row["id"] for row in client.search_codes(["id"], **searched)] == ["back"]
+
+
+def test_the_demo_has_available_codes_that_were_allocated(client: Any) -> None:
+    rows = client.search_codes(allocated_time=da.since("2024-01-01"), code_status="available")
+    assert len(rows) > 100
+    assert {row["allocated_audience"] for row in rows} == {None}
 
 
 def test_limit_cuts_and_the_client_stays_usable(client: Any) -> None:

@@ -27,6 +27,19 @@ def test_either_side_of_or_is_enough_and_both_of_and_are_needed(client: Any) -> 
     assert len(client.search_items("customer", ids, one & da.col("name").equals(name))) == 1
 
 
+def test_without_a_where_every_record_is_asked_for(client: Any) -> None:
+    everything: dict[str, Any] = {"OR": [{"AND": []}]}
+    ids = [f"demo-customer-{number:04}" for number in range(1, 2_026)]
+    for arguments in [(), (None,), (everything,)]:
+        assert client.validate_items("customer", ["customer_id"], *arguments)["filters"] == everything
+        scan = client.scan_items("customer", ["customer_id"], *arguments)
+        (task,) = scan.tasks()
+        found = [client.search_items("customer", ["customer_id"], *arguments), scan.to_dicts(), task.to_dicts()]
+        assert [[row["customer_id"] for row in rows] for rows in found] == [ids] * 3
+    with pytest.raises(da.ValidationError, match="allocated_time is required in a promotion code search"):
+        client.search_items("promotion_code", ["id"])
+
+
 def test_the_filter_of_the_specification_is_accepted(client: Any) -> None:
     condition = {
         "column": "customer_id",

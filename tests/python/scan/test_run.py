@@ -137,9 +137,6 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        ({"known_row_cap": 0}, "known_row_cap"),
-        ({"known_row_cap": 1.5}, "known_row_cap"),
-        ({"known_row_cap": True}, "known_row_cap"),
         ({"fail_fast": "yes"}, "fail_fast"),
         ({"fail_fast": 1}, "fail_fast"),
     ],

@@ -70,28 +70,32 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
 
 
 def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
+    scan = by_day(connect(service), known_row_cap=41)
     with pytest.warns(da.IncompleteWarning) as caught:
-        report = scan.run(tmp_path, known_row_cap=41)
+        report = scan.run(tmp_path)
     assert len(caught) == 1
     assert report.maybe_capped
-    assert report.reasons == ["1 of 8 tasks have exactly the 41 rows of known_row_cap"]
+    assert report.reasons == ["1 of 8 responses has exactly the 41 rows of known_row_cap (2024-01-02)"]
     assert report.reasons[0] in str(caught[0].message)
     assert repr(report).endswith("; maybe capped)")
     # What is suspected belongs to the report and not to the folder.
-    assert not scan.run(tmp_path).maybe_capped
+    assert not by_day(connect(service)).run(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
-        scan.run(tmp_path, known_row_cap=41)
-    assert not scan.run(tmp_path, known_row_cap=42).maybe_capped
+        scan.run(tmp_path)
+    assert not by_day(connect(service), known_row_cap=42).run(tmp_path).maybe_capped
 
 
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
-        ([150, 150, 7, 150], "3 of 4 tasks have exactly 150 rows, and none has more"),
-        ([1000, 7], "the longest response has exactly 1000 rows"),
+        (
+            [150, 150, 7, 150],
+            "3 of 4 responses have exactly 150 rows, and none has more (request 1, request 2, request 4)",
+        ),
+        ([73, 73, 73], "3 of 3 responses have exactly 73 rows, and none has more (request 1, request 2, request 3)"),
+        ([1000, 7], "the longest response has exactly 1000 rows (request 1)"),
         ([150, 150, 151, 150], None),
-        ([99, 99, 99, 99], None),
+        ([9, 9, 9, 9], None),
     ],
 )
 def test_counts_that_look_like_a_cap_are_reported(
@@ -121,14 +125,12 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
             with pytest.warns(da.IncompleteWarning, match="reports a total of 500 records and has 1") as caught:
                 report = scan.run(tmp_path)
             assert len(caught) == 1
-            assert report.reasons == [
-                f"task {scan.tasks()[1].id}: the response reports a total of 500 records and has 1"
-            ]
+            assert report.reasons == ["request 2: the response reports a total of 500 records and has 1"]
 
 
 @pytest.mark.both_clients
 def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) -> None:
-    with some_days([24] * 8, day_zone="Asia/Ho_Chi_Minh") as service:
+    with some_days([24 + day for day in range(8)], day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
             with pytest.warns(

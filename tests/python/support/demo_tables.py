@@ -11,7 +11,7 @@ from support.oracle import DataType, Table
 from support.plain_http import PlainService
 
 CODES = 6_000
-CUSTOMERS = 2_000
+CUSTOMERS = 2_025
 
 CODE_TYPES: dict[str, DataType] = {
     "id": "string",

@@ -41,7 +41,7 @@ fn the_demo_is_the_same_at_every_start() {
 #[test]
 fn the_demo_has_codes_on_every_day_and_some_that_are_free() {
     let service = Service::demo();
-    let attrs = json!(["id", "allocated_time", "name"]);
+    let attrs = json!(["id", "allocated_time", "name", "code_status", "allocated_audience"]);
     let records = service.records(&codes(&attrs, &[allocated_time("after_date", "2000-01-01T00:00:00Z")]));
     let days: std::collections::BTreeSet<&str> =
         records.iter().map(|record| &record["allocated_time"].as_str().unwrap()[..10]).collect();
@@ -50,6 +50,9 @@ fn the_demo_has_codes_on_every_day_and_some_that_are_free() {
     assert!(times.contains(&"2024-01-01 00:00:00") && times.contains(&"2024-02-29 23:59:59"));
     let free = 6_000 - records.len();
     assert!((1_500..2_100).contains(&free), "{free} codes were never allocated");
+    let returned: Vec<_> = records.iter().filter(|record| record["code_status"] == 1).collect();
+    assert!((100..200).contains(&returned.len()), "{} codes came back", returned.len());
+    assert!(returned.iter().all(|record| record["allocated_audience"].is_null()));
     assert!(records.iter().any(|record| !record["name"].as_str().unwrap().is_ascii()));
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import count
+from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
 from dataaccess._scan.asynchronous.batches import AsyncBatches
 from dataaccess._scan.bridge import AsyncArrowSource, convert_async
@@ -21,24 +21,26 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.frames import DtypeBackend
     from dataaccess._scan.table import Table
-    from dataaccess.types import Row
+    from dataaccess.types import Row, TimeZone
 
 
 class AsyncReading(AsyncArrowSource):
     """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
-    async def head(self, n: int = 5) -> Table:
+    async def head(self, n: int = 5, *, tz: TimeZone | None = None) -> Table:
         """Returns the first rows.
 
         Args:
             n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A `Table`. The rest of the response is not transferred once `code` and `status` have
             reported success.
 
         Raises:
-            ValidationError: `n` is not an integer of at least 0.
+            ValidationError: `n` is not an integer of at least 0, or `tz` is not a time zone.
             DataAccessError: Any failure of `collect`.
 
         Example:
@@ -48,11 +50,13 @@ class AsyncReading(AsyncArrowSource):
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
             Table(2 rows, 1 column: id)
         """
-        limit = count("n", n, 0)
+        limit, zone = count("n", n, 0), time_zone("tz", tz)
         raw = await self._raw.collect_async(max(limit, 1), views=False)
-        return checked_table(raw if limit else raw.without_rows())
+        return checked_table(raw if limit else raw.without_rows(), zone)
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> AsyncBatches:
+    def batches(
+        self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES, *, tz: TimeZone | None = None
+    ) -> AsyncBatches:
         """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 
         A slow consumer slows the transfer down (back-pressure). The client's `timeout` bounds the time to the first
@@ -62,13 +66,16 @@ class AsyncReading(AsyncArrowSource):
         Args:
             max_rows: Rows of a batch, at most.
             max_bytes: Size of a batch in the response, at most.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             An asynchronous iterator of `Batch`. It ends the requests when it is closed, dropped or left by
             `async with`.
 
         Raises:
-            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1.
+            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1, `tz` is not a time zone, or the
+                scan was made with `on_suspected_cap="split"`.
             PermissionDeniedError: The token was refused.
             StreamInterruptedError: While iterating: the response was cut off, or the batches were closed before its
                 end; `rows_yielded` rows were delivered.
@@ -84,15 +91,21 @@ class AsyncReading(AsyncArrowSource):
             >>> asyncio.run(main())
             500
         """
-        return AsyncBatches(self._open(max_rows, max_bytes))
+        zone = time_zone("tz", tz)
+        return AsyncBatches(self._open(max_rows, max_bytes), zone)
 
-    async def collect(self) -> Table:
+    async def collect(self, *, tz: TimeZone | None = None) -> Table:
         """Returns all rows as columns in memory.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A `Table`, which can be read any number of times.
 
         Raises:
+            ValidationError: `tz` is not a time zone.
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
@@ -104,10 +117,15 @@ class AsyncReading(AsyncArrowSource):
             >>> table.column_names
             ['id']
         """
-        return checked_table(await self._raw.collect_async(None, views=False))
+        zone = time_zone("tz", tz)
+        return checked_table(await self._raw.collect_async(None, views=False), zone)
 
-    async def to_arrow(self) -> pa.Table:
+    async def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -125,15 +143,17 @@ class AsyncReading(AsyncArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = await self.collect()
+        table = await self.collect(tz=tz)
         return table.to_arrow()
 
-    async def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+    async def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A DataFrame.
@@ -152,11 +172,15 @@ class AsyncReading(AsyncArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = await self.collect()
+        table = await self.collect(tz=tz)
         return await convert_async(table.to_pandas, dtype_backend)
 
-    async def to_polars(self) -> pl.DataFrame:
+    async def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A DataFrame, without a copy.
@@ -174,11 +198,16 @@ class AsyncReading(AsyncArrowSource):
             {'pool_id': Int64}
         """
         optional("polars", "polars")
-        table = checked_table(await self._raw.collect_async(None, views=True))
+        zone = time_zone("tz", tz)
+        table = checked_table(await self._raw.collect_async(None, views=True), zone)
         return await convert_async(table.to_polars)
 
-    async def iter_rows(self) -> AsyncGenerator[Row, None]:
+    async def iter_rows(self, *, tz: TimeZone | None = None) -> AsyncGenerator[Row, None]:
         """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamps: those of the service are read as UTC.
+                None leaves them as the service wrote them, without a zone.
 
         Yields:
             Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.
@@ -197,7 +226,7 @@ class AsyncReading(AsyncArrowSource):
             >>> asyncio.run(main())
             73
         """
-        async with self.batches() as batches:
+        async with self.batches(tz=tz) as batches:
             async for batch in batches:
                 for row in batch.to_pylist():
                     yield row

@@ -155,7 +155,6 @@ class AsyncScan(Planned, AsyncReading):
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
-        known_row_cap: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> ScanReport:
         """Writes each task into a Parquet file of its own. A second run resumes: it runs only tasks without a file.
@@ -176,7 +175,6 @@ class AsyncScan(Planned, AsyncReading):
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
             fail_fast: Whether the first task that fails permanently ends the run.
-            known_row_cap: A number of rows at which the service is known to cap responses.
             on_progress: Called with a `ScanProgress` before the first task and after each one, in the thread of the
                 event loop.
 
@@ -210,7 +208,6 @@ class AsyncScan(Planned, AsyncReading):
             same_service=same_service,
             private=private,
             fail_fast=fail_fast,
-            known_row_cap=known_row_cap,
         )
         result = await self._raw.run_async(options, progress_handler(options, on_progress))
         return report_of(options, self.column_names, result)

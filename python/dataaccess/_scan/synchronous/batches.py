@@ -33,9 +33,10 @@ class Batches:
         [50, 23]
     """
 
-    def __init__(self, raw: RawStream) -> None:
+    def __init__(self, raw: RawStream, tz: str | None = None) -> None:
         """Use `batches` of a scan."""
         self._raw = raw
+        self._tz = tz
         self._warned = False
 
     @property
@@ -71,7 +72,7 @@ class Batches:
         if batch is None:
             self._warn_once()
             raise StopIteration
-        return Batch(batch)
+        return Batch(batch if self._tz is None else batch.zoned(self._tz))
 
     def _warn_once(self) -> None:
         outcome = self._raw.stats

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import count
+from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
 from dataaccess._scan.synchronous.batches import Batches
 from dataaccess._scan.bridge import ArrowSource, convert
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.frames import DtypeBackend
     from dataaccess._scan.table import Table
-    from dataaccess.types import Row
+    from dataaccess.types import Row, TimeZone
 
 
 class Reading(ArrowSource):
     """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
-    def head(self, n: int = 5) -> Table:
+    def head(self, n: int = 5, *, tz: TimeZone | None = None) -> Table:
         """Returns the first rows.
 
         Args:
             n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A `Table`. The rest of the response is not transferred once `code` and `status` have
             reported success.
 
         Raises:
-            ValidationError: `n` is not an integer of at least 0.
+            ValidationError: `n` is not an integer of at least 0, or `tz` is not a time zone.
             DataAccessError: Any failure of `collect`.
 
         Example:
@@ -48,11 +50,13 @@ class Reading(ArrowSource):
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
-        limit = count("n", n, 0)
+        limit, zone = count("n", n, 0), time_zone("tz", tz)
         raw = self._raw.collect(max(limit, 1), views=False)
-        return checked_table(raw if limit else raw.without_rows())
+        return checked_table(raw if limit else raw.without_rows(), zone)
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Batches:
+    def batches(
+        self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES, *, tz: TimeZone | None = None
+    ) -> Batches:
         """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 
         A slow consumer slows the transfer down (back-pressure). The client's `timeout` bounds the time to the first
@@ -62,13 +66,16 @@ class Reading(ArrowSource):
         Args:
             max_rows: Rows of a batch, at most.
             max_bytes: Size of a batch in the response, at most.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             An iterator of `Batch`. It ends the requests when it is closed, dropped or left by
             `with`.
 
         Raises:
-            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1.
+            ValidationError: `max_rows` or `max_bytes` is not an integer of at least 1, `tz` is not a time zone, or the
+                scan was made with `on_suspected_cap="split"`.
             PermissionDeniedError: The token was refused.
             StreamInterruptedError: While iterating: the response was cut off, or the batches were closed before its
                 end; `rows_yielded` rows were delivered.
@@ -83,15 +90,21 @@ class Reading(ArrowSource):
             >>> main()
             500
         """
-        return Batches(self._open(max_rows, max_bytes))
+        zone = time_zone("tz", tz)
+        return Batches(self._open(max_rows, max_bytes), zone)
 
-    def collect(self) -> Table:
+    def collect(self, *, tz: TimeZone | None = None) -> Table:
         """Returns all rows as columns in memory.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A `Table`, which can be read any number of times.
 
         Raises:
+            ValidationError: `tz` is not a time zone.
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
@@ -102,10 +115,15 @@ class Reading(ArrowSource):
             >>> table.column_names
             ['id']
         """
-        return checked_table(self._raw.collect(None, views=False))
+        zone = time_zone("tz", tz)
+        return checked_table(self._raw.collect(None, views=False), zone)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -122,15 +140,17 @@ class Reading(ArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = self.collect()
+        table = self.collect(tz=tz)
         return table.to_arrow()
 
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A DataFrame.
@@ -148,11 +168,15 @@ class Reading(ArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = self.collect()
+        table = self.collect(tz=tz)
         return convert(table.to_pandas, dtype_backend)
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
 
         Returns:
             A DataFrame, without a copy.
@@ -169,11 +193,16 @@ class Reading(ArrowSource):
             {'pool_id': Int64}
         """
         optional("polars", "polars")
-        table = checked_table(self._raw.collect(None, views=True))
+        zone = time_zone("tz", tz)
+        table = checked_table(self._raw.collect(None, views=True), zone)
         return convert(table.to_polars)
 
-    def iter_rows(self) -> Generator[Row, None, None]:
+    def iter_rows(self, *, tz: TimeZone | None = None) -> Generator[Row, None, None]:
         """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamps: those of the service are read as UTC.
+                None leaves them as the service wrote them, without a zone.
 
         Yields:
             Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.
@@ -191,7 +220,7 @@ class Reading(ArrowSource):
             >>> main()
             73
         """
-        with self.batches() as batches:
+        with self.batches(tz=tz) as batches:
             for batch in batches:
                 for row in batch.to_pylist():
                     yield row

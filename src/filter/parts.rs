@@ -1,0 +1,169 @@
+//! Splits one search into several that find the same records: for a response that looks capped.
+//!
+//! The values of a list divide the records that match it, as a record has one value of an attribute. Without a list,
+//! the statuses of promotion codes divide those whose status the API specification knows.
+
+use serde_json::Value;
+
+use super::Search;
+use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::codes::{POSITIONS, STATUSES};
+use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, MATCHES, NUMBER};
+
+/// The attribute that holds the status of a promotion code, and its position among the conditions.
+const STATUS: &str = POSITIONS[2];
+
+/// The parts of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parts {
+    /// They find every record that the search finds, and each of them once.
+    Exact(Vec<Part>),
+    /// They miss records whose status is none of the specified ones.
+    ByStatus(Vec<Part>),
+    /// It cannot be split.
+    None,
+}
+
+/// A part of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it asks for.
+    pub search: Search,
+    /// What it is, such as `code_status 4`.
+    pub name: String,
+}
+
+impl Search {
+    /// The parts of this search: the halves of its longest list of values, or one for each status.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        // Groups joined by OR may overlap: a record could come twice.
+        let [group] = self.body.filters.or.as_slice() else { return Parts::None };
+        let lists = group.and.iter().enumerate().filter_map(|(position, condition)| {
+            let values = condition.value.as_array().filter(|values| values.len() > 1)?;
+            (condition.operator == MATCHES).then_some((position, values))
+        });
+        if let Some((position, values)) = lists.max_by_key(|(_, values)| values.len()) {
+            let (first, second) = values.split_at(values.len() / 2);
+            return Parts::Exact([first, second].map(|values| self.with_values(position, values)).into());
+        }
+        let has_status = group.and.iter().any(|condition| condition.column == STATUS);
+        if self.body.item_type_id != PROMOTION_CODE_ID || has_status {
+            return Parts::None;
+        }
+        Parts::ByStatus(STATUSES.iter().map(|(_, status)| self.with_status(*status)).collect())
+    }
+
+    /// The longest list of values of one condition.
+    #[must_use]
+    pub fn longest_list(&self) -> usize {
+        let conditions = self.body.filters.or.iter().flat_map(|group| &group.and);
+        conditions.filter_map(|condition| condition.value.as_array()).map(Vec::len).max().unwrap_or(0)
+    }
+
+    fn with_values(&self, position: usize, values: &[Value]) -> Part {
+        let mut search = self.clone();
+        let mut name = String::new();
+        if let Some(condition) = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position)) {
+            condition.value = Value::from(values);
+            name = match values {
+                // Ids are personal data, and these names occur in warnings.
+                [value] if condition.column == STATUS => format!("{STATUS} {value}"),
+                values => format!("{} {}", values.len(), condition.column),
+            };
+        }
+        Part { search, name }
+    }
+
+    fn with_status(&self, status: i64) -> Part {
+        let mut search = self.clone();
+        if let Some(group) = search.body.filters.or.first_mut() {
+            // The conditions are in the order of their positions.
+            let before = |condition: &Condition| POSITIONS[..2].contains(&condition.column.as_str());
+            let position = group.and.iter().take_while(|condition| before(condition)).count();
+            let condition = Condition {
+                kind: Some(CODE_CONDITION_TYPE),
+                column: STATUS.to_owned(),
+                data_type: NUMBER.to_owned(),
+                operator: MATCHES.to_owned(),
+                value: Value::from(vec![status]),
+                extend_value: Some(Vec::new()),
+                ..Condition::default()
+            };
+            group.and.insert(position, condition);
+        }
+        Part { search, name: format!("{STATUS} {status}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::filter::codes::{self, CodesArguments};
+    use crate::filter::items::{self, ItemsArguments};
+    use crate::filter::sample::{any, equals, expression, input, matches};
+    use crate::filter::{Comparison, InputValue, Method};
+    use crate::time::Zone;
+
+    fn codes(audience: Value, status: Value) -> Search {
+        let day = Comparison::new(Method::On, InputValue::text("2024-01-15"));
+        let arguments = CodesArguments {
+            allocated_time: InputValue::Comparison(Box::new(day)),
+            allocated_audience: input(audience),
+            code_status: input(status),
+            ..CodesArguments::default()
+        };
+        codes::check(arguments, &Zone::default()).expect("a valid request")
+    }
+
+    fn items(where_clause: InputValue) -> Search {
+        let arguments = ItemsArguments {
+            item_type_name: InputValue::text("customer"),
+            attrs: input(json!(["customer_id"])),
+            where_clause,
+            ..ItemsArguments::default()
+        };
+        items::check(arguments, &Zone::default()).expect("a valid request")
+    }
+
+    /// The column and value of each condition but the time, of each part.
+    fn conditions(parts: &[Part]) -> Vec<(String, Value)> {
+        let conditions = |part: &Part| serde_json::to_value(&part.search.body.filters.or[0].and).expect("JSON");
+        let shown = |each: Value| {
+            let each = each.as_array().cloned().unwrap_or_default();
+            let values = each.iter().filter(|condition| condition["column"] != "allocated_time");
+            values.map(|condition| condition["value"].clone()).collect::<Value>()
+        };
+        parts.iter().map(|part| (part.name.clone(), shown(conditions(part)))).collect()
+    }
+
+    #[test]
+    fn the_longest_list_is_halved() {
+        let Parts::Exact(parts) = codes(json!(["a", "b", "c"]), json!([3, 4])).parts() else { panic!("a list") };
+        let expected =
+            [("1 allocated_audience", json!([["a"], [3, 4]])), ("2 allocated_audience", json!([["b", "c"], [3, 4]]))];
+        assert_eq!(conditions(&parts), expected.map(|(name, values)| (name.to_owned(), values)));
+        let Parts::Exact(parts) = parts[0].search.parts() else { panic!("a list") };
+        let expected = [("code_status 3", json!([["a"], [3]])), ("code_status 4", json!([["a"], [4]]))];
+        assert_eq!(conditions(&parts), expected.map(|(name, values)| (name.to_owned(), values)));
+        assert_eq!(parts[0].search.parts(), Parts::None);
+    }
+
+    #[test]
+    fn codes_without_a_status_are_split_by_status_at_its_position() {
+        let Parts::ByStatus(parts) = codes(json!("a"), json!(null)).parts() else { panic!("by status") };
+        let expected = [1, 3, 4].map(|status| (format!("code_status {status}"), json!([["a"], [status]])));
+        assert_eq!(conditions(&parts), expected);
+        assert_eq!(parts[0].search, codes(json!("a"), json!(1)));
+    }
+
+    #[test]
+    fn groups_that_may_overlap_and_single_values_are_not_split() {
+        let one = || matches("customer_id", json!(["a", "b"]));
+        assert_eq!(items(expression(any([one(), equals("customer_id", json!("a"))]))).parts(), Parts::None);
+        assert_eq!(items(expression(equals("customer_id", json!("a")))).parts(), Parts::None);
+        assert!(matches!(items(expression(one())).parts(), Parts::Exact(_)));
+    }
+}

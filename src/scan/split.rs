@@ -1,0 +1,275 @@
+//! Collects the responses of a scan, and asks again, in parts, for those that look capped.
+//!
+//! The parts of a request replace its response only if they have at least as many rows together. They are split again
+//! while their own responses look capped.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array as _, RecordBatch};
+use arrow_schema::DataType;
+
+use super::cap::{Count, Suspicion};
+use super::data_warning;
+use super::record_stats::{BatchWithStats, RecordStats};
+use super::responses::Responses;
+use super::stats::Figures;
+use super::{PlannedRequest, Scan, Stats};
+use crate::cells::{Block, Cell};
+use crate::client::{Completed, Event};
+use crate::contract::codes::{POSITIONS, STATUSES};
+use crate::decode::{Batch, BatchSink};
+use crate::error::Result;
+use crate::filter::{Part, Parts, Plan};
+
+const STATUS: &str = POSITIONS[2];
+/// So many requests that cannot be split are named for one reason.
+const NAMED: usize = 3;
+
+/// Records in which a status can be looked up.
+pub(super) trait Statuses {
+    /// Whether the status of some record, in this column, is none of those that the API specification lists.
+    fn has_other_status(&self, column: usize) -> bool;
+}
+
+/// A complete response.
+pub(super) struct Outcome {
+    pub(super) index: usize,
+    pub(super) request: PlannedRequest,
+    pub(super) completed: Completed,
+    pub(super) records: RecordStats,
+}
+
+/// A complete response with its rows, and the parts that may replace it.
+struct Window<B> {
+    outcome: Outcome,
+    batches: Vec<B>,
+    name: String,
+    /// The indices of its parts; none if it was not split.
+    parts: Range<usize>,
+    /// Why it was not split although it looks capped.
+    why_whole: Option<&'static str>,
+}
+
+/// All responses: those of the scan first, then those of the parts, level by level.
+struct Windows<B>(Vec<Window<B>>);
+
+impl Scan {
+    /// All rows, with the requests split whose responses look capped.
+    pub(super) async fn collect_in_parts<S, B>(
+        &self,
+        open: impl Fn(&Self) -> Responses<S, B>,
+    ) -> Result<(Vec<B>, Stats)>
+    where
+        S: BatchSink<Batch = BatchWithStats<B>> + 'static,
+        B: Batch + Statuses,
+    {
+        let mut figures = Figures::new(self);
+        let mut windows = Windows(fetch(open(self)).await?);
+        let requests = windows.0.len();
+        let (mut suspects, caps) = self.suspects(&windows.0);
+        let is_suspected = !suspects.is_empty();
+        while !suspects.is_empty() {
+            let searches = windows.plan_parts(&suspects, self.attributes());
+            if searches.is_empty() {
+                break;
+            }
+            let first = windows.0.len();
+            let parts = Self {
+                plan: Arc::new(Plan::of_parts(&self.plan, &searches)),
+                chosen: 0..searches.len(),
+                by_day: None,
+                ..self.clone()
+            };
+            let context = "asking in parts for what looks capped";
+            windows.0.extend(fetch(open(&parts)).await.map_err(|error| error.with_prefix(context))?);
+            let parts = windows.0.iter_mut().skip(first).zip(searches);
+            parts.for_each(|(window, part)| window.name = part.name);
+            let is_suspect = |window: &Window<B>| caps.contains(&window.rows()) || window.count().total.is_some();
+            let later = windows.0.iter().enumerate().skip(first);
+            suspects = later.filter(|(_, window)| is_suspect(window)).map(|(index, _)| index).collect();
+        }
+        let mut chosen = BTreeSet::new();
+        let mut reasons = Vec::new();
+        (0..requests).for_each(|index| windows.choose(index, &mut chosen, &mut reasons));
+        reasons.extend(windows.whole(&chosen));
+        if is_suspected {
+            figures.resolve(reasons);
+        }
+        let mut batches = Vec::new();
+        for index in windows.in_order(0..requests, &chosen) {
+            if let Some(window) = windows.0.get_mut(index) {
+                batches.append(&mut window.batches);
+            }
+        }
+        for (index, Window { outcome, .. }) in windows.0.into_iter().enumerate() {
+            if chosen.contains(&index) {
+                figures.add(self, &outcome);
+            } else {
+                figures.add_costs(&outcome.completed);
+            }
+        }
+        Ok((batches, figures.stats(self)))
+    }
+
+    /// The responses that look capped, and the numbers of rows at which they may have been cut.
+    fn suspects<B>(&self, windows: &[Window<B>]) -> (Vec<usize>, BTreeSet<u64>) {
+        let counts: Vec<Count> = windows.iter().map(Window::count).collect();
+        let suspicion = Suspicion::of(&counts, self.known_row_cap());
+        let caps: BTreeSet<u64> = self.caps.iter().copied().chain(suspicion.cap).collect();
+        let is_suspect = |(index, window): &(usize, &Window<B>)| {
+            suspicion.requests.contains(index) || self.caps.contains(&window.rows())
+        };
+        (windows.iter().enumerate().filter(is_suspect).map(|(index, _)| index).collect(), caps)
+    }
+}
+
+/// All responses of a scan, in the order of the plan.
+async fn fetch<S, B>(mut responses: Responses<S, B>) -> Result<Vec<Window<B>>>
+where
+    S: BatchSink<Batch = BatchWithStats<B>> + 'static,
+    B: Batch,
+{
+    responses.keep_outcomes();
+    let mut batches: Vec<Vec<B>> = Vec::new();
+    while let Some(event) = responses.next().await? {
+        let index = responses.last_index();
+        batches.resize_with(batches.len().max(index + 1), Vec::new);
+        let Some(batches) = batches.get_mut(index) else { continue };
+        match event {
+            Event::Batch(batch) => batches.push(batch),
+            Event::Restart => batches.clear(),
+        }
+    }
+    let mut outcomes = responses.take_outcomes();
+    outcomes.sort_by_key(|outcome| outcome.index);
+    let window = |outcome: Outcome| Window {
+        batches: batches.get_mut(outcome.index).map(std::mem::take).unwrap_or_default(),
+        name: outcome.request.name.clone(),
+        outcome,
+        parts: 0..0,
+        why_whole: None,
+    };
+    Ok(outcomes.into_iter().map(window).collect())
+}
+
+impl<B> Window<B> {
+    fn rows(&self) -> u64 {
+        self.outcome.records.rows
+    }
+
+    fn count(&self) -> Count {
+        let Outcome { index, request, completed, records } = &self.outcome;
+        Count { name: self.name.clone(), ..request.count(*index, records.rows, data_warning::other_total(completed)) }
+    }
+}
+
+impl<B: Statuses> Windows<B> {
+    /// Plans the parts of these responses, and notes why others have none.
+    fn plan_parts(&mut self, suspects: &[usize], attributes: &[String]) -> Vec<Part> {
+        let mut planned: Vec<Part> = Vec::new();
+        let first = self.0.len();
+        let status = attributes.iter().position(|name| name == STATUS);
+        for index in suspects {
+            let Some(window) = self.0.get_mut(*index) else { continue };
+            let has_other = |column: usize| window.batches.iter().any(|batch| batch.has_other_status(column));
+            let parts = match (window.outcome.request.search.parts(), status) {
+                (Parts::None, _) => Err("nothing is left to split it by"),
+                (Parts::ByStatus(_), None) => Err("only with code_status among attrs can it be split by status"),
+                (Parts::ByStatus(_), Some(column)) if has_other(column) => {
+                    Err("it has records of another status than the specified ones, which its parts would lose")
+                }
+                (Parts::ByStatus(parts) | Parts::Exact(parts), _) => Ok(parts),
+            };
+            match parts {
+                Ok(parts) => {
+                    let start = first + planned.len();
+                    window.parts = start..start + parts.len();
+                    let name = |part: Part| Part { name: format!("{} {}", window.name, part.name), ..part };
+                    planned.extend(parts.into_iter().map(name));
+                }
+                Err(why) => window.why_whole = Some(why),
+            }
+        }
+        planned
+    }
+}
+
+impl<B> Windows<B> {
+    /// The rows of a response, or of the parts that replace it.
+    fn rows(&self, index: usize) -> u64 {
+        let Some(window) = self.0.get(index) else { return 0 };
+        window.rows().max(window.parts.clone().map(|part| self.rows(part)).sum())
+    }
+
+    /// Chooses a response, or its parts if no row can be missing from them. Adds why parts were not taken.
+    fn choose(&self, index: usize, chosen: &mut BTreeSet<usize>, reasons: &mut Vec<String>) {
+        let Some(window) = self.0.get(index) else { return };
+        let (own, parts) = (window.rows(), window.parts.clone().map(|part| self.rows(part)).sum::<u64>());
+        if window.parts.is_empty() || parts < own {
+            chosen.insert(index);
+        } else {
+            window.parts.clone().for_each(|part| self.choose(part, chosen, reasons));
+        }
+        if !window.parts.is_empty() && parts < own {
+            let name = &window.name;
+            reasons
+                .push(format!("the parts of {name} have {parts} rows together, fewer than its {own}, which were kept"));
+        }
+    }
+
+    /// Why some of the chosen responses still look capped.
+    fn whole(&self, chosen: &BTreeSet<usize>) -> Vec<String> {
+        let whole = |(index, window)| Some((window, Window::why_whole(window).filter(|_| chosen.contains(&index))?));
+        let whole: Vec<(&Window<B>, &str)> = self.0.iter().enumerate().filter_map(whole).collect();
+        let shown =
+            |(window, why): &(&Window<B>, &str)| format!("{} has {} rows, and {why}", window.name, window.rows());
+        let mut reasons: Vec<String> = whole.iter().take(NAMED).map(shown).collect();
+        if whole.len() > NAMED {
+            reasons.push(format!("{} more cannot be split either", whole.len() - NAMED));
+        }
+        reasons
+    }
+
+    /// The chosen ones of these responses and of their parts, in the order of the plan.
+    fn in_order(&self, indices: Range<usize>, chosen: &BTreeSet<usize>) -> Vec<usize> {
+        let parts = |index: usize| self.0.get(index).map(|window| window.parts.clone()).unwrap_or_default();
+        let each = |index| if chosen.contains(&index) { vec![index] } else { self.in_order(parts(index), chosen) };
+        indices.flat_map(each).collect()
+    }
+}
+
+impl<B> Window<B> {
+    fn why_whole(&self) -> Option<&'static str> {
+        self.why_whole
+    }
+}
+
+impl Statuses for Block {
+    fn has_other_status(&self, column: usize) -> bool {
+        (0..self.rows()).any(|row| match self.row(row).nth(column) {
+            Some(Cell::Integer(digits)) => !is_specified(digits.parse().ok()),
+            _ => true,
+        })
+    }
+}
+
+impl Statuses for RecordBatch {
+    fn has_other_status(&self, column: usize) -> bool {
+        let Some(array) = self.columns().get(column) else { return true };
+        let is_other = |text: Option<&str>| !is_specified(text.and_then(|text| text.parse().ok()));
+        match array.data_type() {
+            DataType::Int64 => array.as_primitive::<Int64Type>().iter().any(|status| !is_specified(status)),
+            DataType::Utf8 => array.as_string::<i32>().iter().any(is_other),
+            DataType::Utf8View => array.as_string_view().iter().any(is_other),
+            _ => true,
+        }
+    }
+}
+
+fn is_specified(status: Option<i64>) -> bool {
+    STATUSES.iter().any(|(_, specified)| Some(*specified) == status)
+}

@@ -1,0 +1,119 @@
+"""Days of searches: rows outside them are warned of, and days of another zone are refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+import dataaccess as da
+
+HOURS = [f"2024-01-{day} {hour:02}:30:00" for day in (14, 15, 16, 17) for hour in range(24)]
+OPENED = da.col("opened")
+
+
+@pytest.fixture(scope="module")
+def vietnam() -> Any:
+    """A service that cuts its days in Vietnam, with a code and a store for each hour of four days."""
+    with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as service:
+        codes = [{"id": time, "name": "n", "allocated_time": time, "code_status": 3} for time in HOURS]
+        service.load("promotion_code", codes)
+        service.declare("store", 7, {"store_id": "string", "opened": "datetime"})
+        service.load("store", [{"store_id": time, "opened": time} for time in HOURS])
+        yield service
+
+
+def stores(client: Any, where: Any, attrs: tuple[str, ...] = ("store_id", "opened")) -> Any:
+    return client.search_items("store", list(attrs), where, item_type_id=7)
+
+
+ALLOCATED = da.col("allocated_time")
+
+SEARCHES: dict[str, Callable[[Any], Any]] = {
+    "search_codes": lambda client: client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15")),
+    "search_codes-days": lambda client: client.search_codes(
+        ["allocated_time"], allocated_time=da.days("2024-01-15", "2024-01-16")
+    ),
+    "search_items-codes": lambda client: client.search_items(
+        "promotion_code", ["allocated_time"], ALLOCATED.on("2024-01-15")
+    ),
+    "search_items": lambda client: stores(client, OPENED.on("2024-01-15")),
+    "search_items-and": lambda client: stores(
+        client, OPENED.on("2024-01-15") & da.col("store_id").matches([time for time in HOURS if time < "2024-01-15 02"])
+    ),
+    "search_items-or": lambda client: stores(client, OPENED.on("2024-01-15") | OPENED.on("2024-01-16")),
+    "scan_items": lambda client: client.scan_items(
+        "store", ["opened"], OPENED.on("2024-01-15"), item_type_id=7
+    ).to_polars(),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect: Any, vietnam: Any, name: str) -> None:
+    with pytest.warns(da.StrayDayWarning, match="rows outside the requested day") as caught:
+        assert len(SEARCHES[name](connect(vietnam)))
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert (
+        "opened" if name in {"search_items", "search_items-and", "search_items-or", "scan_items"} else "allocated_time"
+    ) in text
+    assert "UTC+07:00" in text or name == "search_items-and"
+    assert len(SEARCHES[name](connect(vietnam, timezone="Asia/Ho_Chi_Minh")))
+
+
+UNCHECKED = {
+    "without the column": lambda client: stores(client, OPENED.on("2024-01-15"), ("store_id",)),
+    "after": lambda client: stores(client, OPENED.after("2024-01-15")),
+    "a group without a day": lambda client: stores(
+        client, OPENED.on("2024-01-15") | da.col("store_id").equals("2024-01-17 10:30:00")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCHECKED)
+def test_only_days_that_every_row_must_be_of_are_checked(connect: Any, vietnam: Any, name: str) -> None:
+    assert UNCHECKED[name](connect(vietnam))
+
+
+DAY = dt.datetime(2024, 1, 15, tzinfo=dt.UTC)
+CONDITIONS: dict[str, Callable[[Any], Any]] = {
+    "on": da.on,
+    "since": da.since,
+    "days": lambda day: da.days(day, "2024-01-17"),
+    "days-stop": lambda day: da.days("2024-01-10", day),
+    "between": lambda day: da.between(day, "2024-01-17"),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("day", [DAY, DAY.isoformat(), "2024-01-15T10:00Z", pd.Timestamp(DAY)], ids=repr)
+def test_a_day_of_another_zone_is_refused_with_the_cure(sandbox: da.Sandbox, name: str, day: Any) -> None:
+    client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
+    with pytest.raises(da.ValidationError) as caught:
+        client.scan_codes(allocated_time=CONDITIONS[name](day))
+    (problem,) = caught.value.problems
+    assert problem.argument == "allocated_time"
+    assert "days are those of Asia/Ho_Chi_Minh (UTC+07:00)" in problem.message
+    assert 'give the date alone, such as "2024-01-15"' in problem.message
+    assert sandbox.client().scan_codes(allocated_time=CONDITIONS[name](day)).requests()
+
+
+@pytest.mark.parametrize("name", ["on", "since", "between"])
+def test_days_of_columns_are_refused_likewise(sandbox: da.Sandbox, name: str) -> None:
+    condition = OPENED.between(DAY, "2024-01-17") if name == "between" else getattr(OPENED, name)(DAY)
+    with pytest.raises(da.ValidationError, match="so its day is ambiguous"):
+        sandbox.client(timezone="Asia/Ho_Chi_Minh").validate_items("store", ["opened"], condition, item_type_id=7)
+
+
+def test_a_time_of_the_same_offset_is_a_day(sandbox: da.Sandbox) -> None:
+    client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
+    expected = client.validate_codes(allocated_time=da.on("2024-01-15"))
+    for zone in ("Asia/Ho_Chi_Minh", "Asia/Bangkok"):
+        assert client.validate_codes(allocated_time=da.on(DAY.astimezone(ZoneInfo(zone)))) == expected
+    # A time is no day.
+    assert client.validate_codes(allocated_time=da.after(DAY))
+    assert client.validate_codes(allocated_time=da.on(1705276800000)) == expected

@@ -1,0 +1,140 @@
+"""Responses that look as if the service had capped them: every use of a scan or search reports them with a reason."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cycled import cycled
+from support.raw_server import always, serving
+from support.runs import ROWS_OF_DAYS, answering, by_day, by_value, some_days
+from support.streams import answer, scan_of, search_of
+
+import dataaccess as da
+
+DAYS = da.days("2024-01-01", "2024-01-09")
+# Rows of eight days at a service that sends no more than 18.
+MANY = (30, 45, 7, 0, 12, 50, 60, 18)
+CAPPED = r"5 of 8 responses have exactly 18 rows, and none has more \(2024-01-01, 2024-01-02, 2024-01-06 and 2 more\)"
+
+USES: dict[str, Callable[[Any, Path], object]] = {
+    "collect": lambda scan, _path: scan.collect(),
+    "to_pandas": lambda scan, _path: scan.to_pandas(),
+    "to_polars": lambda scan, _path: scan.to_polars(),
+    "to_arrow": lambda scan, _path: scan.to_arrow(),
+    "to_dicts": lambda scan, _path: scan.to_dicts(),
+    "batches": lambda scan, _path: list(scan.batches(max_rows=7)),
+    "to_parquet": lambda scan, path: scan.to_parquet(path / "rows.parquet"),
+    "to_csv": lambda scan, path: scan.to_csv(path / "rows.csv"),
+    "to_jsonl": lambda scan, path: scan.to_jsonl(path / "rows.jsonl"),
+    "run": lambda scan, path: scan.run(path / "folder"),
+}
+
+
+@pytest.mark.parametrize(("use", "ordered"), cycled(USES, [True, False]))
+def test_equal_highest_counts_are_reported_with_their_days(
+    connect: Any,
+    tmp_path: Path,
+    use: str,
+    ordered: bool,  # noqa: FBT001
+) -> None:
+    with some_days(MANY, maximum_rows=18) as service:
+        scan = by_day(connect(service), ["id"], ordered=ordered)
+        with pytest.warns(da.IncompleteWarning, match=CAPPED) as caught:
+            result = USES[use](scan, tmp_path)
+    assert len(caught) == 1
+    assert "on_suspected_cap" in str(caught[0].message)
+    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
+    assert reported.maybe_capped
+    assert len(reported.reasons) == 1
+
+
+def test_no_count_is_reported_where_they_differ(connect: Any) -> None:
+    with some_days() as service:
+        scan = by_day(connect(service))
+        assert scan.collect().num_rows == sum(ROWS_OF_DAYS)
+        assert (scan.last_stats.maybe_capped, scan.last_stats.reasons) == (False, [])
+
+
+@pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
+@pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
+def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:  # noqa: FBT001
+    with serving(always(answer([{"n": 1}] * rows))) as server:
+        client = connect(server.base_url)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert len(ask(client)) == rows
+    texts = [str(warning.message) for warning in caught if warning.category is da.IncompleteWarning]
+    assert [f"the response has exactly {rows} rows" in text for text in texts] == [True] * is_round
+
+
+def test_a_limit_is_no_cap(connect: Any) -> None:
+    with serving(always(answer([{"n": 1}] * 3_000))) as server:
+        scan = scan_of(connect(server.base_url), limit=2_000)
+        assert len(scan.to_dicts()) == scan.collect().num_rows == 2_000
+        assert scan_of(connect(server.base_url)).head(1_000).num_rows == 1_000
+
+
+def test_a_row_for_each_value_that_was_asked_for_is_no_cap(connect: Any) -> None:
+    def give(connection: Any, number: int) -> None:
+        ((group,),) = [server.requests[number].json["filters"]["OR"][0]["AND"]]
+        connection.sendall(answer([{"n": value} for value in group["value"]]))
+
+    with serving(give) as server:
+        where = da.col("n").matches([str(number) for number in range(5_000)])
+        scan = connect(server.base_url).scan_items("store", ["n"], where, item_type_id=7)
+        assert scan.collect().num_rows == 5_000
+        assert not scan.last_stats.maybe_capped
+
+
+SEARCHES: dict[str, Callable[..., object]] = {
+    "search": lambda client, **cap: client.search_codes(["id"], allocated_time=da.on("2024-01-02"), **cap),
+    "days": lambda client, **cap: client.search_codes(["id"], allocated_time=DAYS, **cap),
+    "items": lambda client, **cap: client.search_items(
+        "promotion_code", ["id"], da.col("allocated_time").on("2024-01-02"), **cap
+    ),
+    "scan": lambda client, **cap: by_day(client, ["id"], **cap).collect(),
+    "task": lambda client, **cap: by_day(client, ["id"], **cap).tasks()[1].to_dicts(),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> None:
+    with some_days() as service:
+        client = connect(service)
+        with pytest.warns(da.IncompleteWarning, match="exactly the 41 rows of known_row_cap") as caught:
+            SEARCHES[name](client, known_row_cap=41)
+        assert len(caught) == 1
+        SEARCHES[name](client, known_row_cap=42)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "10", True])
+def test_a_known_cap_is_a_number_of_rows(client: Any, bad: Any) -> None:
+    for make in (client.scan_codes, client.search_codes):
+        with pytest.raises(da.ValidationError) as caught:
+            make(allocated_time=da.on("2024-01-02"), known_row_cap=bad)
+        assert [problem.argument for problem in caught.value.problems] == ["known_row_cap"]
+        assert caught.value.problems[0].value == bad
+
+
+@pytest.mark.sync_only
+def test_a_pickled_task_keeps_the_known_cap() -> None:
+    client = da.Client("sandbox:demo")
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), known_row_cap=73)
+    for again in (pickle.loads(pickle.dumps(scan)), pickle.loads(pickle.dumps(scan.tasks()[0]))):
+        with pytest.warns(da.IncompleteWarning, match="known_row_cap"):
+            again.to_dicts()
+
+
+def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(answer([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
+
+    with answering(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
+        with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
+            scan.to_dicts()

@@ -1,0 +1,282 @@
+"""Requests whose response was capped are asked again in parts: the ids are those of an oracle, each once."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from support.cycled import cycled
+from support.raw_server import serving
+from support.streams import answer
+
+import dataaccess as da
+
+CAP = 60
+DAYS = da.days("2024-01-01", "2024-01-06")
+STATUSES = [1, 3, 4]
+
+
+def codes() -> list[dict[str, Any]]:
+    """Codes of five days: more than the cap on each but one, fewer than it of each status."""
+    draw = random.Random(14)  # noqa: S311 - the same codes each time
+    return [
+        {
+            "id": f"code-{day}-{number:03}",
+            "name": "a code",
+            "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
+            "allocated_audience": f"holder-{draw.randrange(40)}",
+            "audience_type": draw.choice([-1003, -1007]),
+            "code_status": draw.choice(STATUSES),
+        }
+        for day, count in enumerate([90, 100, 17, 85, 95], 1)
+        for number in range(count)
+    ]
+
+
+CODES = codes()
+IDS = sorted(row["id"] for row in CODES)
+
+
+@pytest.fixture(scope="module", params=["id", "reverse", "scattered"])
+def store(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
+    """A service that caps responses, in one order of rows or another."""
+    with da.Sandbox(switches={"maximum_rows": CAP, "row_order": request.param}) as service:
+        service.load("promotion_code", CODES)
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    store.clear_requests()
+    return store
+
+
+def scan_of(client: Any, attrs: list[str] | None = None, **options: Any) -> Any:
+    return client.scan_codes(attrs, allocated_time=DAYS, on_suspected_cap="split", **options)
+
+
+def parquet(scan: Any, path: Path) -> list[str]:
+    scan.to_parquet(path / "codes.parquet")
+    return pl.read_parquet(path / "codes.parquet")["id"].to_list()
+
+
+def csv(scan: Any, path: Path) -> list[str]:
+    scan.to_csv(path / "codes.csv")
+    return pl.read_csv(path / "codes.csv")["id"].to_list()
+
+
+def lines(scan: Any, path: Path) -> list[str]:
+    scan.to_jsonl(path / "codes.jsonl")
+    return pl.read_ndjson(path / "codes.jsonl")["id"].to_list()
+
+
+def folder(scan: Any, path: Path) -> list[str]:
+    report = scan.run(path / "folder")
+    assert (report.maybe_capped, report.reasons) == (False, [])
+    return pl.read_parquet(path / "folder/**/*.parquet")["id"].to_list()
+
+
+USES: dict[str, Callable[[Any, Path], list[str]]] = {
+    "collect": lambda scan, _path: [row["id"] for row in scan.collect()],
+    "to_polars": lambda scan, _path: scan.to_polars()["id"].to_list(),
+    "to_dicts": lambda scan, _path: [row["id"] for row in scan.to_dicts()],
+    "to_parquet": parquet,
+    "to_csv": csv,
+    "to_jsonl": lines,
+    "run": folder,
+}
+
+
+@pytest.mark.parametrize(("use", "ordered"), cycled(USES, [True, False]))
+def test_capped_days_are_split_by_status_until_every_row_is_there(
+    connect: Any,
+    service: da.Sandbox,
+    tmp_path: Path,
+    use: str,
+    ordered: bool,  # noqa: FBT001
+) -> None:
+    ids = USES[use](scan_of(connect(service), ordered=ordered), tmp_path)
+    assert sorted(ids) == IDS
+    days = [name.split("-")[1] for name in ids]
+    assert days == sorted(days) or not ordered
+
+
+def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> None:
+    scan = scan_of(connect(service))
+    table = scan.collect()
+    # Four of five days are capped, and each has three statuses.
+    assert (table.stats.rows, table.stats.requests, len(service.requests)) == (len(CODES), 5 + 4 * 3, 17)
+    assert not table.stats.maybe_capped
+    assert [row["code_status"] for row in table] != []
+
+
+def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
+    holders = [f"holder-{number}" for number in range(40)]
+    scan = scan_of(connect(service), ["id"], allocated_audience=holders, code_status=["sent", "used"])
+    expected = sorted(row["id"] for row in CODES if row["code_status"] in (3, 4))
+    assert sorted(row["id"] for row in scan.to_dicts()) == expected
+
+
+def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
+    rows = [{"store_id": f"store-{number}", "area": str(number % 50)} for number in range(700)]
+    with da.Sandbox(switches={"maximum_rows": 200}) as service:
+        service.declare("store", 7, {"store_id": "string", "area": "string"})
+        service.load("store", rows)
+        where = da.col("area").matches([str(number) for number in range(50)])
+        scan = connect(service, item_types={"store": 7}).scan_items(
+            "store", ["store_id"], where, known_row_cap=200, on_suspected_cap="split"
+        )
+        assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
+
+
+def refused(service: da.Sandbox, scan: Any, expected: str, rows: int) -> list[dict[str, Any]]:
+    """The rows of a scan some of whose requests cannot be split."""
+    with pytest.warns(da.IncompleteWarning, match=expected) as caught:
+        found: list[dict[str, Any]] = scan.to_dicts()
+    assert len(caught) == 1
+    assert len(found) == rows
+    assert scan.last_stats.maybe_capped
+    assert max(Counter(row["id"] for row in found).values()) == 1
+    assert service.requests
+    return found
+
+
+def test_without_the_status_nothing_is_split_by_it(connect: Any, service: da.Sandbox) -> None:
+    scan = scan_of(connect(service), ["id"])
+    refused(service, scan, "2024-01-01 has 60 rows, and only with code_status among attrs", 4 * CAP + 17)
+
+
+def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:
+    scan = connect(service).scan_codes(
+        ["id", "code_status"],
+        allocated_time=DAYS,
+        code_status="sent",
+        known_row_cap=40,
+        on_suspected_cap="split",
+    )
+    counts = Counter(row["allocated_time"][:10] for row in CODES if row["code_status"] == 3)
+    assert 40 not in counts.values()
+    assert max(counts.values()) < CAP
+    assert len(scan.to_dicts()) == sum(counts.values())
+    with da.Sandbox(switches={"maximum_rows": 20}) as lower:
+        lower.load("promotion_code", CODES)
+        scan = connect(lower).scan_codes(["id"], allocated_time=DAYS, code_status="sent", on_suspected_cap="split")
+        rows = sum(min(20, count) for count in counts.values())
+        refused(lower, scan, "2024-01-02 has 20 rows, and nothing is left to split it by", rows)
+
+
+def by_request(server: Any, number: int) -> tuple[str, Any]:
+    """The status that a request asks for, or None, and the number of requests before it."""
+    (group,) = server.requests[number].json["filters"]["OR"]
+    status = [condition["value"] for condition in group["AND"] if condition["column"] == "code_status"]
+    return (str(status[0][0]) if status else ""), number
+
+
+def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
+    return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
+
+
+@pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
+def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
+    own = [*records(999, 3), *records(1, other)]
+
+    def give(connection: Any, _number: int) -> None:
+        connection.sendall(answer(own))
+
+    with serving(give) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"],
+            allocated_time=da.on("2024-01-15"),
+            on_suspected_cap="split",
+            schema={"code_status": "json"},
+        )
+        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
+            assert scan.to_dicts() == own
+        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
+            assert scan.collect().num_rows == 1_000
+        assert len(server.requests) == 2
+
+
+def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any) -> None:
+    counts = {"": 1_000, "1": 0, "3": 400, "4": 500}
+
+    def give(connection: Any, number: int) -> None:
+        status, _ = by_request(server, number)
+        connection.sendall(answer(records(counts[status], int(status or 3))))
+
+    with serving(give) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
+        )
+        expected = "the parts of 2024-01-15 have 900 rows together, fewer than its 1000, which were kept"
+        with pytest.warns(da.IncompleteWarning, match=expected):
+            assert scan.to_dicts() == records(1_000, 3)
+
+
+def test_parts_that_show_that_nothing_was_capped_warn_of_nothing(connect: Any) -> None:
+    counts = {"": 1_000, "1": 100, "3": 400, "4": 500}
+
+    def give(connection: Any, number: int) -> None:
+        status, _ = by_request(server, number)
+        connection.sendall(answer(records(counts[status], int(status or 3))))
+
+    with serving(give) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert Counter(row["code_status"] for row in scan.to_dicts()) == {1: 100, 3: 400, 4: 500}
+
+
+def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
+    scan = scan_of(connect(service, retries=0))
+    with (
+        service.fault("status", status=500, after=6, times=1),
+        pytest.raises(da.ServerError, match="asking in parts for what looks capped"),
+    ):
+        scan.collect()
+
+
+@pytest.mark.sync_only
+def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
+    scan = scan_of(service.client())
+    for use in (scan.batches, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
+        with pytest.raises(da.ValidationError, match="on_suspected_cap: rows that come batch by batch") as caught:
+            use()
+        assert caught.value.problems[0].argument == "on_suspected_cap"
+    assert service.requests == []
+    assert pl.DataFrame(scan.collect()).height == len(CODES)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"limit": 5, "on_suspected_cap": "split"}, "a limit cuts responses itself"),
+        ({"on_suspected_cap": "raise"}, "must be 'warn' or 'split', not 'raise'"),
+        ({"on_suspected_cap": True}, "must be 'warn' or 'split', not True"),
+    ],
+)
+def test_a_limit_and_an_unknown_word_are_refused(client: Any, options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(da.ValidationError, match=expected) as caught:
+        client.scan_codes(allocated_time=DAYS, **options)
+    assert caught.value.problems[0].argument == "on_suspected_cap"
+
+
+@pytest.mark.sync_only
+def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(service.issue_token(["item"]), encoding="utf-8")
+    token.chmod(0o600)
+    client = da.Client(service.base_url, token=da.token_file(token))
+    scan = pickle.loads(pickle.dumps(scan_of(client, known_row_cap=CAP)))
+    assert sorted(scan.to_polars()["id"]) == IDS
+    tasks = pickle.loads(pickle.dumps(scan.tasks()))
+    assert sorted(row["id"] for task in tasks for row in task.to_dicts()) == IDS
