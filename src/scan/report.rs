@@ -15,6 +15,9 @@ use super::stored::{Finished, TaskFigures, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
 
+/// So many reasons of tasks that were split are listed.
+const NAMED: usize = 3;
+
 /// A finished task.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
@@ -122,10 +125,15 @@ impl Report {
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let rows: u64 = sum(|task| task.rows);
         let mut reasons = suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures))).reasons;
-        reasons.extend(tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned()));
+        let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
+        reasons.extend(left().take(NAMED));
+        if left().count() > NAMED {
+            reasons.push(format!("{} more like these", left().count() - NAMED));
+        }
         let mut out_of_day = OutOfDayRows::default();
-        let mut is_stray =
-            |task: &&TaskReport| out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref());
+        let mut is_stray = |task: &&TaskReport| {
+            out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref())
+        };
         let stray = tasks.iter().filter(|task| is_stray(task));
         let mut stray_days: Vec<String> = stray.filter_map(|task| task.day.clone()).collect();
         stray_days.dedup();

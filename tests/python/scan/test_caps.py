@@ -122,8 +122,11 @@ def test_a_known_cap_is_a_number_of_rows(client: Any, bad: Any) -> None:
 
 
 @pytest.mark.sync_only
-def test_a_pickled_task_keeps_the_known_cap() -> None:
-    client = da.Client("sandbox:demo")
+def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(sandbox.issue_token(["item"]), encoding="utf-8")
+    token.chmod(0o600)
+    client = da.Client(sandbox.base_url, token=da.token_file(token))
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), known_row_cap=73)
     for again in (pickle.loads(pickle.dumps(scan)), pickle.loads(pickle.dumps(scan.tasks()[0]))):
         with pytest.warns(da.IncompleteWarning, match="known_row_cap"):

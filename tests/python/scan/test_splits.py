@@ -117,6 +117,46 @@ def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> N
     assert [row["code_status"] for row in table] != []
 
 
+def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    with pytest.warns(da.IncompleteWarning, match="4 of 5 responses have exactly 60 rows"):
+        report = client.scan_codes(allocated_time=DAYS).run(tmp_path)
+    assert [task.rows for task in report.tasks] == [CAP, CAP, 17, CAP, CAP]
+    service.clear_requests()
+    seen: list[da.ScanProgress] = []
+    report = scan_of(client).run(tmp_path, on_progress=seen.append)
+    # The capped days once more, and each of their three statuses.
+    assert len(service.requests) == 4 * (1 + 3)
+    assert [task.rows for task in report.tasks] == [90, 100, 17, 85, 95]
+    assert (report.rows, report.maybe_capped) == (len(CODES), False)
+    assert ({progress.done for progress in seen}, seen[-1].rows) == ({5}, len(CODES))
+    assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
+    service.clear_requests()
+    for again in (scan_of(client), client.scan_codes(allocated_time=DAYS)):
+        assert again.run(tmp_path).rows == len(CODES)
+        assert again.read(tmp_path).num_rows == len(CODES)
+    assert service.requests == []
+
+
+def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = scan_of(connect(service), ["id"])
+    for requests in (5 + 4, 0):
+        service.clear_requests()
+        with pytest.warns(da.IncompleteWarning, match="2024-01-01 has 60 rows, and only with code_status") as caught:
+            report = scan.run(tmp_path)
+        assert len(caught) == 1
+        assert (report.maybe_capped, len(service.requests)) == (True, requests)
+        assert [reason[:10] for reason in report.reasons] == ["2024-01-01", "2024-01-02", "2024-01-04", "1 more lik"]
+
+
+def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = scan_of(connect(service, retries=0))
+    with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match="5 of 5 tasks are"):
+        scan.run(tmp_path)
+    assert len(list(tmp_path.glob("**/*.parquet"))) == 5
+    assert scan.run(tmp_path).rows == len(CODES)
+
+
 def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
     holders = [f"holder-{number}" for number in range(40)]
     scan = scan_of(connect(service), ["id"], allocated_audience=holders, code_status=["sent", "used"])
