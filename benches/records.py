@@ -9,8 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from random import Random
+from typing import TYPE_CHECKING
 
-ATTRIBUTES = [
+if TYPE_CHECKING:
+    from dataaccess.types import CodeAttribute
+
+ATTRIBUTES: list[CodeAttribute] = [
     "id",
     "name",
     "pool_id",

@@ -21,4 +21,5 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:] or ["2024-01-15"])
     except da.DataAccessError as error:
-        sys.exit(f"etl_script: {error}")
+        print(f"etl_script: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

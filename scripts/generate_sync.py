@@ -70,10 +70,10 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.environment import environment_client
 from dataaccess._client.validation import Validation
+from dataaccess._core.tracebacks import at_line
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
 
     from dataaccess._client.synchronous import Client
@@ -135,7 +135,7 @@ def function(method: ast.FunctionDef, instead: str, client: str, error: str) -> 
     text = "\n".join(f"    {line}" if line else "" for line in text.splitlines()).lstrip()
     signature = "".join(f"    {one},\n" for one in parameters)
     returned = ast.unparse(method.returns) if method.returns else "None"
-    return f'@public\ndef {method.name}(\n{signature}) -> {returned}:\n    """{text}\n    """\n{call}\n'
+    return f'@public\n@at_line\ndef {method.name}(\n{signature}) -> {returned}:\n    """{text}\n    """\n{call}\n'
 
 
 def parameter(argument: ast.arg, default: ast.expr | None) -> str:

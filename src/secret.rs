@@ -6,6 +6,9 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Kind, Result};
 
+/// The scheme of the header, which is not part of the token.
+const BEARER: &str = "Bearer ";
+
 /// A token that a header can hold.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
@@ -19,6 +22,10 @@ impl Secret {
         let text = Zeroizing::new(text);
         if text.is_empty() {
             return Err(Error::new(Kind::Config, "the token is empty"));
+        }
+        if text.get(..BEARER.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(BEARER)) {
+            return Err(Error::new(Kind::Config, "the token begins with the word Bearer")
+                .with_hint("give the token alone: the client adds the word Bearer to each request"));
         }
         if let Some(position) = text.bytes().position(|byte| !byte.is_ascii_graphic()) {
             return Err(Error::new(
@@ -56,6 +63,16 @@ mod tests {
     fn a_token_does_not_print_itself() {
         let secret = Secret::try_new("tok-visible".to_owned()).expect("a valid token");
         assert_eq!(format!("{secret:?}"), "Secret(…)");
+    }
+
+    #[test]
+    fn the_word_bearer_is_not_part_of_a_token() {
+        for given in ["Bearer tok-visible", "bearer  tok-visible"] {
+            let error = Secret::try_new(given.to_owned()).expect_err("an invalid token");
+            assert!(error.hint().is_some_and(|hint| hint.contains("give the token alone")), "{error:?}");
+            assert!(!format!("{error:?}").contains("visible"));
+        }
+        assert!(Secret::try_new("Bearer".to_owned()).is_ok());
     }
 
     #[test]

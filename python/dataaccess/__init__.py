@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dataaccess._scan.table import Table
     from dataaccess.errors import *  # noqa: F403 - its __all__
     from dataaccess.filters import after, before, between, col, days, on, op, since
+    from dataaccess.reports import ClientCheck as ClientCheck
     from dataaccess.reports import ClientStats as ClientStats
     from dataaccess.reports import ScanProgress as ScanProgress
     from dataaccess.reports import ScanReport
@@ -50,9 +51,10 @@ if TYPE_CHECKING:
     from dataaccess.reports import TaskReport as TaskReport
     from dataaccess.sandbox import Sandbox
     from dataaccess.tokens import token_file
-    from dataaccess.types import AudienceType, CodeStatus
+    from dataaccess.types import PROMOTION_CODE_ATTRIBUTES, AudienceType, CodeStatus
 
 __all__ = [
+    "PROMOTION_CODE_ATTRIBUTES",
     "AsyncClient",
     "AsyncScan",
     "AudienceType",
@@ -105,10 +107,10 @@ _MODULES = {
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Batch", "Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
-    "reports": ["ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
+    "reports": ["ClientCheck", "ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
-    "types": ["AudienceType", "CodeStatus"],
+    "types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

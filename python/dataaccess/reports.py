@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from dataaccess.errors import DataAccessError
+
 
 @public
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class ScanStats:
         absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
         reasons: Why rows may be missing, as the numbers of rows look as if the service capped responses; empty
             otherwise.
+        notes: What is worth knowing about the columns of a collected result, such as a time that stayed a string.
     """
 
     rows: int
@@ -42,6 +45,7 @@ class ScanStats:
     extra_keys: dict[str, int]
     absent: list[str]
     reasons: list[str]
+    notes: list[str]
 
     @property
     def maybe_capped(self) -> bool:
@@ -80,17 +84,72 @@ class ClientStats:
 
 
 @public
+@dataclass(frozen=True, slots=True, repr=False)
+class ClientCheck:
+    """What a client can do at its service: what `Client.check` returns. `print(check)` shows it in a few lines.
+
+    Attributes:
+        base_url: Address of the service.
+        is_sandbox: Whether the data is synthetic.
+        is_reachable: Whether the service responded.
+        token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
+        scopes: For `item` and `download`, whether the token has the scope; None if that is not known.
+        timezone: The time zone of the client.
+        day: What was found out about the day, if one was given.
+        is_day_right: Whether the rows of that day are of that day in the time zone of the client; None if that is not
+            known.
+        seconds: How long the check took.
+        errors: What failed, by scope.
+    """
+
+    base_url: str
+    is_sandbox: bool
+    is_reachable: bool
+    token_source: str
+    scopes: dict[str, bool | None]
+    timezone: str
+    day: str | None
+    is_day_right: bool | None
+    seconds: float
+    errors: dict[str, DataAccessError]
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the service is reachable, the token has a scope, and nothing is known to be wrong."""
+        return self.is_reachable and any(self.scopes.values()) and self.is_day_right is not False
+
+    def __str__(self) -> str:
+        """A line for each finding."""
+        answers = {True: "yes", False: "no", None: "not known"}
+        address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
+        reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
+        accepted = "accepted" if any(self.scopes.values()) else "not accepted" if self.is_reachable else "not tried"
+        lines = [
+            f"address:   {address}: {reached}",
+            f"token:     from {self.token_source}: {accepted}",
+            "scopes:    " + ", ".join(f"{name}: {answers[value]}" for name, value in self.scopes.items()),
+            f"time zone: {self.timezone}: {self.day or 'not checked; name a day that has rows: check(day)'}",
+        ]
+        return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
+
+    def __repr__(self) -> str:
+        return f"ClientCheck({self.base_url!r}, {'ok' if self.is_ok else 'not ok'})"
+
+
+@public
 @dataclass(frozen=True, slots=True)
 class ScanProgress:
-    """Progress of a run: the argument of `on_progress`, which is called before the first task and after each one.
+    """Progress of a scan: the argument of `on_progress`.
+
+    A run calls it before the first task and after each one; `collect` and the `to_…` methods also as rows arrive.
 
     Attributes:
         total: Tasks of the scan.
         done: Tasks that are done, in this run or an earlier one.
         failed: Tasks that failed permanently in this run.
-        rows: Rows of the tasks that are done.
-        bytes: Size of their responses.
-        seconds: Since this run began.
+        rows: Rows of the tasks that are done; but for runs, also rows of responses in flight.
+        bytes: Size of the responses of the tasks that are done.
+        seconds: Since this run or call began.
         day: The day of the task that ended last, as `2024-01-15`; None before the first, and in scans without days.
     """
 

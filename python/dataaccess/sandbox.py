@@ -41,7 +41,7 @@ class Sandbox(Data, Access, Exports, Faults):
         db: File that keeps objects and rows for the next start. It is made, readable by its owner only, if it does
             not exist. Without it they are kept in memory.
         port: Port to listen on; 0 takes a free one.
-        switches: Behaviour where the API specification is silent, by the names in `docs/sandbox.md`.
+        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`.
         host: Address to listen on. One that other machines can reach needs `allow_remote` and `token`.
         allow_remote: Allows a `host` that other machines can reach.
         token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII

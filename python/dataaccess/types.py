@@ -6,26 +6,40 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
 from enum import IntEnum
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypedDict
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
+from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
 from dataaccess._public import public
-from dataaccess.filters import Comparison, Days, Expression, Value, Values
-from dataaccess.filters._values import Time
+from dataaccess.filters import Column, Comparison, Days, Expression, Scalar, Time, Value, Values
 from dataaccess.reports import ScanProgress
 
 __all__ = [
+    "PROMOTION_CODE_ATTRIBUTES",
+    "AttributeInfo",
     "Attributes",
     "AttrsFormat",
+    "AudienceName",
     "AudienceType",
     "AudienceTypes",
     "ClientOptions",
     "ClientSettings",
     "CodeAttribute",
+    "CodeAttributes",
     "CodeStatus",
+    "CodeStatusName",
     "CodeStatuses",
+    "Column",
     "ColumnType",
+    "ColumnTypeAlias",
+    "Comparison",
+    "Compression",
+    "Days",
+    "DtypeBackend",
     "Expiry",
     "ExportEntry",
+    "Expression",
+    "FileTarget",
     "ItemTypeName",
     "OnProgress",
     "OnSuspectedCap",
@@ -34,8 +48,10 @@ __all__ = [
     "Refresh",
     "Request",
     "Row",
+    "Scalar",
     "Schema",
     "SegmentStatus",
+    "Time",
     "TimeCondition",
     "TimeZone",
     "Token",
@@ -43,6 +59,7 @@ __all__ = [
     "Values",
     "ValuesOrOperator",
     "Where",
+    "WritableFile",
 ]
 
 
@@ -124,6 +141,34 @@ CodeAttribute: TypeAlias = Literal[
 ]
 """An attribute of a promotion code."""
 
+CodeAttributes: TypeAlias = CodeAttribute | Iterable[CodeAttribute]
+"""Attributes of a promotion code."""
+
+
+class AttributeInfo(NamedTuple):
+    """What an attribute holds: its type as a column, and its meaning."""
+
+    type: str
+    meaning: str
+
+
+PROMOTION_CODE_ATTRIBUTES: Mapping[CodeAttribute, AttributeInfo] = MappingProxyType(
+    {
+        "id": AttributeInfo("string", "identifier of the code"),
+        "name": AttributeInfo("string", "name of the code"),
+        "pool_id": AttributeInfo("int64", "identifier of the pool that the code belongs to"),
+        "date_created": AttributeInfo("timestamp", "when the code was made"),
+        "allocated_time": AttributeInfo("timestamp", "when the code was allocated to a customer or visitor"),
+        "allocated_audience": AttributeInfo("string", "identifier of the customer or visitor who holds the code"),
+        "audience_type": AttributeInfo("int64", "kind of that holder: -1003 customer, -1007 visitor"),
+        "code_status": AttributeInfo("int64", "1 available, 3 sent, 4 used"),
+        "last_used_source": AttributeInfo("string", "where the code was last used; null if it never was"),
+        "last_used_time": AttributeInfo("timestamp", "when the code was last used; null if it never was"),
+        "channel_id": AttributeInfo("string", "the API specification does not say; not requested by default"),
+    }
+)
+"""The attributes of promotion codes, with their types and meanings."""
+
 ItemTypeName: TypeAlias = Literal["customer", "promotion_code"] | str
 """The name of a business object."""
 
@@ -133,11 +178,17 @@ AttrsFormat: TypeAlias = Literal["array", "string"]
 ValuesOrOperator: TypeAlias = Values | Comparison
 """One value, several, or `da.op(…)`."""
 
-CodeStatuses: TypeAlias = Literal["available", "sent", "used"] | CodeStatus | ValuesOrOperator
-"""One status of a promotion code, several, or `da.op(…)`."""
+CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
+"""The name of a status of a promotion code."""
 
-AudienceTypes: TypeAlias = Literal["customer", "visitor"] | AudienceType | ValuesOrOperator
-"""One kind of holder, several, or `da.op(…)`."""
+CodeStatuses: TypeAlias = CodeStatusName | int | Scalar | Iterable[CodeStatusName | int | Scalar] | Comparison
+"""One status of a promotion code, by its name, number or `CodeStatus`; several, or `da.op(…)`."""
+
+AudienceName: TypeAlias = Literal["customer", "visitor"]
+"""The name of a kind of holder."""
+
+AudienceTypes: TypeAlias = AudienceName | int | Scalar | Iterable[AudienceName | int | Scalar] | Comparison
+"""One kind of holder, by its name, number or `AudienceType`; several, or `da.op(…)`."""
 
 TimeCondition: TypeAlias = Comparison | Days
 """What `da.after`, `da.before`, `da.since`, `da.between`, `da.on`, `da.days` and `da.op` return."""
@@ -148,8 +199,56 @@ Where: TypeAlias = Expression | Mapping[str, Any]
 ColumnType: TypeAlias = Literal["string", "int64", "float64", "bool", "timestamp", "json"]
 """The type of a column."""
 
-Schema: TypeAlias = Mapping[str, ColumnType] | Mapping[str, type[object]] | Mapping[str, Any]
-"""Types of columns by attribute: a `ColumnType`, or a type of Python, polars or pyarrow."""
+ColumnTypeAlias: TypeAlias = Literal[
+    "str",
+    "String",
+    "large_string",
+    "int",
+    "Int64",
+    "float",
+    "Float64",
+    "double",
+    "boolean",
+    "Boolean",
+    "datetime",
+    "Datetime",
+    "datetime64",
+    "datetime64[s]",
+    "datetime64[ms]",
+    "datetime64[us]",
+    "datetime64[ns]",
+    "timestamp[s]",
+    "timestamp[ms]",
+    "timestamp[us]",
+    "timestamp[ns]",
+    "dict",
+    "list",
+    "struct",
+]
+"""What Python, pandas, polars or pyarrow call the type of a column."""
+
+
+class _DtypeLike(Protocol):
+    """A dtype of numpy or pandas."""
+
+    @property
+    def kind(self) -> str: ...
+
+
+class _PolarsType(Protocol):
+    """A type of polars with parameters."""
+
+    def base_type(self) -> Any: ...
+
+
+Schema: TypeAlias = Mapping[str, ColumnType | ColumnTypeAlias | type[Any] | _DtypeLike | _PolarsType]
+"""Types of columns by attribute: a `ColumnType`, or a type of Python, pandas, polars or pyarrow, or its name."""
+
+DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
+"""What pandas calls `dtype_backend`."""
+
+Compression: TypeAlias = Literal["infer", "gzip", "zstd"]
+"""How a text file is compressed; "infer" follows the ending of its name: `.gz`, `.zst` or none of these."""
 
 OnSuspectedCap: TypeAlias = Literal["warn", "split"]
 """What a scan does with responses that look capped."""
@@ -161,7 +260,7 @@ OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 """Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
 
 OnProgress: TypeAlias = Callable[[ScanProgress], object]
-"""Called while a scan runs. An `AsyncScan` awaits what a coroutine function returns."""
+"""Called while a scan is read or run. An `AsyncScan` awaits what a coroutine function returns."""
 
 PathArgument: TypeAlias = str | PathLike[str]
 """A file or folder: a path, in which `~` is the home folder, or a `file://` URL."""
@@ -170,10 +269,21 @@ Refresh: TypeAlias = Time | Days | Iterable[Time]
 """Days of a scan, or text such as "last 3 days"."""
 
 
+class WritableFile(Protocol):
+    """A file opened in binary mode, such as `sys.stdout.buffer`."""
+
+    def write(self, data: bytes, /) -> object:
+        """Writes bytes, and returns how many if it may take a part."""
+
+
+FileTarget: TypeAlias = PathArgument | WritableFile
+"""Where rows are written: the path of a file, or a file opened in binary mode."""
+
+
 class ClientOptions(TypedDict, total=False):
     """Arguments of a client but its address and token: what `Sandbox.client` takes."""
 
-    timezone: str
+    timezone: str | ZoneInfo
     timeout: float | timedelta
     retry_for: float | timedelta
     retries: int | None

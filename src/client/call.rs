@@ -77,6 +77,10 @@ impl Log {
         format!("{:016x}-{}", self.id, self.attempts)
     }
 
+    fn record(&mut self, failure: &Error) {
+        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+    }
+
     fn into_context(self, operation: &'static str) -> Context {
         Context {
             operation: Some(operation),
@@ -105,6 +109,10 @@ impl Client {
                 let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && timed_out;
                 let error = if is_unsent { unsent(call, log.waits_for) } else { error };
+                // A deadline ends an attempt from outside; a token that fails prevents the first.
+                if log.history.len() < log.attempts.max(1) as usize {
+                    log.record(&error);
+                }
                 Err(error.with_context(log.into_context(call.operation)))
             }
         }
@@ -153,7 +161,7 @@ impl Client {
                 }
                 Err(failure) => failure.redact(token.expose()),
             };
-            log.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+            log.record(&failure);
             self.shared_limits.record_failure(log.id, &failure, &call.policy);
             if !to.delivery.suspend() {
                 return Err(failure);

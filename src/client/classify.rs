@@ -98,7 +98,9 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
         400..=499 => (Kind::RequestRejected, "the request was rejected"),
         _ => (Kind::Api, "unexpected HTTP status"),
     };
-    let error = Error::new(kind, format!("{what} (HTTP {status}){detail}"));
+    let asked = response.retry_after.filter(|_| kind == Kind::Throttled);
+    let asked = asked.map(|asked| format!(", Retry-After {:.0} s", asked.as_secs_f64().ceil())).unwrap_or_default();
+    let error = Error::new(kind, format!("{what} (HTTP {status}{asked}){detail}"));
     let error = match status {
         204 => return error.with(|details| details.received = Some(0)).retryable_once(),
         408 | 500 | 502 | 504 => error.retryable(),

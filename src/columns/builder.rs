@@ -8,7 +8,7 @@ use super::inferred::{Inferred, replay};
 use super::numbers::{any_wide, float, integer, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
-use super::types::{Column, Type};
+use super::types::{Column, Names, Type};
 use crate::decode::{Cell, CellResult, TypeMismatch};
 use crate::error::Result;
 use crate::time::wall_clock_microseconds;
@@ -18,6 +18,7 @@ use crate::time::wall_clock_microseconds;
 enum Cells {
     String(StringBuilder),
     StringOrJson(StringBuilder),
+    Name(StringBuilder, Names),
     Json(StringBuilder),
     Int64(PrimitiveBuilder<i64>),
     Float64(PrimitiveBuilder<f64>),
@@ -30,13 +31,20 @@ enum Cells {
 macro_rules! each {
     ($cells:expr, $name:ident => $does:expr) => {
         match $cells {
-            Cells::String($name) | Cells::StringOrJson($name) | Cells::Json($name) => $does,
+            Cells::String($name) | Cells::StringOrJson($name) | Cells::Name($name, _) | Cells::Json($name) => $does,
             Cells::Int64($name) | Cells::Timestamp($name) => $does,
             Cells::Float64($name) => $does,
             Cells::Bool($name) => $does,
             Cells::Inferred($name) => $does,
         }
     };
+}
+
+/// The name of a value, if it has one.
+fn name_of(cell: Cell, names: Names) -> Option<&'static str> {
+    let (Cell::Integer(digits) | Cell::Number(digits)) = cell else { return None };
+    let value = integral(digits)?;
+    names.iter().find(|(_, known)| *known == value).map(|(name, _)| *name)
 }
 
 /// Builds the array of one column.
@@ -53,11 +61,12 @@ impl Builder {
         let cells = match column.column_type {
             Some(Type::String) => Cells::String(StringBuilder::new(views)),
             Some(Type::StringOrJson) => Cells::StringOrJson(StringBuilder::new(views)),
+            Some(Type::Name(names)) => Cells::Name(StringBuilder::new(views), names),
             Some(Type::Json) => Cells::Json(StringBuilder::new(views)),
             Some(Type::Int64) => Cells::Int64(PrimitiveBuilder::default()),
             Some(Type::Float64) => Cells::Float64(PrimitiveBuilder::default()),
             Some(Type::Bool) => Cells::Bool(PrimitiveBuilder::default()),
-            Some(Type::Timestamp) => Cells::Timestamp(PrimitiveBuilder::default()),
+            Some(Type::Timestamp | Type::TimeOrString) => Cells::Timestamp(PrimitiveBuilder::default()),
             None => Cells::Inferred(Inferred::new()),
         };
         Self { column: column.clone(), cells, had_wide: false }
@@ -74,7 +83,13 @@ impl Builder {
         let fits = match (&mut self.cells, cell) {
             (cells, Cell::Null) => each!(cells, cells => cells.push_null()),
             (Cells::Inferred(cells), cell) => cells.push(cell),
-            (Cells::String(cells) | Cells::StringOrJson(cells), Cell::String(text)) => cells.push(text),
+            (Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _), Cell::String(text)) => {
+                cells.push(text)
+            }
+            (Cells::Name(cells, names), cell) => match name_of(cell, names) {
+                Some(name) => cells.push(name),
+                None => cells.push_json(cell),
+            },
             (Cells::Json(cells), Cell::String(text)) => cells.push_quoted(text),
             (Cells::StringOrJson(cells) | Cells::Json(cells), cell) => cells.push_json(cell),
             (Cells::Int64(cells), Cell::Integer(digits)) => cells.push(integer(digits)),
@@ -96,7 +111,7 @@ impl Builder {
             Cells::Float64(_) => "a number that a 64-bit float holds, integers exactly",
             Cells::Bool(_) => "true or false",
             Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a time zone",
-            Cells::StringOrJson(_) | Cells::Json(_) | Cells::Inferred(_) => "any value",
+            Cells::StringOrJson(_) | Cells::Name(..) | Cells::Json(_) | Cells::Inferred(_) => "any value",
         };
         let is_float = |number| float(number).is_some() && !self.has_wide();
         let suggested_type = match (&self.cells, cell) {
@@ -138,7 +153,9 @@ impl Builder {
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
-            Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Json(cells) => cells.finish()?,
+            Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) | Cells::Json(cells) => {
+                cells.finish()?
+            }
             Cells::Int64(cells) => cells.finish(|values, nulls| Int64Array::new(values.into(), nulls)),
             Cells::Float64(cells) => cells.finish(|values, nulls| Float64Array::new(values.into(), nulls)),
             Cells::Bool(cells) => cells.finish(|values, nulls| BooleanArray::new(values.into(), nulls)),

@@ -8,6 +8,7 @@ mod numbers;
 mod primitive_builder;
 mod sink;
 mod string_builder;
+mod times;
 mod types;
 mod unify;
 mod zoned;
@@ -16,7 +17,8 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 
 pub use sink::{ColumnSink, Options};
-pub use types::{Column, Type, codes, frozen, items, known_types, schema, type_names};
+pub use times::{collected, parse_times};
+pub use types::{Column, NAME, Type, codes, frozen, items, known_types, schema, type_names};
 pub use unify::unify;
 pub use zoned::{zoned, zoned_schema};
 

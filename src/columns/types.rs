@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use crate::contract::codes::{AUDIENCE_TYPES, STATUSES};
+
 /// Key of the field metadata that marks JSON, which has the Arrow type of strings.
 const TYPE: &str = "dataaccess.type";
 
@@ -15,6 +17,10 @@ pub enum Type {
     String,
     /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
     StringOrJson,
+    /// As `Timestamp`. A collected result has strings instead, if one of the values is no time.
+    TimeOrString,
+    /// The names of the values that a promotion code attribute can have; any other value as `StringOrJson`.
+    Name(Names),
     /// Integers of 64 bits.
     Int64,
     /// Floats of 64 bits.
@@ -27,14 +33,42 @@ pub enum Type {
     Json,
 }
 
+/// Names and their values.
+pub type Names = &'static [(&'static str, i64)];
+
+/// The name of [`Type::Name`] in `schema=`: what `decode_status=` sets.
+pub const NAME: &str = "name";
+
+/// What other libraries and Python call the types, besides our own names, without parameters.
+const ALIASES: [(&str, &[&str]); 6] = [
+    ("string", &["str", "String", "Utf8", "utf8", "large_string", "string_view"]),
+    ("int64", &["int", "Int64", "integer"]),
+    ("float64", &["float", "Float64", "double"]),
+    ("bool", &["boolean", "Boolean", "bool_"]),
+    ("timestamp", &["datetime", "Datetime", "datetime64", "date"]),
+    ("json", &["dict", "list", "struct", "Struct", "List"]),
+];
+
 impl Type {
     /// The types that have names.
     pub const ALL: [Self; 6] = [Self::String, Self::Int64, Self::Float64, Self::Bool, Self::Timestamp, Self::Json];
 
-    /// The type with this name.
+    /// The type with this name, or with the one that another library has for it, such as `timestamp[us]` or `Int64`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|candidate| candidate.name() == name)
+        let bare = name.split(['[', '(', '<']).next().unwrap_or_default();
+        let own = ALIASES.iter().find(|(_, aliases)| aliases.contains(&bare)).map_or(bare, |(own, _)| own);
+        Self::ALL.into_iter().find(|candidate| candidate.name() == own)
+    }
+
+    /// The names of the values of a promotion code attribute, as a type.
+    #[must_use]
+    pub fn named(attribute: &str) -> Option<Self> {
+        match attribute {
+            "code_status" => Some(Self::Name(&STATUSES)),
+            "audience_type" => Some(Self::Name(&AUDIENCE_TYPES)),
+            _ => None,
+        }
     }
 
     /// The name in `schema=`.
@@ -42,11 +76,21 @@ impl Type {
     pub const fn name(self) -> &'static str {
         match self {
             Self::String | Self::StringOrJson => "string",
+            Self::Name(_) => NAME,
             Self::Int64 => "int64",
             Self::Float64 => "float64",
             Self::Bool => "bool",
-            Self::Timestamp => "timestamp",
+            Self::Timestamp | Self::TimeOrString => "timestamp",
             Self::Json => "json",
+        }
+    }
+
+    /// The type of a column in words.
+    #[must_use]
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Name(_) => Self::String.name(),
+            other => other.name(),
         }
     }
 
@@ -94,9 +138,9 @@ impl Column {
             Type::Int64 => DataType::Int64,
             Type::Float64 => DataType::Float64,
             Type::Bool => DataType::Boolean,
-            Type::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
-            Type::String | Type::StringOrJson | Type::Json if views => DataType::Utf8View,
-            Type::String | Type::StringOrJson | Type::Json => DataType::Utf8,
+            Type::Timestamp | Type::TimeOrString => DataType::Timestamp(TimeUnit::Microsecond, None),
+            _ if views => DataType::Utf8View,
+            _ => DataType::Utf8,
         };
         let field = Field::new(&self.name, data_type, true);
         Some(match self.column_type {
@@ -114,7 +158,8 @@ pub fn codes(attributes: &[String], overrides: &[(String, Type)]) -> Vec<Column>
             "pool_id" | "audience_type" | "code_status" => Type::Int64,
             "date_created" | "allocated_time" => Type::Timestamp,
             // The API specification does not define their types.
-            "last_used_source" | "last_used_time" | "channel_id" => Type::StringOrJson,
+            "last_used_time" => Type::TimeOrString,
+            "last_used_source" | "channel_id" => Type::StringOrJson,
             _ => Type::String,
         };
         Column::new(name, column_type)

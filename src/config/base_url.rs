@@ -3,7 +3,11 @@
 use url::{Host, Url};
 
 use super::{Origin, environment};
+use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 use crate::error::{Error, Kind, Result};
+
+/// What users copy from the API specification into the base URL.
+const OPERATIONS: [&str; 2] = [SEARCH_PATH, DOWNLOAD_PATH];
 
 /// Parses and checks the argument, or else the environment variable.
 pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&str) -> Option<String>) -> Result<Url> {
@@ -39,6 +43,12 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
             .with_hint("use https://, or allow_http=True in a network you trust"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
+    if let Some(base) = OPERATIONS.iter().find_map(|operation| path.strip_suffix(operation)) {
+        url.set_path(base);
+        let right = url.as_str().trim_end_matches('/');
+        return Err(refuse("ends with the path of an operation, which the client adds itself")
+            .with_hint(format!("write {right}")));
+    }
     url.set_path(&path);
     Ok(url)
 }

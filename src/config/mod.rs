@@ -110,29 +110,45 @@ impl Settings {
     /// Checks the arguments; `lookup` reads an environment variable.
     ///
     /// # Errors
-    /// `Config`, naming the setting and where it came from.
+    /// `Config`, naming each invalid setting and where it came from.
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let base_url = base_url::resolve(arguments.base_url, arguments.allow_http, &lookup)?;
-        let timeout = seconds("timeout", arguments.timeout)?;
-        let interval = arguments.requests_per_second.map(interval).transpose()?;
-        Ok(Self {
-            trust: Trust::resolve(arguments.ca_bundle, &lookup),
-            proxy: Proxy::resolve(arguments.proxy.as_deref(), &base_url, &lookup)?,
-            base_url,
-            zone: Zone::try_new(&arguments.timezone)?,
-            timeout,
-            retries: arguments.retries.map(|retries| integer("retries", retries, 0)).transpose()?,
-            retry_for: retry_for(arguments.retry_for)?,
-            concurrency: arguments.concurrency.map(|limit| integer("concurrency", limit, 1)).transpose()?,
-            interval,
-            max_response_bytes: bytes("max_response_bytes", arguments.max_response_bytes)?,
-            max_buffered_bytes: usize::try_from(bytes("max_buffered_bytes", arguments.max_buffered_bytes)?)
-                .unwrap_or(usize::MAX),
-            headers: headers(arguments.headers)?,
-            strict_empty: arguments.strict_empty,
-            timeouts: Timeouts::scaled(arguments.time_scale),
-            time_scale: arguments.time_scale.max(1),
-        })
+        let mut refused = Refused::default();
+        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, &lookup));
+        // Which variable names the proxy depends on the URL.
+        let proxy = match &base_url {
+            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, &lookup)),
+            None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
+        };
+        let zone = refused.keep(Zone::try_new(&arguments.timezone));
+        let timeout = refused.keep(seconds("timeout", arguments.timeout));
+        let retries = refused.keep(arguments.retries.map(|retries| integer("retries", retries, 0)).transpose());
+        let retry_for = refused.keep(retry_for(arguments.retry_for));
+        let concurrency = arguments.concurrency.map(|limit| integer("concurrency", limit, 1)).transpose();
+        let concurrency = refused.keep(concurrency);
+        let interval = refused.keep(arguments.requests_per_second.map(interval).transpose());
+        let max_response_bytes = refused.keep(bytes("max_response_bytes", arguments.max_response_bytes));
+        let max_buffered_bytes = refused.keep(bytes("max_buffered_bytes", arguments.max_buffered_bytes));
+        let headers = refused.keep(headers(arguments.headers));
+        let settings = || {
+            Some(Self {
+                trust: Trust::resolve(arguments.ca_bundle, &lookup),
+                proxy: proxy?,
+                base_url: base_url?,
+                zone: zone?,
+                timeout: timeout?,
+                retries: retries?,
+                retry_for: retry_for?,
+                concurrency: concurrency?,
+                interval: interval?,
+                max_response_bytes: max_response_bytes?,
+                max_buffered_bytes: usize::try_from(max_buffered_bytes?).unwrap_or(usize::MAX),
+                headers: headers?,
+                strict_empty: arguments.strict_empty,
+                timeouts: Timeouts::scaled(arguments.time_scale),
+                time_scale: arguments.time_scale.max(1),
+            })
+        };
+        settings().ok_or_else(|| refused.error())
     }
 
     /// Whether the service or the proxy uses TLS.
@@ -140,6 +156,20 @@ impl Settings {
     pub fn uses_tls(&self) -> bool {
         let of_proxy = self.proxy.as_ref().map(|proxy| proxy.url.scheme());
         [Some(self.base_url.scheme()), of_proxy].contains(&Some("https"))
+    }
+}
+
+/// The settings that were refused so far.
+#[derive(Default)]
+struct Refused(Vec<Error>);
+
+impl Refused {
+    fn keep<T>(&mut self, checked: Result<T>) -> Option<T> {
+        checked.map_err(|error| self.0.push(error)).ok()
+    }
+
+    fn error(self) -> Error {
+        Error::settings(self.0).unwrap_or_else(|| Error::new(Kind::Internal, "no setting was refused"))
     }
 }
 

@@ -27,8 +27,8 @@ impl Proxy {
         service: &Url,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>> {
-        if let Some(text) = argument {
-            return Self::try_new(Url::parse(text).ok(), Origin::Argument("proxy")).map(Some);
+        if argument.is_some() {
+            return Self::of_argument(argument);
         }
         let first = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, lookup(name)?)));
         let names = match service.scheme() {
@@ -44,6 +44,11 @@ impl Proxy {
         // Variables may leave out the scheme.
         let text = if text.contains("://") { text } else { format!("http://{text}") };
         Self::try_new(Url::parse(&text).ok(), Origin::Environment(name)).map(Some)
+    }
+
+    /// The argument alone.
+    pub(super) fn of_argument(argument: Option<&str>) -> Result<Option<Self>> {
+        argument.map(|text| Self::try_new(Url::parse(text).ok(), Origin::Argument("proxy"))).transpose()
     }
 
     fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {

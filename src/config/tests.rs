@@ -58,6 +58,42 @@ fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
 }
 
 #[test]
+fn a_base_url_with_the_path_of_an_operation_is_refused_with_the_right_one() {
+    for (address, right) in [
+        ("https://cdp.example.com/access/api/item/search", "write https://cdp.example.com"),
+        ("https://cdp.example.com:8443/cdp/access/api/segment/download/", "write https://cdp.example.com:8443/cdp"),
+    ] {
+        let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
+        assert_eq!((error.kind(), error.hint()), (Kind::Config, Some(right)));
+    }
+    assert!(resolve(|arguments| arguments.base_url = Some("https://cdp.example.com/access/api".to_owned())).is_ok());
+}
+
+#[test]
+fn all_invalid_settings_are_reported_together() {
+    let error = resolve(|arguments| {
+        arguments.base_url = None;
+        arguments.timeout = -1.0;
+        arguments.timezone = "Berlin".to_owned();
+        arguments.retries = Some(-1);
+        arguments.proxy = Some("socks://user:hunter2@p".to_owned());
+        arguments.headers = vec![("Host".to_owned(), "x".to_owned())];
+    });
+    let error = error.expect_err("six invalid settings");
+    assert!(error.message().starts_with("6 settings are invalid: (1) no base URL; give base_url="), "{error}");
+    for part in
+        ["(2) proxy= must", "(3) timezone=\"Berlin\"", "(4) timeout= must", "(5) retries= must", "(6) headers= may"]
+    {
+        assert!(error.message().contains(part), "{error}");
+    }
+    assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(6));
+    assert!(!error.message().contains("hunter2"));
+    let one = resolve(|arguments| arguments.timeout = -1.0).expect_err("one invalid setting");
+    assert!(one.message().starts_with("timeout= must"), "{one}");
+    assert_eq!(one.details().problems.as_ref().map(Vec::len), Some(1));
+}
+
+#[test]
 fn plain_http_is_for_loopback_unless_allowed() {
     for address in ["http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "http://127.8.9.1"] {
         assert!(resolve(|arguments| arguments.base_url = Some(address.to_owned())).is_ok(), "{address}");

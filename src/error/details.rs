@@ -34,6 +34,8 @@ pub enum Phase {
 /// exception class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Details {
+    /// One line for each invalid setting.
+    pub problems: Option<Vec<String>>,
     /// What timed out or failed to connect.
     pub phase: Option<Phase>,
     /// Why a TLS handshake failed, in a word or two.

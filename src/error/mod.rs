@@ -70,7 +70,7 @@ struct Inner {
 /// Result of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Arguments that the message of several problems names; `problems` holds all.
+/// Further arguments that the message of several problems names; `problems` holds all.
 const ARGUMENTS_SHOWN: usize = 3;
 
 impl Error {
@@ -93,18 +93,33 @@ impl Error {
     #[must_use]
     pub fn validation(problems: Vec<Problem>) -> Self {
         let message = match problems.as_slice() {
+            [] => String::new(),
             [problem] => problem.to_string(),
-            problems => {
-                let mut arguments: Vec<&str> = problems.iter().map(|problem| problem.argument.as_str()).collect();
+            [first, others @ ..] => {
+                let mut arguments: Vec<&str> = others.iter().map(|problem| problem.argument.as_str()).collect();
                 arguments.dedup();
                 let more = if arguments.len() > ARGUMENTS_SHOWN { ", …" } else { "" };
                 arguments.truncate(ARGUMENTS_SHOWN);
-                format!("{} problems: {}{more}", problems.len(), arguments.join(", "))
+                format!("{first}; and {} more ({}{more})", others.len(), arguments.join(", "))
             }
         };
         let mut error = Self::new(Kind::Validation, message);
         error.0.problems = problems;
         error
+    }
+
+    /// The error that reports all invalid settings; a single one as it is.
+    #[must_use]
+    pub fn settings(mut refused: Vec<Self>) -> Option<Self> {
+        let last = refused.pop()?;
+        let mut lines: Vec<String> = refused.iter().map(Self::summary).collect();
+        lines.push(last.summary());
+        if refused.is_empty() {
+            return Some(last.with(|details| details.problems = Some(lines)));
+        }
+        let numbered = lines.iter().enumerate().map(|(index, line)| format!("({}) {line}", index + 1));
+        let message = format!("{} settings are invalid: {}", lines.len(), numbered.collect::<Vec<_>>().join(" "));
+        Some(Self::new(Kind::Config, message).with(|details| details.problems = Some(lines)))
     }
 
     /// Puts where it happened before what happened.
@@ -276,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_validation_error_of_several_problems_counts_them_and_names_the_first_arguments() {
+    fn a_validation_error_of_several_problems_shows_the_first_and_names_the_other_arguments() {
         let problem = |number: usize| Problem {
             argument: format!("code_status[{number}]"),
             path: String::new(),
@@ -284,7 +299,8 @@ mod tests {
             value: number.to_string(),
         };
         let error = Error::validation((0..12).map(problem).collect());
-        assert_eq!(error.message(), "12 problems: code_status[0], code_status[1], code_status[2], …");
+        let others = "and 11 more (code_status[1], code_status[2], code_status[3], …)";
+        assert_eq!(error.message(), format!("code_status[0]: is not a status; {others}"));
         assert_eq!(error.problems().len(), 12);
     }
 

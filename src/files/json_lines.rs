@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use super::Writer;
-use super::atomic::AtomicFile;
+use super::output::Output;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
 
 /// Writes rows as objects whose first keys are the attributes, in their order.
 #[derive(Debug)]
 pub struct JsonLines {
-    file: AtomicFile,
+    file: Output,
     /// Each attribute as a JSON string, followed by its colon.
     keys: Vec<Vec<u8>>,
     /// The lines of a block; a buffer that is used again for each block.
@@ -20,7 +20,7 @@ pub struct JsonLines {
 
 impl JsonLines {
     /// Begins a file whose rows have these attributes as their first keys.
-    pub fn new(file: AtomicFile, attributes: &[String]) -> Result<Self> {
+    pub fn new(file: Output, attributes: &[String]) -> Result<Self> {
         let mut keys = Vec::with_capacity(attributes.len());
         for attribute in attributes {
             let mut key = Vec::new();

@@ -5,6 +5,7 @@
 mod atomic;
 mod csv;
 mod json_lines;
+mod output;
 mod parquet;
 mod part;
 mod system;
@@ -12,6 +13,7 @@ mod system;
 pub use self::atomic::{AtomicFile, remove_stale};
 pub use self::csv::Csv;
 pub use self::json_lines::JsonLines;
+pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::part::{Part, Unreadable};
 pub use self::system::{failure, options};

@@ -21,6 +21,13 @@ pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut P
         problems.add(&location, input, missing);
         return None;
     }
+    if let InputValue::Text(text) = input
+        && text.contains(',')
+    {
+        let names: Vec<_> = text.split(',').map(|name| format!("\"{}\"", name.trim())).collect();
+        problems.add(&location, input, format!("is one string with commas: write the list [{}]", names.join(", ")));
+        return None;
+    }
     let names = problems.keep_each(&location, input, |value| name(value, known))?;
     let mut seen = HashSet::new();
     let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();

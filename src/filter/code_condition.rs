@@ -88,15 +88,19 @@ pub(super) fn check(
 
 fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
     let input = &comparison.value;
+    let is = location.comparison_prefix();
+    let range = if is == "." { ".on(da.days(start, stop))" } else { "da.days(start, stop)" };
     let read = match (&comparison.method, input) {
-        (_, InputValue::List(_)) => {
-            Err("takes one time, not a list: write after(t), before(t) or on(day); for a range of days, use \
-                 client.scan_codes(allocated_time=days(start, stop))"
-                .to_owned())
-        }
+        (_, InputValue::List(_)) => Err(format!(
+            "takes one time, not a list: write {is}after(t), {is}before(t), {is}since(day) or {is}on(day); for a range \
+             of days, {range}"
+        )),
         (Method::Matches, input) => {
             let shown = input.shown();
-            Err(format!("ambiguous time: use after({shown}), before({shown}), since({shown}) or on({shown})"))
+            Err(format!(
+                "ambiguous time: use {is}after({shown}), {is}before({shown}), {is}since({shown}) or {is}on({shown}); \
+                 for a range of days, {range}"
+            ))
         }
         _ => times.read(comparison),
     };

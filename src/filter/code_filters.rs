@@ -74,7 +74,7 @@ fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems
         let times = columns.iter().filter(|other| **other == column).count();
         if times > 1 {
             let advice = match column {
-                Column::AllocatedTime => "for a range of days, use client.scan_codes(allocated_time=days(start, stop))",
+                Column::AllocatedTime => "for a range of days, use .on(da.days(start, stop)) in a scan",
                 _ => "put its values into one .matches([...])",
             };
             let message = format!("{} is filtered {times} times, and once is allowed: {advice}", column.name());

@@ -101,7 +101,8 @@ fn condition(
             return code_condition::check(column, &comparison, location, times, problems);
         }
         InputValue::Null => {
-            "is required: write after(\"2024-01-01\"), before(\"2024-01-01\") or on(\"2024-01-01\")".to_owned()
+            "is required: write da.since(\"2024-01-01\"), da.after(…), da.before(…), da.on(…) or da.days(start, stop)"
+                .to_owned()
         }
         InputValue::Days(_) if column != Column::AllocatedTime => {
             format!("days(…) is a range of times, and {} is not a time: give one value or several", column.name())

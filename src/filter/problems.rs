@@ -44,6 +44,14 @@ impl Location {
         Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Body }
     }
 
+    /// What the caller writes before the name of a comparison: `da.after(t)`, or `.after(t)` on a column.
+    pub(super) const fn comparison_prefix(&self) -> &'static str {
+        match self.notation {
+            Notation::Arguments => "da.",
+            Notation::Expression(_) | Notation::Body => ".",
+        }
+    }
+
     /// A field of this object.
     pub(super) fn field(&self, name: &str) -> Self {
         let mut location = self.clone();

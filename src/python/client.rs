@@ -28,6 +28,7 @@ use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::{Search, export};
 use crate::scan::{LastStats, Scan};
+use crate::time::Moment;
 
 /// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -54,6 +55,11 @@ impl RawClient {
     #[getter]
     fn base_url(&self) -> &str {
         self.settings.base_url.as_str().trim_end_matches('/')
+    }
+
+    /// Unix milliseconds as the clocks of `timezone=` show them.
+    fn wall_clock(&self, milliseconds: i64) -> String {
+        self.settings.zone.wall_clock(Moment::at(milliseconds))
     }
 
     /// Searches promotion codes. Returns the rows and their figures.
@@ -244,7 +250,7 @@ impl RawClient {
         search: Search,
     ) -> PyResult<RowsAndStats> {
         let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
-        rows::block(py, self.core(py)?, scan, &LastStats::default())
+        rows::block(py, self.core(py)?, scan, &LastStats::default(), None)
     }
 
     fn search_async<'py>(
@@ -255,7 +261,7 @@ impl RawClient {
         search: Search,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
-        rows::spawn(py, self.core(py)?, scan, LastStats::default())
+        rows::spawn(py, self.core(py)?, scan, LastStats::default(), None)
     }
 
     fn download(
@@ -319,6 +325,13 @@ fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
             Error::new(Kind::Config, format!("{name}= must be a positive, finite number of seconds, not {value}")),
         )
     })
+}
+
+/// Checks settings without a token.
+#[pyfunction]
+pub(super) fn check_settings(settings: &Bound<'_, PyDict>) -> PyResult<()> {
+    let checked = Settings::resolve(arguments(settings)?, environment::read);
+    checked.map(drop).map_err(|error| raise(settings.py(), error))
 }
 
 /// The settings by name. The Python package always passes all of them.

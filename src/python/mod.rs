@@ -36,7 +36,7 @@ mod _native {
     use crate::error::Kind;
 
     #[pymodule_export]
-    use super::client::RawClient;
+    use super::client::{RawClient, check_settings};
     #[pymodule_export]
     use super::request::{validate_codes, validate_items, zone_name};
     #[pymodule_export]

@@ -57,7 +57,11 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         } else if let Some(cause) = cause.downcast_ref::<Error>() {
             build(py, cause)?
         } else {
-            PyException::new_err(chain(cause))
+            // Its text would stand above the user's line in every traceback.
+            let cause = PyException::new_err(chain(cause));
+            raised.set_context(py, Some(cause));
+            raised.value(py).setattr("__suppress_context__", true)?;
+            return Ok(raised);
         };
         raised.set_cause(py, Some(cause));
     }

@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
+use super::updates::{self, Updates};
 use super::{bridge, json};
 use crate::cells::{Block, Cell};
 use crate::client::{Client, Event};
@@ -21,11 +22,23 @@ const BLOCKS_AHEAD: usize = 4;
 pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
 /// The rows of a scan, from a synchronous call.
-pub(super) fn block(py: Python<'_>, client: Arc<Client>, scan: Scan, last_stats: &LastStats) -> PyResult<RowsAndStats> {
+pub(super) fn block(
+    py: Python<'_>,
+    client: Arc<Client>,
+    scan: Scan,
+    last_stats: &LastStats,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<RowsAndStats> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
+    let mut updates = Updates::new(on_progress);
     let request = async move { scan.rows(&client, sender).await };
-    let stats = bridge::block_with(py, request, events, |py, event| rows.take(py, event))?;
+    let stats = bridge::block_with(py, request, events, |py, event| {
+        rows.take(py, event)?;
+        updates.take_all(py, &mut progress)
+    })?;
+    updates.take_all(py, &mut progress)?;
     rows.finish(py, stats, last_stats)
 }
 
@@ -35,9 +48,12 @@ pub(super) fn spawn(
     client: Arc<Client>,
     scan: Scan,
     last_stats: LastStats,
+    on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
+    let (scan, progress) = updates::reporting(scan, on_progress.is_some());
+    let updates = Updates::in_running_loop(py, on_progress)?;
     let request = async move { scan.rows(&client, sender).await };
     let taking = async move {
         while let Some(event) = events.recv().await {
@@ -45,7 +61,8 @@ pub(super) fn spawn(
         }
         Ok(rows)
     };
-    bridge::spawn_call(py, request, taking, move |py, stats, rows| rows.finish(py, stats, &last_stats))
+    let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
+    bridge::spawn_call(py, request, handler, move |py, stats, (rows, _)| rows.finish(py, stats, &last_stats))
 }
 
 /// The rows that have arrived.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::bridge;
 use super::load::load;
 use super::raise::raise;
+use crate::columns::Type;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
@@ -98,9 +99,16 @@ impl RawSandbox {
         attributes: Vec<(String, String)>,
     ) -> PyResult<()> {
         let attributes = attributes.into_iter().map(|(attribute, kind)| {
-            let kind = AttributeKind::from_data_type(&kind).ok_or_else(|| {
+            let found = AttributeKind::from_data_type(&kind).or_else(|| match Type::from_name(&kind)? {
+                Type::String => Some(AttributeKind::Text),
+                Type::Int64 | Type::Float64 => Some(AttributeKind::Number),
+                Type::Timestamp => Some(AttributeKind::Datetime),
+                _ => None,
+            });
+            let kind = found.ok_or_else(|| {
                 let problem = format!("object `{name}`: attribute `{attribute}` cannot be `{kind}`");
-                Error::new(Kind::Sandbox, problem).with_hint("it is string, number or datetime")
+                Error::new(Kind::Sandbox, problem)
+                    .with_hint("it is string, int64, float64 or timestamp, or as the service says number or datetime")
             })?;
             Ok(Attribute { name: attribute, kind })
         });

@@ -20,10 +20,11 @@ use super::rows::{self, RowsAndStats};
 use super::schema_preview::SchemaPreview;
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
-use super::updates::Updates;
+use super::updates::{self, Updates};
 use super::{bridge, capsule};
 use crate::columns::Options;
 use crate::error::Result;
+use crate::files::Compression;
 use crate::scan::{Collected, Format, LastStats, Layout, Progress, Report, RunOptions, Scan, Stats};
 
 /// The batches of calls without a batch size.
@@ -60,6 +61,9 @@ impl RawScan {
         Ok((opened, schema))
     }
 }
+
+/// A file format: its name, the separator of CSV, and the compression.
+type RawFormat = (String, u8, Option<String>);
 
 /// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
 type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
@@ -110,6 +114,12 @@ impl RawScan {
         self.scan.attributes().to_vec()
     }
 
+    /// The types of the columns in words.
+    #[getter]
+    fn types(&self) -> Vec<&'static str> {
+        self.scan.types().collect()
+    }
+
     /// The figures of the last complete use.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -122,46 +132,73 @@ impl RawScan {
     }
 
     /// Collects the rows in columns.
-    fn collect(&self, py: Python<'_>, limit: Option<u64>, views: bool) -> PyResult<RawTable> {
-        bridge::block(py, self.collecting(py, limit, views)?).map(RawTable::new)
+    fn collect(
+        &self,
+        py: Python<'_>,
+        limit: Option<u64>,
+        views: bool,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<RawTable> {
+        let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
+        let mut updates = Updates::new(on_progress);
+        bridge::block_with(py, collecting, events, |py, progress| updates.take(py, &progress)).map(RawTable::new)
     }
 
     /// As `collect`, awaited.
-    fn collect_async<'py>(&self, py: Python<'py>, limit: Option<u64>, views: bool) -> PyResult<Bound<'py, PyAny>> {
-        let collecting = self.collecting(py, limit, views)?;
-        bridge::spawn_call(py, collecting, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
+    fn collect_async<'py>(
+        &self,
+        py: Python<'py>,
+        limit: Option<u64>,
+        views: bool,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
+        let updates = Updates::in_running_loop(py, on_progress)?;
+        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| Ok(RawTable::new(collected)))
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
-    fn rows(&self, py: Python<'_>) -> PyResult<RowsAndStats> {
-        rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats)
+    fn rows(&self, py: Python<'_>, on_progress: Option<Py<PyAny>>) -> PyResult<RowsAndStats> {
+        rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats, on_progress)
     }
 
     /// As `rows`, awaited.
-    fn rows_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), Arc::clone(&self.last_stats))
+    fn rows_async<'py>(&self, py: Python<'py>, on_progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let last_stats = Arc::clone(&self.last_stats);
+        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), last_stats, on_progress)
     }
 
-    /// Writes the rows to a file. Returns their figures.
-    fn write(&self, py: Python<'_>, path: PathBuf, format: &str, private: bool) -> PyResult<Py<PyAny>> {
+    /// Writes the rows to a file of a format: its name, its separator and its compression. Returns their figures.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: RawFormat,
+        private: bool,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
-        let writing = self.writing(py, path, format, private, abandoned)?;
-        self.used(py, bridge::block(py, writing)?)
+        let (writing, events) = self.writing(py, path, format, private, abandoned, on_progress.is_some())?;
+        let mut updates = Updates::new(on_progress);
+        self.used(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, &progress))?)
     }
 
     /// As `write`, awaited.
-    fn write_async<'py>(
-        slf: Bound<'py, Self>,
+    fn write_async(
+        slf: Bound<'_, Self>,
         path: PathBuf,
-        format: &str,
+        format: RawFormat,
         private: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'_, PyAny>> {
         let (py, abandoned) = (slf.py(), CancellationToken::new());
-        let writing = slf.get().writing(py, path, format, private, abandoned.clone())?;
+        let (writing, events) =
+            slf.get().writing(py, path, format, private, abandoned.clone(), on_progress.is_some())?;
+        let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
-        let used = move |py: Python<'_>, stats, ()| scan.get().used(py, stats);
-        let future = bridge::spawn_call(py, writing, ready(Ok(())), used)?;
+        let used = move |py: Python<'_>, stats, _| scan.get().used(py, stats);
+        let future = bridge::spawn_call(py, writing, updates.relay(events), used)?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }
@@ -251,17 +288,24 @@ impl RawScan {
         &self,
         py: Python<'_>,
         path: PathBuf,
-        format: &str,
+        (format, separator, compression): RawFormat,
         private: bool,
         abandoned: CancellationToken,
-    ) -> PyResult<impl Future<Output = Result<Stats>> + Send + use<>> {
-        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
-        let format = match format {
-            "parquet" => Format::Parquet,
-            "csv" => Format::Csv,
-            _ => Format::JsonLines,
+        reports: bool,
+    ) -> PyResult<(impl Future<Output = Result<Stats>> + Send + use<>, mpsc::Receiver<Progress>)> {
+        let core = self.client.get().core(py)?;
+        let (scan, events) = updates::reporting(self.scan.clone(), reports);
+        let compression = match compression.as_deref() {
+            Some("gzip") => Compression::Gzip,
+            Some("zstd") => Compression::Zstd,
+            _ => Compression::None,
         };
-        Ok(async move { scan.write(&core, &path, format, private, &abandoned).await })
+        let format = match format.as_str() {
+            "parquet" => Format::Parquet,
+            "csv" => Format::Csv { separator, compression },
+            _ => Format::JsonLines { compression },
+        };
+        Ok((async move { scan.write(&core, &path, format, private, &abandoned).await }, events))
     }
 
     /// Stores the figures of a complete use and returns them as a dict.
@@ -300,14 +344,17 @@ impl RawScan {
         py: Python<'_>,
         limit: Option<u64>,
         views: bool,
-    ) -> PyResult<impl Future<Output = Result<Collected>> + Send + use<>> {
+        reports: bool,
+    ) -> PyResult<(impl Future<Output = Result<Collected>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let core = self.client.get().core(py)?;
-        let (scan, last_stats) = (self.scan.limited(limit), Arc::clone(&self.last_stats));
-        Ok(async move {
+        let (scan, events) = updates::reporting(self.scan.limited(limit), reports);
+        let last_stats = Arc::clone(&self.last_stats);
+        let collecting = async move {
             let collected = scan.collect(&core, Options { views, widen: true, ..BATCHES }).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
-        })
+        };
+        Ok((collecting, events))
     }
 }
 

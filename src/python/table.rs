@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::{DataType, Schema, SchemaRef};
-use pyo3::exceptions::PyTypeError;
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use pythonize::pythonize;
+use tokio_util::sync::CancellationToken;
 
 use super::raise::raise;
 use super::{bridge, capsule, values};
 use crate::columns::{self, Type};
+use crate::error::Kind;
+use crate::files::{AtomicFile, Parquet, Writer as _};
 use crate::scan::{self, Collected, Stats};
 
 /// A batch of rows in columns.
@@ -90,6 +93,11 @@ impl RawTable {
     fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
+
+    /// A table of some of its rows or columns, with the statistics of the whole.
+    fn part(&self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches, stats: Arc::clone(&self.stats) }
+    }
 }
 
 #[pymethods]
@@ -131,6 +139,43 @@ impl RawTable {
     fn without_rows(&self) -> Self {
         let stats = Stats { rows: 0, ..Stats::clone(&self.stats) };
         Self { schema: SchemaRef::clone(&self.schema), batches: Vec::new(), stats: Arc::new(stats) }
+    }
+
+    /// Some of its rows, without a copy.
+    fn slice(&self, start: usize, rows: usize) -> Self {
+        let (mut skipped, mut left) = (start, rows);
+        let part = |batch: &RecordBatch| {
+            let first = skipped.min(batch.num_rows());
+            let taken = left.min(batch.num_rows() - first);
+            (skipped, left) = (skipped - first, left - taken);
+            (taken > 0).then(|| batch.slice(first, taken))
+        };
+        let batches: Vec<_> = self.batches.iter().filter_map(part).collect();
+        self.part(SchemaRef::clone(&self.schema), batches)
+    }
+
+    /// Some of its columns, without a copy.
+    #[expect(clippy::needless_pass_by_value, reason = "an argument from Python is owned")]
+    fn select(&self, columns: Vec<usize>) -> PyResult<Self> {
+        let wrong = |error: ArrowError| PyIndexError::new_err(error.to_string());
+        let schema = Arc::new(self.schema.project(&columns).map_err(wrong)?);
+        let batches = self.batches.iter().map(|batch| batch.project(&columns).map_err(wrong));
+        Ok(self.part(schema, batches.collect::<PyResult<_>>()?))
+    }
+
+    /// Writes it into a Parquet file.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let (schema, batches) = (SchemaRef::clone(&self.schema), self.batches.clone());
+        let abandoned = CancellationToken::new();
+        let _ends = abandoned.clone().drop_guard();
+        bridge::wait(py, move || {
+            let file = AtomicFile::create(&path, Kind::File, false)?.unless(&abandoned);
+            let mut writer = Parquet::new(file, &schema)?;
+            for batch in &batches {
+                writer.write(batch)?;
+            }
+            writer.finish().map(drop)
+        })
     }
 
     #[getter]

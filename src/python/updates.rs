@@ -12,7 +12,7 @@ use super::raise::raise;
 use super::{bridge, json};
 use crate::client::WaitOutcome;
 use crate::decode::Envelope;
-use crate::scan::Progress;
+use crate::scan::{Progress, Scan};
 
 /// The argument of a callback.
 pub(super) trait Update: Send + 'static {
@@ -36,6 +36,11 @@ impl Update for Progress {
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Ok(pythonize(py, self)?.cast_into()?)
     }
+}
+
+/// The scan, reporting its progress if there is a callback for it.
+pub(super) fn reporting(scan: Scan, has_callback: bool) -> (Scan, mpsc::Receiver<Progress>) {
+    if has_callback { scan.reporting() } else { (scan, mpsc::channel(1).1) }
 }
 
 /// The callback, and the last update, which is the result of a wait.
@@ -67,6 +72,14 @@ impl Updates {
             returned.call_method0("close")?;
             let message = format!("{} is a coroutine function, which only AsyncClient can await", U::ARGUMENT);
             return Err(PyTypeError::new_err(message));
+        }
+        Ok(())
+    }
+
+    /// Calls back with the updates that wait.
+    pub(super) fn take_all<U: Update>(&mut self, py: Python<'_>, events: &mut mpsc::Receiver<U>) -> PyResult<()> {
+        while let Ok(update) = events.try_recv() {
+            self.take(py, &update)?;
         }
         Ok(())
     }

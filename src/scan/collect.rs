@@ -28,25 +28,30 @@ pub struct Collected {
 impl Scan {
     /// Sends the requests and collects the rows in columns, whose types fit all rows.
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
-        let (columns, time_column) = (self.columns.clone(), self.time_column());
+        let (columns, time_column) = (columns::collected(&self.columns), self.time_column());
+        let collected = columns.clone();
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
-        if self.splits() {
-            let open = |scan: &Self| Responses::new(scan, client, scan.collected(), usize::MAX, sink.clone());
-            let (batches, stats) = self.collect_in_parts(open).await?;
-            let (schema, batches) = columns::unify(&self.columns, options.views, batches)?;
-            return Ok(Collected { schema, batches, stats: Arc::new(stats) });
-        }
-        let mut responses = Responses::new(self, client, self.collected(), usize::MAX, sink);
-        let mut batches = Vec::new();
-        while let Some(event) = responses.next().await? {
-            match event {
-                Event::Batch(batch) => batches.push(batch),
-                Event::Restart => batches.clear(),
+        let open = |scan: &Self| Responses::new(scan, client, scan.collected(), usize::MAX, sink.clone());
+        let (batches, mut stats) = if self.splits() {
+            self.collect_in_parts(open).await?
+        } else {
+            let (mut responses, mut batches) = (open(self), Vec::new());
+            while let Some(event) = responses.next().await? {
+                match event {
+                    Event::Batch(batch) => batches.push(batch),
+                    Event::Restart => batches.clear(),
+                }
             }
-        }
-        let stats = Arc::new(responses.stats());
-        let (schema, batches) = columns::unify(&self.columns, options.views, batches)?;
-        Ok(Collected { schema, batches, stats })
+            (batches, responses.stats())
+        };
+        let (schema, batches) = columns::unify(&collected, options.views, batches)?;
+        let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
+        stats.notes.extend(
+            strings
+                .into_iter()
+                .map(|name| format!("{name} is a column of strings: not every value is a time as YYYY-MM-DD HH:MM:SS")),
+        );
+        Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 
     /// Sends the requests and passes the rows in blocks to `events`.

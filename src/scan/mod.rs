@@ -8,6 +8,7 @@ mod cap;
 mod collect;
 mod data_warning;
 mod day;
+mod progress;
 #[cfg(feature = "files")]
 mod query;
 #[cfg(feature = "files")]
@@ -36,9 +37,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
+use tokio::sync::mpsc;
 
 pub use collect::Collected;
 pub use data_warning::{DataWarning, DataWarningKind};
+pub use progress::Progress;
 #[cfg(feature = "files")]
 pub use read::read_files;
 #[cfg(feature = "files")]
@@ -46,14 +49,14 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
-pub use run::{Layout, Progress, RunOptions};
+pub use run::{Layout, RunOptions};
 pub use stats::Stats;
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
 pub use write::Format;
 
 use crate::client::{DeliveryMode, SearchMode};
-use crate::columns::{self, Column};
+use crate::columns::{self, Column, Type};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Kind, Problem, Result};
@@ -62,6 +65,7 @@ use crate::time::Zone;
 use by_day::ByDay;
 use cap::Count;
 use day::Day;
+use progress::Reporter;
 
 /// A valid plan, or some of its requests, with the types of their columns.
 #[derive(Clone, Debug)]
@@ -86,6 +90,8 @@ pub struct Scan {
     caps: BTreeSet<u64>,
     /// If each request is for one day.
     by_day: Option<ByDay>,
+    /// Where its progress goes.
+    reporter: Option<Reporter>,
 }
 
 /// One request of a scan.
@@ -147,6 +153,7 @@ impl Scan {
             is_splitting: false,
             caps: BTreeSet::new(),
             by_day,
+            reporter: None,
             plan: Arc::new(plan),
         }
     }
@@ -167,6 +174,11 @@ impl Scan {
     #[must_use]
     pub fn attributes(&self) -> &[String] {
         &self.plan.template().attributes
+    }
+
+    /// The types of the columns in words.
+    pub fn types(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|column| column.column_type.map_or("inferred", Type::described))
     }
 
     /// The schema of the batches, if no type has to be inferred from rows.
@@ -225,6 +237,13 @@ impl Scan {
     #[must_use]
     pub fn as_task(self) -> Self {
         Self { is_task: true, ..self }
+    }
+
+    /// The same scan, whose next use reports its progress.
+    #[must_use]
+    pub fn reporting(self) -> (Self, mpsc::Receiver<Progress>) {
+        let (reporter, progress) = progress::channel(self.requests());
+        (Self { reporter: Some(reporter), ..self }, progress)
     }
 
     /// One request as a scan of its own.

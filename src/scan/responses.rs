@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::progress::Progress;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
 use super::split::Outcome;
 use super::stats::Figures;
@@ -89,7 +90,7 @@ where
         sink: impl Fn() -> S + Send + Sync + 'static,
     ) -> Self {
         let cancelled = CancellationToken::new();
-        Self {
+        let responses = Self {
             figures: Figures::new(scan),
             max_open: if scan.limit.is_some() { 1 } else { client.concurrency() },
             missing: scan.limit.unwrap_or(u64::MAX),
@@ -108,7 +109,11 @@ where
             outcomes: None,
             _cancel_on_drop: cancelled.clone().drop_guard(),
             cancelled,
+        };
+        if let Some(reporter) = &responses.scan.reporter {
+            reporter.task(responses.progress());
         }
+        responses
     }
 
     /// The next event; `None` when all responses are complete. Cancel-safe.
@@ -170,6 +175,9 @@ where
             match next {
                 Some((position, Next::Event(event))) => {
                     self.last = self.open.get(position).map_or(0, |response| response.index);
+                    if let Some(reporter) = &self.scan.reporter {
+                        reporter.batch(|| self.progress());
+                    }
                     return Poll::Ready(Ok(Some(event)));
                 }
                 Some((position, Next::Ended(outcome))) => {
@@ -274,7 +282,25 @@ where
             None => self.figures.add(&self.scan, &outcome),
         }
         self.update_budget();
+        if let Some(reporter) = &self.scan.reporter {
+            reporter.task(self.progress());
+        }
         Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        let in_flight: u64 = self.open.iter().map(|response| response.stats.rows).sum();
+        let (rows, bytes, seconds) = self.figures.so_far();
+        Progress {
+            tasks: self.scan.requests(),
+            done: self.completed,
+            failed: 0,
+            rows: rows + in_flight,
+            bytes,
+            seconds,
+            day: None,
+            other_service: None,
+        }
     }
 
     fn stop(&mut self) {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_schema::SchemaRef;
-use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
 use super::cap::Suspicion;
+use super::progress::Progress;
 use super::report::{FailedTask, Report, suspicion};
 use super::responses::panicked;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
@@ -55,27 +55,6 @@ pub enum Layout {
     Days,
     /// By their number.
     Flat,
-}
-
-/// The progress of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Progress {
-    /// Tasks of the scan.
-    pub tasks: usize,
-    /// Finished tasks, of this run and earlier ones.
-    pub done: usize,
-    /// Tasks that failed permanently in this run.
-    pub failed: usize,
-    /// Rows of the finished tasks.
-    pub rows: u64,
-    /// Bytes of their responses.
-    pub bytes: u64,
-    /// Seconds since this run began.
-    pub seconds: f64,
-    /// The day of the task that ended last.
-    pub day: Option<String>,
-    /// Another service whose parts the folder has; only before the first task, and only if that is unexpected.
-    pub other_service: Option<String>,
 }
 
 impl Scan {

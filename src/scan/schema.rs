@@ -1,6 +1,6 @@
 //! Checks `schema=`: which attribute has which type.
 
-use crate::columns::Type;
+use crate::columns::{NAME, Type};
 use crate::error::{Problem, sanitize};
 use crate::filter::{InputValue, did_you_mean};
 
@@ -21,6 +21,14 @@ pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<
     };
     let mut types = Vec::with_capacity(entries.len());
     for (name, value) in entries {
+        if let InputValue::Text(given) = value
+            && given == NAME
+            && let Some(named) = Type::named(name)
+        {
+            // Of `decode_status=`, whether or not the attribute is requested.
+            types.push((name.clone(), named));
+            continue;
+        }
         let argument = format!("schema[\"{name}\"]");
         if let Some(attributes) = attributes.filter(|attributes| !attributes.contains(name)) {
             let nearest = did_you_mean(name, attributes.iter().map(String::as_str));

@@ -34,6 +34,8 @@ pub struct Stats {
     pub absent: Vec<String>,
     /// Why rows may be missing, as the responses look capped.
     pub reasons: Vec<String>,
+    /// What is worth knowing about the columns of a collected result.
+    pub notes: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
     /// What a response itself reports, if that is another number of rows.
@@ -104,6 +106,11 @@ impl Figures {
     /// Sets why rows may be missing after responses that looked capped were split.
     pub(super) fn resolve(&mut self, reasons: Vec<String>) {
         self.after_split = Some(reasons);
+    }
+
+    /// Rows, bytes and seconds so far.
+    pub(super) fn so_far(&self) -> (u64, u64, f64) {
+        (self.records.rows, self.sums.bytes, self.begun.elapsed().as_secs_f64())
     }
 
     /// The figures so far.

@@ -14,7 +14,7 @@ use super::{Collected, Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, SearchMode};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Csv, JsonLines, Parquet, Writer};
+use crate::files::{AtomicFile, Compression, Csv, JsonLines, Output, Parquet, Writer};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -25,9 +25,17 @@ pub enum Format {
     /// Typed columns, compressed.
     Parquet,
     /// A header line, then one line per row.
-    Csv,
+    Csv {
+        /// What is between two fields: an ASCII character.
+        separator: u8,
+        /// How the file is compressed.
+        compression: Compression,
+    },
     /// One JSON object per line, with the wire values.
-    JsonLines,
+    JsonLines {
+        /// How the file is compressed.
+        compression: Compression,
+    },
 }
 
 impl Scan {
@@ -52,8 +60,14 @@ impl Scan {
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
             Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
-            Format::Csv => self.write_table(client, &empty, |schema| Csv::new(file()?, schema)).await,
-            Format::JsonLines => self.write_lines(client, || JsonLines::new(file()?, self.attributes())).await,
+            Format::Csv { separator, compression } => {
+                let create = |schema: &SchemaRef| Csv::new(Output::new(file()?, compression)?, separator, schema);
+                self.write_table(client, &empty, create).await
+            }
+            Format::JsonLines { compression } => {
+                let create = || JsonLines::new(Output::new(file()?, compression)?, self.attributes());
+                self.write_lines(client, create).await
+            }
         }
     }
 

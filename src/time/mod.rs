@@ -19,6 +19,12 @@ pub use zone::Zone;
 pub struct Moment(i64);
 
 impl Moment {
+    /// At these Unix milliseconds, whether or not they look like another unit.
+    #[must_use]
+    pub const fn at(milliseconds: i64) -> Self {
+        Self(milliseconds)
+    }
+
     /// Unix milliseconds.
     #[must_use]
     pub const fn milliseconds(self) -> i64 {

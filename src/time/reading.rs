@@ -1,5 +1,6 @@
 //! Reads times: integers as Unix milliseconds, ISO 8601 strings in a time zone.
 
+use jiff::civil::Date;
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
 
@@ -120,11 +121,26 @@ fn not_a_time(text: &str) -> String {
     if text.trim().parse::<i64>().is_ok() {
         return "a number in quotes is not a time: write Unix milliseconds without the quotes".to_owned();
     }
+    if let Some(day) = missing_day(text.trim()) {
+        return format!("there is no {day} in the calendar");
+    }
     format!(
         "\"{}\" is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it \
          has one",
         excerpt(text, 60)
     )
+}
+
+/// The day that an ISO 8601 string begins with, if the calendar lacks it.
+fn missing_day(text: &str) -> Option<&str> {
+    let (day, rest) = text.split_at_checked("2024-01-31".len())?;
+    let [year, month, number] = day.split('-').collect::<Vec<_>>().try_into().ok()?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_written =
+        [(year, 4), (month, 2), (number, 2)].iter().all(|(text, len)| text.len() == *len && is_number(text));
+    let is_complete = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
+    let day_of = || Date::new(year.parse().ok()?, month.parse().ok()?, number.parse().ok()?).ok();
+    (is_written && is_complete && day_of().is_none()).then_some(day)
 }
 
 pub(super) fn out_of_range(time: impl std::fmt::Display) -> String {
@@ -192,7 +208,11 @@ mod tests {
         for (text, advice) in [
             ("yesterday", "2024-01-31"),
             ("", "2024-01-31"),
-            ("2024-13-01", "2024-01-31"),
+            ("2024-13-01", "there is no 2024-13-01 in the calendar"),
+            ("2024-02-30", "there is no 2024-02-30 in the calendar"),
+            ("2023-02-29T10:00:00", "there is no 2023-02-29 in the calendar"),
+            ("2024-01-31T25:00:00", "ISO 8601"),
+            ("2024-02-3O", "ISO 8601"),
             ("01/02/2024", "2024-01-31"),
             ("1704067200000", "without the quotes"),
             ("2024-01-01T00:00+01:00[Europe/Berlin]", "only the offset"),

@@ -91,6 +91,15 @@ impl Zone {
         self.rules.to_offset(moment.timestamp())
     }
 
+    /// A moment as the clocks of the zone show it: a day, if it is the first instant of that day.
+    #[must_use]
+    pub fn wall_clock(&self, moment: Moment) -> String {
+        if self.start_of_day(moment) == Ok(moment) {
+            return self.date_of(moment).to_string();
+        }
+        self.rules.to_datetime(moment.timestamp()).to_string().replace('T', " ")
+    }
+
     fn date_of(&self, moment: Moment) -> Date {
         self.rules.to_datetime(moment.timestamp()).date()
     }
@@ -205,6 +214,21 @@ mod tests {
         assert_eq!(days, ["2024-03-29T23:00:00Z", "2024-03-30T23:00:00Z", "2024-03-31T22:00:00Z"]);
         assert_eq!(berlin.days(moment("2024-04-02"), moment("2024-04-02")).count(), 0);
         assert_eq!(berlin.days(moment("2024-04-02"), moment("2024-04-01")).count(), 0);
+    }
+
+    #[test]
+    fn a_moment_is_shown_by_the_clocks_of_the_zone() {
+        let berlin = zone("Europe/Berlin");
+        for (text, shown) in [
+            ("2024-07-01", "2024-07-01"),
+            ("2024-07-01T12:30", "2024-07-01 12:30:00"),
+            ("2024-06-30T23:59:59.999", "2024-06-30 23:59:59.999"),
+            ("2024-07-01T00:00Z", "2024-07-01 02:00:00"),
+        ] {
+            assert_eq!(berlin.wall_clock(berlin.parse_moment(text).expect("a time")), shown);
+        }
+        let cairo = zone("Africa/Cairo");
+        assert_eq!(cairo.wall_clock(cairo.parse_moment("2024-04-26").expect("a day")), "2024-04-26");
     }
 
     #[test]

@@ -19,7 +19,7 @@ const MODULES: [(&str, &[&str]); 18] = [
     ("columns", &["error", "time", "contract", "decode"]),
     ("cells", &["error", "decode"]),
     ("retry", &["error"]),
-    ("config", &["error", "secret", "time"]),
+    ("config", &["error", "secret", "time", "contract"]),
     ("transport", &["error", "secret", "config", "retry"]),
     ("files", &["error", "cells"]),
     ("folder", &["error", "files"]),
@@ -78,7 +78,7 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("arrow_csv", &["files"]),
     ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
-    ("flate2", &["transport", "sandbox"]),
+    ("flate2", &["files", "transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
     ("hyper", &["config", "transport", "sandbox"]),
     ("hyper_util", &["config", "sandbox"]),
@@ -99,7 +99,7 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("tower_service", &["transport"]),
     ("url", &["config", "transport"]),
     ("zeroize", &["secret"]),
-    ("zstd", &["transport"]),
+    ("zstd", &["files", "transport"]),
 ];
 
 /// Every forbidden name in the source of a module, as sentences.

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import io
 from typing import Any, assert_type
+from zoneinfo import ZoneInfo
 
 import dataaccess as da
 from dataaccess.types import (
+    AttributeInfo,
     ClientOptions,
+    CodeAttribute,
+    CodeStatuses,
     ExportEntry,
     Request,
     Row,
     Schema,
     SegmentStatus,
+    Time,
     TimeCondition,
     Token,
     Where,
@@ -22,6 +28,8 @@ from dataaccess.types import (
 OPTIONS: ClientOptions = {"timeout": dt.timedelta(minutes=5), "retries": 2, "item_types": {"store": 7}}
 SCHEMA: Schema = {"pool_id": "float64"}
 TYPES: Schema = {"pool_id": int, "name": str}
+ALIASES: Schema = {"name": "str", "pool_id": "Int64", "date_created": "timestamp[us]"}
+HOLDER: dict[str, Any] = {"allocated_audience": "demo-customer-0001"}
 SINCE: TimeCondition = da.since("2024-02-28")
 WHERE: Where = da.col("customer_id").matches(["demo-customer-0001"]) & da.col("customer_id").equals(
     "demo-customer-0001"
@@ -49,6 +57,45 @@ def test_a_client() -> None:
         patient = client.with_options(timeout=900, base_url=sandbox.base_url)
         assert_type(patient, da.Client)
         assert_type(client.stats.requests, int)
+
+
+def test_values_of_each_kind() -> None:
+    with da.Sandbox.demo() as sandbox:
+        client = sandbox.client(timezone=ZoneInfo("Etc/UTC"))
+        attributes: list[CodeAttribute] = ["id", "code_status"]
+        statuses: list[CodeStatuses] = ["used", 4, da.CodeStatus.USED, ["used", 3], {"sent"}, da.op("matches", 4)]
+        for status in statuses:
+            client.scan_codes(attributes, allocated_time=SINCE, code_status=status)
+        client.search_codes(
+            iter(attributes), allocated_time=SINCE, audience_type=["customer", -1007], limit=1, **HOLDER
+        )
+        time: Time = dt.date(2024, 2, 28)
+        assert client.check(time).is_ok
+        assert_type(client.check(), da.ClientCheck)
+        assert assert_type(da.PROMOTION_CODE_ATTRIBUTES["id"], AttributeInfo).type == "string"
+
+
+def test_code_after_a_comparison_is_checked() -> None:
+    def checked() -> None:
+        if da.after("2024-01-01"):
+            da.scan()  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+
+    assert checked.__name__ == "checked"
+
+
+def test_a_table_and_files() -> None:
+    with da.Sandbox.demo() as sandbox:
+        scan = sandbox.client().scan_codes(["id"], allocated_time=SINCE, decode_status=True)
+        progress: list[da.ScanProgress] = []
+        table = scan.collect(on_progress=progress.append)
+        assert_type(table["id"], list[Any])
+        assert_type(table[0], Row)
+        assert_type(table[:2], da.Table)
+        assert_type(table[["id"]].head(), da.Table)
+        memory = io.BytesIO()
+        scan.to_csv(memory, separator=";", compression="gzip")
+        assert memory.getvalue()
+        assert_type(scan.explain(), str)
 
 
 def test_a_scan() -> None:
@@ -100,5 +147,11 @@ def test_what_a_checker_refuses() -> None:
         client.search_codes()  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
         client.with_options(tmeout=3)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
         client.search_items("store", "id", WHERE, attrs_format="csv")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+        client.search_codes(["nmae"], allocated_time=SINCE)  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
+        client.search_codes(allocated_time=SINCE, code_status="usde")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+        client.search_codes(allocated_time=SINCE, code_status=["usde"])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
+        client.scan_codes(allocated_time=SINCE, audience_type=["custmer"])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
+        client.scan_codes(allocated_time=SINCE, schema={"id": "strnig"})  # type: ignore[dict-item] # pyright: ignore[reportArgumentType]
+        client.scan_codes(allocated_time=SINCE).to_csv("x.csv", compression="bz2")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
     assert refused.__name__ == "refused"

@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import Connection
+from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.asynchronous.scan import AsyncScan
-from dataaccess.filters._comparison import is_range
+from dataaccess.filters._comparison import is_range, on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
     from types import TracebackType
 
+    from dataaccess.reports import ClientCheck
     from dataaccess.types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
-        CodeAttribute,
+        CodeAttributes,
         CodeStatuses,
         ItemTypeName,
         OnSuspectedCap,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         Row,
         Schema,
         SegmentStatus,
+        Time,
         TimeCondition,
         ValuesOrOperator,
         Where,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 
 @public
+@short_tracebacks
 class AsyncClient(Connection):
     """A client of the Data Access API for asyncio. Several event loops may use it, one after another or at once.
 
@@ -50,7 +54,7 @@ class AsyncClient(Connection):
             minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
             `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
-        timezone: IANA name of the time zone in which times without a zone are read.
+        timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
@@ -73,7 +77,7 @@ class AsyncClient(Connection):
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
 
     Raises:
-        ConfigError: A setting is invalid, or there is no address or token.
+        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together.
 
     Example:
         >>> import asyncio
@@ -87,7 +91,7 @@ class AsyncClient(Connection):
 
     async def search_codes(
         self,
-        attrs: Iterable[CodeAttribute] | Attributes | None = None,
+        attrs: CodeAttributes | None = None,
         *,
         allocated_time: TimeCondition,
         audience_type: AudienceTypes | None = None,
@@ -100,7 +104,7 @@ class AsyncClient(Connection):
         """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
 
         Args:
-            attrs: Names of the attributes to return; None is all but `channel_id`.
+            attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
             allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
                 `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day, with the rows in
                 the order of the days.
@@ -193,7 +197,7 @@ class AsyncClient(Connection):
 
     def scan_codes(
         self,
-        attrs: Iterable[CodeAttribute] | Attributes | None = None,
+        attrs: CodeAttributes | None = None,
         *,
         allocated_time: TimeCondition,
         audience_type: AudienceTypes | None = None,
@@ -205,6 +209,7 @@ class AsyncClient(Connection):
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
+        decode_status: bool = False,
         timeout: float | timedelta | None = None,
     ) -> AsyncScan:
         """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
@@ -213,7 +218,7 @@ class AsyncClient(Connection):
         `da.days(start, stop)` and for each part of a long list of values, up to `concurrency` of them at a time.
 
         Args:
-            attrs: Names of the attributes to return; None is all but `channel_id`.
+            attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
             allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
                 `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day.
             audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
@@ -227,16 +232,19 @@ class AsyncClient(Connection):
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
                 what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
             schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
-                "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
-                nearest float of a fraction, and an integer only if it is exact.
+                "bool", "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. A
+                "float64" column holds the nearest float of a fraction, and an integer only if it is exact.
             values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
                 states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+            decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
+                place of numbers. `to_dicts` and `to_jsonl` keep the numbers.
             timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
 
         Returns:
             A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
-            `date_created` and `allocated_time` timestamps without a zone.
+            `date_created` and `allocated_time` timestamps without a zone. So is `last_used_time`, if every value is
+            a time: otherwise a collected result has strings, and a stream or file raises an error.
 
         Raises:
             ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
@@ -255,7 +263,7 @@ class AsyncClient(Connection):
             attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
         arguments["values_per_request"] = values_per_request
-        return AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap)
+        return AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
 
     def scan_items(
         self,
@@ -293,9 +301,9 @@ class AsyncClient(Connection):
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
                 what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-                "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
-                they are collected, and from the first batch if they are streamed, where a later value of another type
-                is an error.
+                "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
+                inferred from all rows if they are collected, and from the first batch if they are streamed, where a
+                later value of another type is an error.
             values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
                 `|` may overlap, so they stay in one request.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
@@ -394,6 +402,43 @@ class AsyncClient(Connection):
         with problem_values({"export_id": export_id}):
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome, check=check)
+
+    async def check(self, day: Time | None = None) -> ClientCheck:
+        """Checks address, token, scopes and, with a day, the time zone. Changes nothing on the service.
+
+        Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
+        part of the result.
+
+        Args:
+            day: A day that has rows. They are read to see whether the service cuts its days in the time zone of the
+                client.
+
+        Returns:
+            A `ClientCheck`; `print(check)` shows it in a few lines.
+
+        Raises:
+            ValidationError: `day` is not a day.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> check = asyncio.run(client.check("2024-01-15"))
+            >>> check.is_ok, check.scopes, check.day
+            (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
+        """
+        findings = Findings(self)
+        raw = findings.raw
+        with findings.of("item"):
+            await raw.search_codes_async(code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1))
+        with findings.of("download"):
+            await raw.download_segment_async(ANY_EXPORT, None)
+        if day is not None:
+            with findings.of("day"):
+                arguments = code_arguments(["allocated_time"], on(day), None, None, None, None)
+                scan = raw.scan_codes(arguments, None, ordered=True, splits=False)
+                findings.add_day(day, await scan.collect_async(None, views=False, on_progress=None))
+        return findings.result()
 
     async def post(
         self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import update_wrapper
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from dataaccess._client.settings import Settings, checked_item_types, header_pairs
+from dataaccess._client.settings import Refused, Settings, checked_item_types, header_pairs, origin, zone_name
 from dataaccess._client.validation import Validation
 from dataaccess._core.checks import seconds
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
-from dataaccess._native import RawClient, RawToken
+from dataaccess._core.tracebacks import at_the_caller
+from dataaccess._native import RawClient, RawToken, check_settings
+from dataaccess.errors import ConfigError
 from dataaccess.reports import ClientStats
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
     from datetime import timedelta
+    from zoneinfo import ZoneInfo
 
     from dataaccess.types import ClientSettings, Token
 
@@ -34,7 +39,7 @@ class Connection(Validation):
         base_url: str | None = None,
         *,
         token: Token | None = None,
-        timezone: str = "UTC",
+        timezone: str | ZoneInfo = "UTC",
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
         retries: int | None = None,
@@ -50,10 +55,11 @@ class Connection(Validation):
         strict_empty: bool = False,
     ) -> None:
         """Checks the settings; connects to nothing."""
+        refused = Refused()
         try:
             settings = Settings(
                 base_url=base_url,
-                timezone=timezone,
+                timezone=refused.keep(zone_name, timezone, "UTC"),
                 timeout=seconds(timeout),
                 retry_for=seconds(retry_for),
                 retries=retries,
@@ -64,18 +70,33 @@ class Connection(Validation):
                 ca_bundle=ca_bundle,
                 proxy=proxy,
                 allow_http=allow_http,
-                headers=header_pairs(headers),
-                item_types=checked_item_types(item_types),
+                headers=refused.keep(header_pairs, headers),
+                item_types=refused.keep(checked_item_types, item_types) or {},
                 strict_empty=strict_empty,
             )
             name = embedded_name(base_url)
-            held = RawToken(token) if name is None else None
+            held = refused.keep(RawToken, token) if name is None else None
         finally:
             # No frame holds a secret from here on: a traceback with locals cannot show it.
             token = proxy = headers = base_url = None
-        self._start(settings, held, name, like=None)
+        with at_the_caller:
+            self._start(settings, held, name, None, refused)
 
-    def _start(self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """Gives each kind of client a constructor of its own name, for the errors of wrong arguments."""
+        super().__init_subclass__(**keywords)
+        if Connection in cls.__bases__:
+            made = Connection.__init__
+            own = FunctionType(made.__code__, made.__globals__, made.__name__, made.__defaults__)
+            update_wrapper(own, made)
+            own.__kwdefaults__ = made.__kwdefaults__
+            own.__qualname__ = f"{cls.__name__}.__init__"
+            del vars(own)["__wrapped__"]
+            setattr(cls, "__init__", own)  # noqa: B010 - a type checker would compare the signatures
+
+    def _start(
+        self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
+    ) -> None:
         # The first call may find no file descriptor left to import it, and `import dataaccess` must stay fast.
         import_module("dataaccess._core.log")
         self._settings = settings
@@ -84,10 +105,14 @@ class Connection(Validation):
             address, issued = embedded(name)
             settings = Settings(settings, base_url=address)
             token = RawToken(issued)
-        elif token is None:
-            token = RawToken(None)
-        self._token = token
-        self._raw = RawClient(token, settings, like)
+        if refused or token is None:
+            # The problems that the core finds come first.
+            all_refused = Refused()
+            all_refused.keep(check_settings, settings)
+            all_refused.add(refused)
+            all_refused.raise_all()
+        self._token = cast("RawToken", token)
+        self._raw = RawClient(self._token, settings, like)
 
     def _keep(self, service: object) -> None:
         """Keeps a service alive as long as this client."""
@@ -141,33 +166,52 @@ class Connection(Validation):
 
         Raises:
             TypeError: A name is not a setting.
-            ConfigError: A value is invalid.
+            ConfigError: A value is invalid, or `base_url` is another service and the token is not a callable.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> patient = client.with_options(timeout=900, retry_for=300)
         """
-        unknown = options.keys() - self._settings.keys()
-        if unknown:
-            name = min(unknown)
-            # One of them may be a token.
+        with at_the_caller:
+            unknown = options.keys() - self._settings.keys()
+            if unknown:
+                name = min(unknown)
+                # One of them may be a token.
+                options = {}
+                raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
+            settings = Settings(self._settings, **options)
+            moved, has_headers = "base_url" in options, "headers" in options
+            # As in `__init__`: no frame holds a secret from here on.
             options = {}
-            raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
-        settings = Settings(self._settings, **options)
-        moved, has_headers = "base_url" in options, "headers" in options
-        # As in `__init__`: no frame holds a secret from here on.
-        options = {}
-        for name in ("timeout", "retry_for"):
-            settings[name] = seconds(settings[name])
-        if has_headers:
-            settings["headers"] = header_pairs(settings["headers"])
-        settings["item_types"] = checked_item_types(settings["item_types"])
-        copy = object.__new__(type(self))
-        copy._service = self._service
-        embedded = embedded_name(settings["base_url"]) if moved else self._embedded
-        copy._start(settings, self._token, embedded, like=self._raw)
-        return copy
+            refused = Refused()
+            for name in ("timeout", "retry_for"):
+                settings[name] = seconds(settings[name])
+            settings["timezone"] = refused.keep(zone_name, settings["timezone"], "UTC")
+            if has_headers:
+                settings["headers"] = refused.keep(header_pairs, settings["headers"])
+            settings["item_types"] = refused.keep(checked_item_types, settings["item_types"]) or {}
+            copy = object.__new__(type(self))
+            copy._service = self._service
+            embedded = embedded_name(settings["base_url"]) if moved else self._embedded
+            copy._start(settings, self._token, embedded, self._raw, refused)
+            copy._check_origin(self)
+            return copy
+
+    def _check_origin(self, original: Connection) -> None:
+        """Refuses to send the token of another client to another service: only a callable may know both."""
+        if self._token is not original._token or self._token.source == "callable":
+            return
+        here, there = origin(self.base_url), origin(original.base_url)
+        if here != there:
+            raise ConfigError(
+                f"with_options(base_url=…) would send the token for {there} to {here}: make a new client for {here}, "
+                "or give token= as a callable"
+            )
+
+    @property
+    def _token_source(self) -> str:
+        return "the sandbox" if self._embedded is not None else self._token.source
 
     @classmethod
     def _unpickled(cls, settings: dict[str, Any], token: Callable[[], Any] | None) -> Self:
@@ -198,4 +242,4 @@ class Connection(Validation):
             # A traceback with locals may show a client whose settings were refused.
             return f"{type(self).__name__}(unfinished)"
         where = repr(self._embedded or self.base_url)
-        return f"{type(self).__name__}({where}, token from {self._token.source})"
+        return f"{type(self).__name__}({where}, token from {self._token_source})"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.environment import environment_client
 from dataaccess._client.validation import Validation
+from dataaccess._core.tracebacks import at_line
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
 
     from dataaccess._client.synchronous import Client
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Attributes,
         AttrsFormat,
         AudienceTypes,
-        CodeAttribute,
+        CodeAttributes,
         CodeStatuses,
         ItemTypeName,
         OnSuspectedCap,
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 
 @public
+@at_line
 def search_codes(
-    attrs: Iterable[CodeAttribute] | Attributes | None = None,
+    attrs: CodeAttributes | None = None,
     *,
     allocated_time: TimeCondition,
     audience_type: AudienceTypes | None = None,
@@ -49,7 +50,7 @@ def search_codes(
     """Searches promotion codes and returns the rows as dicts. The token needs the scope `item`.
 
     Args:
-        attrs: Names of the attributes to return; None is all but `channel_id`.
+        attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
         allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
             `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day, with the rows in
             the order of the days.
@@ -93,6 +94,7 @@ def search_codes(
 
 
 @public
+@at_line
 def search_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,
@@ -152,8 +154,9 @@ def search_items(
 
 
 @public
+@at_line
 def scan_codes(
-    attrs: Iterable[CodeAttribute] | Attributes | None = None,
+    attrs: CodeAttributes | None = None,
     *,
     allocated_time: TimeCondition,
     audience_type: AudienceTypes | None = None,
@@ -165,6 +168,7 @@ def scan_codes(
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
+    decode_status: bool = False,
     timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> Scan:
@@ -174,7 +178,7 @@ def scan_codes(
     `da.days(start, stop)` and for each part of a long list of values, up to `concurrency` of them at a time.
 
     Args:
-        attrs: Names of the attributes to return; None is all but `channel_id`.
+        attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
         allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
             `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day.
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
@@ -188,17 +192,20 @@ def scan_codes(
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
             what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
         schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
-            "bool", "timestamp" or "json", or to a type of Python, polars or pyarrow. A "float64" column holds the
-            nearest float of a fraction, and an integer only if it is exact.
+            "bool", "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. A
+            "float64" column holds the nearest float of a fraction, and an integer only if it is exact.
         values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
             states no limit.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
+        decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
+            place of numbers. `to_dicts` and `to_jsonl` keep the numbers.
         timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
         A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
-        `date_created` and `allocated_time` timestamps without a zone.
+        `date_created` and `allocated_time` timestamps without a zone. So is `last_used_time`, if every value is
+        a time: otherwise a collected result has strings, and a stream or file raises an error.
 
     Raises:
         ConfigError: No client is given, and the environment has no address or token.
@@ -224,11 +231,13 @@ def scan_codes(
         schema=schema,
         values_per_request=values_per_request,
         ordered=ordered,
+        decode_status=decode_status,
         timeout=timeout,
     )
 
 
 @public
+@at_line
 def scan_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,
@@ -265,9 +274,9 @@ def scan_items(
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
             what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
         schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-            "timestamp" or "json", or to a type of Python, polars or pyarrow. Types are inferred from all rows if
-            they are collected, and from the first batch if they are streamed, where a later value of another type
-            is an error.
+            "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
+            inferred from all rows if they are collected, and from the first batch if they are streamed, where a
+            later value of another type is an error.
         values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
             `|` may overlap, so they stay in one request.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
@@ -306,6 +315,7 @@ def scan_items(
 
 
 @public
+@at_line
 def download_segment(
     export_id: int,
     *,
@@ -340,6 +350,7 @@ def download_segment(
 
 
 @public
+@at_line
 def wait_for_segment(
     export_id: int,
     *,
@@ -387,8 +398,9 @@ def wait_for_segment(
 
 
 @public
+@at_line
 def validate_codes(
-    attrs: Iterable[CodeAttribute] | Attributes | None = None,
+    attrs: CodeAttributes | None = None,
     *,
     allocated_time: TimeCondition,
     audience_type: AudienceTypes | None = None,
@@ -431,6 +443,7 @@ def validate_codes(
 
 
 @public
+@at_line
 def validate_items(
     item_type_name: ItemTypeName,
     attrs: Attributes,

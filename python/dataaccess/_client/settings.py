@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from datetime import UTC, tzinfo
+from typing import Any, TypeVar
 
 from dataaccess._core.checks import MAX_INTEGER, integer, string
 from dataaccess.errors import ConfigError
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 # Parts of header names that indicate a secret.
 _SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
@@ -29,6 +33,57 @@ class Settings(dict[str, Any]):
             return "a password in proxy="
         names = [name for name, _ in self["headers"] or () if any(part in name.lower() for part in _SECRET_NAMES)]
         return f"the header {names[0]}" if names else None
+
+
+class Refused:
+    """The settings that were refused so far: one error reports all."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._errors: list[ConfigError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    def keep(self, check: Callable[[_T], _R], value: _T, instead: _R | None = None) -> _R | None:
+        """The checked value; if it is refused, another one, with which the other settings can be checked."""
+        try:
+            return check(value)
+        except ConfigError as error:
+            # Its frames may hold a secret.
+            self._errors.append(error.with_traceback(None))
+            return instead
+        finally:
+            del value
+
+    def add(self, other: Refused) -> None:
+        """Adds those of another list."""
+        self._errors += other._errors
+
+    def raise_all(self) -> None:
+        """Raises the error of all refused settings, if there are any."""
+        if len(self._errors) == 1:
+            raise self._errors[0]
+        if self._errors:
+            lines = [line for error in self._errors for line in error.problems or [str(error)]]
+            numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
+            raise ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of a normalized URL."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
+
+
+def zone_name(zone: object) -> str:
+    """The IANA name of a time zone."""
+    if isinstance(zone, str):
+        return string("timezone", zone)
+    name = "UTC" if zone is UTC else getattr(zone, "key", None)
+    if isinstance(zone, tzinfo) and isinstance(name, str):
+        return name
+    raise ConfigError(f"timezone= must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
 # The service fixes these ids.

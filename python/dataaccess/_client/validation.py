@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import validate_codes, validate_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from dataaccess.types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
-        CodeAttribute,
+        CodeAttributes,
         CodeStatuses,
         ItemTypeName,
         TimeCondition,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     )
 
 
+@short_tracebacks
 class Validation:
     """Checks the arguments of searches."""
 
@@ -38,7 +38,7 @@ class Validation:
 
     def validate_codes(
         self,
-        attrs: Iterable[CodeAttribute] | Attributes | None = None,
+        attrs: CodeAttributes | None = None,
         *,
         allocated_time: TimeCondition,
         audience_type: AudienceTypes | None = None,

@@ -21,7 +21,7 @@ class Data:
         self,
         name: str,
         item_type_id: int,
-        attributes: Mapping[str, Literal["string", "number", "datetime"]],
+        attributes: Mapping[str, Literal["string", "int64", "float64", "timestamp", "number", "datetime"]],
     ) -> None:
         """Adds a business object that can be loaded and searched.
 
@@ -31,7 +31,9 @@ class Data:
         Args:
             name: Its `itemTypeName`.
             item_type_id: Its `itemTypeId`.
-            attributes: Types of its attributes by name. The first one identifies a record.
+            attributes: Types of its attributes by name: "string", "int64", "float64" or "timestamp", or as the service
+                says "number" or "datetime". Both types of numbers hold any number. The first attribute identifies a
+                record.
 
         Raises:
             SandboxError: The name or id is taken, or an attribute is invalid.
@@ -41,7 +43,7 @@ class Data:
         Example:
             >>> import dataaccess as da
             >>> with da.Sandbox() as sandbox:
-            ...     sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime"})
+            ...     sandbox.declare("store", 7, {"store_id": "string", "area": "float64", "opened": "timestamp"})
             ...     count = sandbox.load("store", [{"store_id": "s-1", "area": 250}, {"store_id": "s-2"}])
             ...     rows = sandbox.client().search_items(
             ...         "store", ["store_id", "area"], da.col("area").equals(250), item_type_id=7

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
 
 if TYPE_CHECKING:
@@ -15,8 +16,13 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
+@short_tracebacks
 class ArrowSource(BaseScan):
     """Rows that other libraries read as Arrow PyCapsules."""
+
+    def __iter__(self) -> NoReturn:
+        """Raises a `TypeError` that says what to write: `pandas.DataFrame(scan)` would lose the types."""
+        raise TypeError("a scan is not iterable: write scan.to_pandas() for a DataFrame, or scan.iter_rows() for rows")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow PyCapsule, read batch by batch. `requested_schema` is ignored.
@@ -38,6 +44,13 @@ class ArrowSource(BaseScan):
 
 class AsyncArrowSource(BaseScan):
     """Rows that other libraries cannot read: they do not await."""
+
+    def __iter__(self) -> NoReturn:
+        """Raises a `TypeError` that says what to write."""
+        raise TypeError(
+            "a scan is not iterable: write `await scan.to_pandas()` for a DataFrame, or "
+            "`async for row in scan.iter_rows()` for rows"
+        )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Raises a `TypeError` that says what to pass instead."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dataaccess._core.optional import optional
 
@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
-"""What pandas calls `dtype_backend`."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
 # The first major version of pandas with a string type of its own by default.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
-from dataaccess.reports import ScanStats
+from dataaccess.reports import ScanProgress, ScanStats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataaccess.types import OnProgress
 
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:
@@ -19,3 +24,14 @@ def warn_of(outcome: dict[str, Any]) -> None:
     """Warns of what is doubtful in the data."""
     for warning in outcome["warnings"]:
         warn_caller(warning["message"], getattr(errors, warning["category"]))
+
+
+def progress_callback(on_progress: OnProgress | None) -> Callable[[dict[str, Any]], object] | None:
+    """A callback for the plain values of the core."""
+    return None if on_progress is None else lambda update: on_progress(progress_of(update))
+
+
+def progress_of(update: dict[str, Any]) -> ScanProgress:
+    """The progress of a run, or of another use of a scan."""
+    known = {name: value for name, value in update.items() if name not in ("tasks", "other_service")}
+    return ScanProgress(total=update["tasks"], **known)

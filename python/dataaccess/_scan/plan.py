@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.explain import plan_text
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
 from dataaccess._scan.table import Table
-from dataaccess._scan.text_table import shorten
+from dataaccess._scan.text_table import cell, shorten
 from dataaccess.errors import Problem, ValidationError
 from dataaccess.filters._values import snapshot
 
@@ -39,8 +40,11 @@ class Connection(Protocol):
 
     @property
     def base_url(self) -> str: ...
+    @property
+    def timezone(self) -> str: ...
 
 
+@short_tracebacks
 class BaseScan:
     """The common part of scans and tasks."""
 
@@ -79,23 +83,34 @@ class BaseScan:
         url = self._client.base_url + _SEARCH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
-    def explain(self) -> None:
-        """Prints the plan: the number of requests, the conditions that the service applies, the columns. Sends nothing.
+    def explain(self) -> str:
+        """Returns the plan as text: the number of requests, the conditions of the service, the columns. Sends nothing.
 
         `requests` returns the exact requests.
+
+        Returns:
+            Some lines for `print`. Times are shown in the time zone of the client.
 
         Example:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> days = da.days("2024-01-01", "2024-04-01")
-            >>> client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain()
-            promotion_code (-100) in 91 requests
+            >>> print(client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain())
+            promotion_code (-100) in 91 requests, days and times in UTC
             service filters: code_status matches USED (4)
-                             allocated_time equals DAY of 2024-01-01T00:00:00Z … 2024-03-31T00:00:00Z, one per request
+                             allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
             columns:         id string, pool_id int64
         """
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
-        print(plan_text(self._raw.requests, *bodies, self.column_names, self._schema or {}, self._limit))  # noqa: T201
+        columns = list(zip(self.column_names, self._raw.types, strict=True))
+        client = self._client
+        clock = client._raw.wall_clock  # noqa: SLF001 - its client
+        return plan_text(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)
+
+    def _described(self) -> str:
+        """The call, the object if the call does not say it, and the columns."""
+        name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "
+        return f"{self._call} of {name}{shorten(self.column_names)}"
 
     def _open(self, max_rows: int, max_bytes: int) -> RawStream:
         self._check_streamed()
@@ -121,13 +136,14 @@ class Planned(BaseScan):
         schema: Schema | None,
         ordered: bool,  # noqa: FBT001 - positional in pickles
         on_suspected_cap: str = "warn",
+        decode_status: bool = False,  # noqa: FBT001, FBT002 - likewise
     ) -> None:
         """Checks the arguments; sends nothing."""
         self._client = client
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
         self._arguments: dict[str, Any] = {name: snapshot(value) for name, value in arguments.items()}
-        self._schema = type_names(schema)
+        self._schema = type_names(schema, decoded=boolean_argument("decode_status", decode_status))
         self._limit = arguments["limit"]
         self._ordered = boolean_argument("ordered", ordered)
         self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
@@ -153,7 +169,7 @@ class Planned(BaseScan):
             # A traceback with locals may show a scan whose arguments were refused.
             return f"{type(self).__name__}(unfinished)"
         requests = "" if self._raw.requests == 1 else f", {self._raw.requests:,} requests"
-        return f"{type(self).__name__}({self._call} of {shorten(self.column_names)}{requests}; {self._client!r})"
+        return f"{type(self).__name__}({self._described()}{requests}; {self._client!r})"
 
 
 class Single(BaseScan):
@@ -213,7 +229,7 @@ class Single(BaseScan):
         return self._from_body, (self._client, self._call, self._raw.body(0), self._schema, *rest)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id}: {self._call} of {shorten(self.column_names)}; {self._client!r})"
+        return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
 def checked_table(raw: RawTable, tz: str | None = None) -> Table:

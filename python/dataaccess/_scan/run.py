@@ -10,9 +10,9 @@ from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice
 from dataaccess._core.paths import local_path
 from dataaccess._core.warn import warn_caller
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess._scan.table import Table
-from dataaccess.reports import ScanProgress, ScanReport, TaskReport
+from dataaccess.reports import ScanReport, TaskReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,14 +52,13 @@ def progress_handler(options: dict[str, Any], on_progress: OnProgress | None) ->
     """Passes progress on. Warns of parts of another service."""
 
     def handle(update: dict[str, Any]) -> object:
-        other, total = update.pop("other_service"), update.pop("tasks")
-        if other is not None:
+        if (other := update["other_service"]) is not None:
             warn_caller(
                 f"{options['folder']} has parts from {other}, and this run asks {options['service']}: pass "
                 f"same_service=True if both are one service, or name another folder",
                 errors.OtherServiceWarning,
             )
-        return None if on_progress is None else on_progress(ScanProgress(total=total, **update))
+        return None if on_progress is None else on_progress(progress_of(update))
 
     return handle
 

@@ -1,68 +1,38 @@
-"""`schema=` in the names of this package: types of Python, polars and pyarrow by the type they become."""
+"""`schema=` as names of types, which the core knows: those of this package, of Python, pandas, polars and pyarrow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataaccess.types import Schema
 
-_PYTHON: dict[object, str] = {
-    str: "string",
-    int: "int64",
-    float: "float64",
-    bool: "bool",
-    datetime: "timestamp",
-    date: "timestamp",
-    dict: "json",
-    list: "json",
-}
-# By the text of a type, without its parameters.
-_LIBRARIES = {
-    "polars": {
-        "String": "string",
-        "Int64": "int64",
-        "Float64": "float64",
-        "Boolean": "bool",
-        "Datetime": "timestamp",
-        "Struct": "json",
-        "List": "json",
-    },
-    "pyarrow": {
-        "string": "string",
-        "large_string": "string",
-        "string_view": "string",
-        "int64": "int64",
-        "double": "float64",
-        "bool": "bool",
-        "timestamp": "timestamp",
-        "struct": "json",
-        "list": "json",
-    },
-}
+# The packages whose types have names that the core knows.
+_PACKAGES = {"builtins", "datetime", "numpy", "pandas", "polars", "pyarrow"}
+# What `decode_status=True` sets: a type of the core that only these columns can have.
+_DECODED = {"code_status": "name", "audience_type": "name"}
 
 
-def type_names(schema: Schema | None) -> dict[str, object] | None:
+def type_names(schema: Schema | None, *, decoded: bool = False) -> dict[str, object] | None:
     """The names of the types. What is none of them stays as it is: the core reports it with all other problems."""
     if schema is None:
-        return None
+        return dict(_DECODED) if decoded else None
     if not isinstance(schema, Mapping):
         # A pyarrow schema is a list of fields.
         if type(schema).__module__.partition(".")[0] != "pyarrow":
             return schema
         schema = {field.name: field.type for field in schema}
-    return {name: _type_name(given) for name, given in schema.items()}
+    names = {name: _type_name(given) for name, given in schema.items()}
+    return {**_DECODED, **names} if decoded else names
 
 
 def _type_name(given: object) -> object:
     if isinstance(given, str):
         return given
-    if isinstance(given, type) and given in _PYTHON:
-        return _PYTHON[given]
     kind = given if isinstance(given, type) else type(given)
-    names = _LIBRARIES.get(kind.__module__.partition(".")[0], {})
-    text = kind.__name__ if kind.__module__.startswith("polars") else str(given)
-    name = text.partition("(")[0].partition("[")[0].partition("<")[0]
-    return names.get(name, given)
+    package = kind.__module__.partition(".")[0]
+    if package not in _PACKAGES or (package in {"builtins", "datetime"} and not isinstance(given, type)):
+        return given
+    # A polars type with parameters shows them, as `Datetime(time_unit='us', time_zone=None)`.
+    return given.__name__ if isinstance(given, type) else str(given)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 from zoneinfo import ZoneInfo
 
-from dataaccess._core.checks import time_zone
+from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._native import RawBatch, RawTable
-    from dataaccess._scan.frames import DtypeBackend
     from dataaccess.reports import ScanStats
-    from dataaccess.types import Row, TimeZone
+    from dataaccess.types import DtypeBackend, PathArgument, Row, TimeZone
 
 _SHOWN = 10
 
@@ -194,6 +195,7 @@ class Batch(_Rows):
 
 
 @public
+@short_tracebacks
 class Table(_Rows):
     """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
@@ -244,6 +246,73 @@ class Table(_Rows):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""
         return self._raw.stream_capsule()
+
+    def head(self, n: int = 5) -> Table:
+        """Returns the first rows, without a copy.
+
+        Args:
+            n: Number of rows, at most.
+
+        Returns:
+            A table of these rows.
+
+        Raises:
+            ValidationError: `n` is not an integer of at least 0.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan.collect().head(2)
+            Table(2 rows, 1 column: id)
+        """
+        return Table(self._raw.slice(0, count("n", n, 0)))
+
+    def to_parquet(self, path: PathArgument) -> None:
+        """Writes the rows into a Parquet file (zstd). Atomic: the file appears only when complete.
+
+        Args:
+            path: The file; an existing one is replaced at the end.
+
+        Raises:
+            FileError: The file cannot be written; also an `OSError`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan.collect().to_parquet("codes.parquet")
+        """
+        self._raw.write_parquet(path)
+
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice | list[str]) -> Table: ...
+
+    def __getitem__(self, key: str | int | slice | list[str]) -> list[Any] | Row | Table:
+        """The values of a column by its name, a row by its number, or a table of some rows or columns.
+
+        Values are those of `to_pylist`. A slice has no step.
+        """
+        if isinstance(key, str):
+            return [row[key] for row in self[[key]]]
+        if isinstance(key, list):
+            return Table(self._raw.select([self._position(name) for name in key]))
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.num_rows)
+            if step != 1:
+                raise ValueError("a slice of a table has no step")
+            return Table(self._raw.slice(start, max(stop - start, 0)))
+        number = range(self.num_rows)[operator.index(key)]
+        (row,) = self[number : number + 1]
+        return row
+
+    def _position(self, name: str) -> int:
+        names = self.column_names
+        if name not in names:
+            raise KeyError(f"no column {name!r}; there are {', '.join(names)}")
+        return names.index(name)
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, as in `to_pylist`."""

@@ -1,7 +1,7 @@
 """The exceptions and warnings of `dataaccess`, drawn as a tree. They pickle, without values of records.
 
 DataAccessError                      operation attempts elapsed request_id history hint retryable
-├─ ConfigError (ValueError)             base URL, CA file, token with line breaks, plain http
+├─ ConfigError (ValueError)             problems
 ├─ ValidationError (ValueError)         problems
 ├─ TransportError                       no complete, trustworthy HTTP response
 │  ├─ ConnectError (ConnectionError)    phase: dns tcp proxy tls
@@ -12,7 +12,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  │  └─ TruncatedResponseError
 │  └─ MalformedHttpError                received
 ├─ ApiError                             status code api_message body_excerpt
-│  ├─ PermissionDeniedError (PermissionError)
+│  ├─ PermissionDeniedError
 │  ├─ ThrottledError                    retry_after
 │  ├─ ServerError
 │  ├─ RequestRejectedError

@@ -11,6 +11,9 @@ from typing import Any, ClassVar
 _PLAIN = {bool, int, float, str, date, datetime}
 # Problems that a traceback shows.
 _SHOWN = 10
+# As in `sysexits.h`.
+_EX_SOFTWARE = 70
+_EX_TEMPFAIL = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class DataAccessError(Exception):
         history: One line for each failed request.
         hint: What to do, or None.
         retryable: Whether the same call may succeed later.
+        exit_code: What a program should end with, as `sysexits.h` numbers it: 75 if the same call may succeed later,
+            else by the class.
 
     Example:
         >>> import dataaccess as da
@@ -67,6 +72,9 @@ class DataAccessError(Exception):
     history: list[str]
     hint: str | None
     retryable: bool
+
+    # Of a class whose failures are not retryable.
+    _exit_code: ClassVar[int] = _EX_SOFTWARE
 
     _fields: ClassVar[tuple[str, ...]] = (
         "operation",
@@ -95,6 +103,7 @@ class DataAccessError(Exception):
             "history": [],
             "entries": [],
             "failed": {},
+            "problems": [],
             "retryable": False,
         }
         for name in self._fields:
@@ -103,16 +112,29 @@ class DataAccessError(Exception):
             unknown = ", ".join(fields)
             raise TypeError(f"{type(self).__name__} has no field {unknown}")
 
+    @property
+    def exit_code(self) -> int:
+        """What a program should end with, as `sysexits.h` numbers it."""
+        return _EX_TEMPFAIL if self.retryable else self._exit_code
+
 
 class ConfigError(DataAccessError, ValueError):
-    """A setting is invalid: base URL, CA file, token with line breaks, plain http."""
+    """Settings are invalid: base URL, CA file, token with line breaks, plain http.
+
+    Attributes:
+        problems: One line for each setting of a client that is invalid.
+    """
+
+    problems: list[str]
+
+    _exit_code = 78
 
 
 class ValidationError(DataAccessError, ValueError):
     """A request breaks a rule of the API specification. Nothing was sent.
 
-    The message is that of the problem. If there are several, the message counts them, and the traceback lists them as
-    notes of the exception.
+    The message is that of the first problem. If there are several, it counts the others and names their arguments, and
+    the traceback lists all as notes of the exception.
 
     Attributes:
         problems: All problems of the request, each with its argument and path.
@@ -128,10 +150,11 @@ class ValidationError(DataAccessError, ValueError):
 
     problems: list[Problem]
 
+    _exit_code = 64
+
     def __init__(self, message: str = "", **fields: Any) -> None:
         """Takes the message and, by name, the fields of the class."""
         super().__init__(message, **fields)
-        self.problems = self.problems or []
         if len(self.problems) > 1:
             for problem in self.problems[:_SHOWN]:
                 self.add_note(str(problem))

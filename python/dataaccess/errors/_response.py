@@ -22,9 +22,13 @@ class ApiError(DataAccessError):
     api_message: str | None
     body_excerpt: str | None
 
+    _exit_code = 69
 
-class PermissionDeniedError(ApiError, PermissionError):
+
+class PermissionDeniedError(ApiError):
     """The token is invalid, expired or lacks the scope; also any HTTP 401."""
+
+    _exit_code = 77
 
 
 class ThrottledError(ApiError):
@@ -57,6 +61,8 @@ class RedirectRefusedError(ApiError):
 
 class ResponseError(DataAccessError):
     """The HTTP exchange succeeded, and the content breaks the contract of the service."""
+
+    _exit_code = 65
 
 
 class NotJsonError(ResponseError):

@@ -20,6 +20,8 @@ class StreamInterruptedError(DataAccessError):
 
     rows_yielded: int | None
 
+    _exit_code = 69
+
 
 class WaitTimeoutError(DataAccessError, TimeoutError):
     """An export did not end in time.
@@ -29,6 +31,8 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
     """
 
     last: SegmentStatus | None
+
+    _exit_code = 75
 
 
 class SegmentExportError(DataAccessError):
@@ -43,6 +47,8 @@ class SegmentExportError(DataAccessError):
 
 class ScanError(DataAccessError):
     """A scan did not complete."""
+
+    _exit_code = 69
 
 
 class ScanIncompleteError(ScanError):
@@ -68,6 +74,8 @@ class FileError(DataAccessError, OSError):
     errno: int | None
     path: str | None
 
+    _exit_code = 73
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles `errno` too, which an OSError keeps apart from its other fields."""
         return type(self), self.args, {**self.__dict__, "errno": self.errno}
@@ -82,6 +90,8 @@ class CheckpointError(ScanError):
 
     path: str | None
 
+    _exit_code = 74
+
 
 class CheckpointFileError(CheckpointError, FileError):
     """A file in the folder of a run cannot be written or read, for example because the disk is full. Also an `OSError`.
@@ -90,6 +100,8 @@ class CheckpointFileError(CheckpointError, FileError):
         errno: The error number of the operating system, such as `errno.ENOSPC`, if there is one.
         path: The file.
     """
+
+    _exit_code = 74
 
 
 class CheckpointMismatchError(CheckpointError):
@@ -101,6 +113,8 @@ class CheckpointMismatchError(CheckpointError):
 
     field: str | None
 
+    _exit_code = 64
+
 
 class CheckpointCorruptError(CheckpointError):
     """A file in the folder of a run was changed or damaged since it was written.
@@ -111,6 +125,8 @@ class CheckpointCorruptError(CheckpointError):
 
     day: str | None
 
+    _exit_code = 65
+
 
 class CheckpointLockedError(CheckpointError):
     """Another run uses the folder.
@@ -120,3 +136,5 @@ class CheckpointLockedError(CheckpointError):
     """
 
     pid: int | None
+
+    _exit_code = 75

@@ -8,6 +8,8 @@ from dataaccess.errors._base import DataAccessError
 class TransportError(DataAccessError):
     """No complete, trustworthy HTTP response arrived."""
 
+    _exit_code = 69
+
 
 class ConnectError(TransportError, ConnectionError):
     """The connection failed.

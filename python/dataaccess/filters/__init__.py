@@ -5,13 +5,14 @@ Values are kept as given. A request checks them and reports all problems togethe
 
 from dataaccess.filters._column import Column, Expression, col
 from dataaccess.filters._comparison import Comparison, Days, after, before, between, days, on, op, since
-from dataaccess.filters._values import Time, Value, Values
+from dataaccess.filters._values import Scalar, Time, Value, Values
 
 __all__ = [
     "Column",
     "Comparison",
     "Days",
     "Expression",
+    "Scalar",
     "Time",
     "Value",
     "Values",

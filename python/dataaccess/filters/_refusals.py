@@ -14,7 +14,8 @@ class NotCompared:
         """Says what to write instead of an operator."""
         raise NotImplementedError
 
-    def __bool__(self) -> NoReturn:
+    # Not NoReturn: type checkers would skip the code after `if`, `and` and `or`.
+    def __bool__(self) -> bool:
         raise TypeError(self._instead_of("and, or, not, if"))
 
     def __invert__(self) -> NoReturn:

@@ -12,16 +12,16 @@ _MAX_VALUES = 1_000_000
 _MAX_LEVELS = 8
 
 
-class _Scalar(Protocol):
+class Scalar(Protocol):
     """A numpy scalar, such as `datetime64`."""
 
     def item(self) -> Any: ...
 
 
-Time: TypeAlias = date | str | int | _Scalar
+Time: TypeAlias = date | str | int | Scalar
 """A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds."""
 
-Value: TypeAlias = str | int | float | date | _Scalar
+Value: TypeAlias = str | int | float | date | Scalar
 """One value to compare with."""
 
 Values: TypeAlias = Value | Iterable[object]

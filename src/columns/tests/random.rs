@@ -62,11 +62,11 @@ impl Sink for Unsteady {
 /// A value of a type.
 fn value(column_type: Type) -> BoxedStrategy<Value> {
     let present = match column_type {
-        Type::String | Type::StringOrJson => "\\PC{0,20}".prop_map(Value::from).boxed(),
+        Type::String | Type::StringOrJson | Type::Name(_) => "\\PC{0,20}".prop_map(Value::from).boxed(),
         Type::Int64 => any::<i64>().prop_map(Value::from).boxed(),
         Type::Float64 => any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()).prop_map(Value::from).boxed(),
         Type::Bool => any::<bool>().prop_map(Value::from).boxed(),
-        Type::Timestamp => {
+        Type::Timestamp | Type::TimeOrString => {
             "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,6})?"
                 .prop_map(Value::from)
                 .boxed()

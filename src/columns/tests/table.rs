@@ -154,16 +154,16 @@ fn promotion_codes_have_one_schema() {
     let columns = codes(&attributes, &[]);
     let record = r#"{"id":"c1","name":"n","pool_id":5,"date_created":"2024-01-02 03:04:05","allocated_time":null,
         "allocated_audience":"17","audience_type":-1003,"code_status":4,"last_used_source":{"a": 1},
-        "last_used_time":1704164645,"channel_id":"5"}"#;
+        "last_used_time":"2024-01-03T00:00:00","channel_id":"5"}"#;
     let batches = read(&columns, ONE_BATCH, &[record.to_owned(), "{}".to_owned()]).expect("codes");
     assert_eq!(batches[0].schema(), schema(&columns, false).expect("known beforehand"));
     let types: Vec<String> = batches[0].schema().fields().iter().map(|field| field.data_type().to_string()).collect();
     let (text, int, time) = ("Utf8", "Int64", "Timestamp(µs)");
-    assert_eq!(types, [text, text, int, time, time, text, int, int, text, text, text]);
+    assert_eq!(types, [text, text, int, time, time, text, int, int, text, time, text]);
     let row: Vec<String> = (0..11).map(|place| cells_of(&batches, place)[0].clone()).collect();
     assert_eq!(
         row,
-        ["c1", "n", "5", "1704164645000000 us", "null", "17", "-1003", "4", r#"{"a":1}"#, "1704164645", "5"]
+        ["c1", "n", "5", "1704164645000000 us", "null", "17", "-1003", "4", r#"{"a":1}"#, "1704240000000000 us", "5"]
     );
     assert!((0..11).all(|place| cells_of(&batches, place)[1] == "null"), "all can be null");
 }
@@ -185,5 +185,12 @@ fn types_have_the_names_of_schema() {
     let names = ["string", "int64", "float64", "bool", "timestamp", "json"];
     assert_eq!(Type::ALL.map(Type::name), names);
     assert_eq!(names.map(Type::from_name), Type::ALL.map(Some));
-    assert_eq!(Type::from_name("String"), None);
+    for (alias, name) in
+        [("String", "string"), ("Int64", "int64"), ("double", "float64"), ("timestamp[us]", "timestamp")]
+    {
+        assert_eq!(Type::from_name(alias).map(Type::name), Some(name), "{alias}");
+    }
+    for other in ["", "Int32", "int32", "text", "name", "[us]", "STRING"] {
+        assert_eq!(Type::from_name(other), None, "{other}");
+    }
 }

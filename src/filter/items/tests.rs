@@ -364,7 +364,8 @@ fn attributes_of_other_objects_can_have_any_name() {
     for (attrs, argument, advice) in [
         (json!(null), "attrs", "is required"),
         (json!([]), "attrs", "name at least one"),
-        (json!("customer_id,name"), "attrs", "contains a comma"),
+        (json!("customer_id,name"), "attrs", "write the list [\"customer_id\", \"name\"]"),
+        (json!(["customer_id,name"]), "attrs[0]", "contains a comma"),
         (json!(["a", ""]), "attrs[1]", "an empty string"),
         (json!(["a", "a"]), "attrs[1]", "named twice"),
     ] {
@@ -434,7 +435,7 @@ fn each_limit_of_8_holds_for_expressions_of_codes() {
         (
             all([time(), col("allocated_time", before("2024-02-01"))]),
             "filters.OR[0].AND",
-            "client.scan_codes(allocated_time=days(",
+            ".on(da.days(start, stop)) in a scan",
         ),
         (
             all([time(), matches("code_status", 3), matches("code_status", 4)]),
@@ -442,7 +443,7 @@ fn each_limit_of_8_holds_for_expressions_of_codes() {
             "code_status is filtered 2 times",
         ),
         (all([time(), matches("audience_type", -1003)]), "filters.OR[0].AND", "silently"),
-        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", "use after(\"2024-01-01\")"),
+        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", "use .after(\"2024-01-01\")"),
     ] {
         let found = problems(checked(codes(expression(tree))));
         assert!(

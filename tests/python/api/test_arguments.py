@@ -8,6 +8,7 @@ import decimal
 import enum
 import itertools
 import pickle
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -170,15 +171,39 @@ def test_a_lookalike_is_not_taken_for_a_filter() -> None:
         da.validate_codes(["id"], allocated_time=fake)
 
 
-def test_several_problems_are_counted_in_one_line_noted_for_tracebacks_and_kept_in_full() -> None:
+def test_several_problems_are_one_line_with_the_first_and_notes_of_tracebacks_and_kept_in_full() -> None:
     with pytest.raises(da.ValidationError) as caught:
         da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
     assert len(caught.value.problems) == 30
-    assert str(caught.value) == "30 problems: code_status[0], code_status[1], code_status[2], …"
     notes = caught.value.__notes__
+    assert str(caught.value) == f"{notes[0]}; and 29 more (code_status[1], code_status[2], code_status[3], …)"
     assert (len(notes), notes[-1]) == (11, "and 20 more, see .problems")
     assert notes[0].startswith("code_status[0]: 10 is not a value of code_status")
     assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
+
+
+@pytest.mark.parametrize("attrs", ["id,name", " id , name"])
+@pytest.mark.parametrize("search", [da.validate_codes, da.validate_items])
+def test_names_in_one_string_are_shown_as_the_list_to_write(search: Any, attrs: str) -> None:
+    rest: Any = {"allocated_time": da.on("2024-01-15")}
+    if search is da.validate_items:
+        rest = {"item_type_name": "customer", "where": da.col("id").equals("x")}
+    with pytest.raises(da.ValidationError, match=re.escape('write the list ["id", "name"]')):
+        search(attrs=attrs, **rest)
+
+
+@pytest.mark.parametrize("day", ["2024-02-30", "2023-02-29", "2024-13-01T10:00"])
+def test_a_day_that_does_not_exist_is_reported_as_such(day: str) -> None:
+    with pytest.raises(da.ValidationError, match=f"there is no {day[:10]} in the calendar"):
+        da.validate_codes(allocated_time=da.on(day))
+
+
+def test_the_advice_for_a_bare_time_names_functions_that_exist() -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        da.validate_codes(allocated_time="2024-02-03")  # type: ignore[arg-type] # the mistake
+    named = re.findall(r"da\.(\w+)\(", str(caught.value))
+    assert named == ["after", "before", "since", "on", "days"]
+    assert all(callable(getattr(da, name)) for name in named)
 
 
 @pytest.mark.parametrize("value", [10, 7.5, "x", True, np.int64(9), dt.date(2024, 1, 1), ["sent"], da.col("x")])

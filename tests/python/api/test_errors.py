@@ -5,8 +5,10 @@ from __future__ import annotations
 import builtins
 import copy
 import inspect
+import os
 import pickle
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,8 +51,10 @@ def test_the_tree_is_as_drawn() -> None:
     tree = drawn()
     assert set(tree) == NAMES
     for kind in CLASSES:
+        # A second class of ours is in brackets, as a builtin is.
         ours = [base.__name__ for base in kind.__bases__ if base.__name__ in NAMES]
-        assert ours == [name for name in [tree[kind.__name__]] if name]
+        assert ours[:1] == [name for name in [tree[kind.__name__]] if name]
+        assert all(f"{kind.__name__} ({base})" in inspect.getdoc(errors) for base in ours[1:])
 
 
 def test_every_class_is_public_and_documented() -> None:
@@ -87,7 +91,6 @@ def test_an_unknown_field_is_refused(kind: type[da.DataAccessError]) -> None:
         (da.TlsError, OSError),
         (da.RequestTimeoutError, TimeoutError),
         (da.TruncatedResponseError, ConnectionError),
-        (da.PermissionDeniedError, PermissionError),
         (da.WaitTimeoutError, TimeoutError),
         (da.FileError, OSError),
         (da.ClientClosedError, RuntimeError),
@@ -96,6 +99,27 @@ def test_an_unknown_field_is_refused(kind: type[da.DataAccessError]) -> None:
 )
 def test_what_is_a_builtin_too(kind: type[Exception], builtin: type[Exception]) -> None:
     assert issubclass(kind, builtin)
+
+
+def test_a_refused_token_is_no_error_of_the_system() -> None:
+    assert not issubclass(da.PermissionDeniedError, OSError)
+
+
+def test_exit_codes_are_those_of_the_page() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "errors.md").read_text(encoding="utf-8")
+    listed = {
+        name: int(code)
+        for code, names in re.findall(r"^\| (\d+) \| [^|]* \| (.*) \|$", page, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    permanent = {kind.__name__: kind("text").exit_code for kind in EXCEPTIONS}
+    inherited = {
+        kind.__name__: next(base.__name__ for base in kind.__mro__ if base.__name__ in listed) for kind in EXCEPTIONS
+    }
+    assert permanent == {name: listed[base] for name, base in inherited.items()}
+    assert {kind("text", retryable=True).exit_code for kind in EXCEPTIONS} == {listed["retryable"]}
+    sysexits = {getattr(os, name) for name in dir(os) if name.startswith("EX_")}
+    assert set(listed.values()) <= sysexits
 
 
 def test_no_name_shadows_a_builtin() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pickle
 import traceback
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from support.raw_server import always, http, serving
 
 import dataaccess as da
+from dataaccess._core import tracebacks
 
 CLASSES = [da.Client, da.AsyncClient]
 
@@ -27,6 +29,81 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
     client = kind()
     assert client.base_url == "https://cdp.example.com"
     assert repr(client) == f"{kind.__name__}('https://cdp.example.com', token from environment)"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_all_settings_that_cannot_be_used_are_reported_together(kind: Any) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        kind(
+            None,
+            token="tok-hunter2\n",
+            timezone=5,
+            timeout=-1,
+            retries=-1,
+            headers="X-Key: hunter2",
+            item_types={"customer": 3},
+        )
+    lines = caught.value.problems
+    parts = ["no base URL", "timeout=", "retries=", "timezone=", "headers=", "item_types['customer']=", "the token has"]
+    assert [part for part, line in zip(parts, lines, strict=True) if part in line] == parts
+    assert str(caught.value) == "7 settings are invalid: " + " ".join(
+        f"({number}) {line}" for number, line in enumerate(lines, 1)
+    )
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert "hunter2" not in "".join(shown.format())
+    assert pickle.loads(pickle.dumps(caught.value)).problems == lines
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_constructor_is_named_by_its_class_in_errors(kind: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}\.__init__\(\) takes from 1 to 2 positional"):
+        kind("https://cdp.example.com", 5)
+
+    class Own(kind):  # type: ignore[misc] # one class or the other
+        pass
+
+    class Mixed:
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **{"token": "tok", **keywords})
+
+    own = type("Own", (Mixed, kind), {})
+    assert own("https://cdp.example.com").base_url == Own("https://cdp.example.com", token="t").base_url
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("zone", [ZoneInfo("Europe/Berlin"), "Europe/Berlin"])
+def test_the_zone_is_a_name_or_an_object(kind: Any, zone: Any) -> None:
+    client = kind("https://cdp.example.com", token="tok", timezone=zone)
+    copy = kind("https://cdp.example.com", token="tok").with_options(timezone=zone)
+    assert client.timezone == copy.timezone == "Europe/Berlin"
+    assert kind("https://cdp.example.com", token="tok", timezone=UTC).timezone == "UTC"
+    with pytest.raises(da.ConfigError, match="an IANA name or a ZoneInfo, not datetime"):
+        kind("https://cdp.example.com", token="tok", timezone=timezone(timedelta(hours=2)))
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_token_stays_with_its_service(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
+    for source in ({"token": "tok-text"}, {}):
+        client = kind("https://cdp.example.com/a", **source)
+        for same in ("https://cdp.example.com:443/b", "https://CDP.example.com"):
+            assert client.with_options(base_url=same).base_url.startswith("https://cdp.example.com")
+        for other in ("https://evil.example.com", "https://cdp.example.com:8443", "http://127.0.0.1:1"):
+            with pytest.raises(da.ConfigError, match=f"to {other}: make a new client for {other}") as caught:
+                client.with_options(base_url=other)
+            assert "tok-" not in str(caught.value)
+    moved = kind("https://cdp.example.com", token=lambda: "tok").with_options(base_url="https://other.example.com")
+    assert moved.base_url == "https://other.example.com"
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_the_token_of_the_sandbox_stays_there_too() -> None:
+    client = da.Client("sandbox:demo")
+    assert repr(client) == "Client('sandbox:demo', token from the sandbox)"
+    with pytest.raises(da.ConfigError, match="make a new client"):
+        client.with_options(base_url="https://cdp.example.com")
+    back = da.Client("https://cdp.example.com", token="tok").with_options(base_url="sandbox:demo")
+    assert len(back.search_codes(allocated_time=da.on("2024-01-15"))) == 73
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -52,6 +129,8 @@ def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pyt
         ({"ca_bundle": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
         ({"token": "tok\n"}, "position 3"),
         ({"token": ""}, "empty"),
+        ({"token": "Bearer tok"}, "give the token alone"),
+        ({"base_url": "https://cdp.example.com/access/api/item/search"}, "write https://cdp.example.com$"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, message: str) -> None:
@@ -92,7 +171,7 @@ def test_options_make_a_copy_that_shares_connections() -> None:
 
 def test_options_may_move_to_another_address() -> None:
     with serving(always(http())) as one, serving(always(http())) as other:
-        client = da.Client(one.base_url, token="tok-1")
+        client = da.Client(one.base_url, token=lambda: "tok-1")
         client.with_options(base_url=other.base_url, headers={"X-A": "b"}).search_codes(
             ["id"], allocated_time=da.on("2024-01-15")
         )
@@ -256,9 +335,15 @@ def test_no_traceback_of_a_wrong_type_shows_a_secret(monkeypatch: pytest.MonkeyP
         assert "hunter2" not in repr(caught.value)
 
 
-def test_no_traceback_shows_a_secret() -> None:
+def test_no_traceback_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A debugger sees the frames that a traceback leaves out.
+    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
     secrets: dict[str, Any] = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}}
-    refused: list[dict[str, Any]] = [{"base_url": "http://cdp.example.com"}, {"base_url": "https://x", "retries": -1}]
+    refused: list[dict[str, Any]] = [
+        {"base_url": "http://cdp.example.com"},
+        {"base_url": "https://x", "retries": -1},
+        {"base_url": "https://x", "timezone": 5, "item_types": 5, "retries": -1},
+    ]
     for options in refused:
         with pytest.raises(da.ConfigError) as caught:
             da.Client(token="hunter2-hunter2", **options, **secrets)

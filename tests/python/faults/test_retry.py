@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -144,7 +145,9 @@ def test_r1_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Opera
         with pytest.raises(da.ThrottledError) as caught:
             ask(connect(server.base_url))
         assert len(server.requests) == 1
-        assert (caught.value.retry_after or 0) >= 121
+        seconds = caught.value.retry_after or 0
+        assert seconds >= 121
+        assert f", Retry-After {math.ceil(seconds)} s)" in str(caught.value)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def _faster(time_scale: Any) -> None:
     time_scale(TIME_SCALE)
 
 
-ON_A_DAY = {"allocated_time": da.on("2024-01-15")}
+ON_A_DAY: dict[str, Any] = {"allocated_time": da.on("2024-01-15")}
 CALLS: dict[str, Callable[[Any, float], Any]] = {
     "search_codes": lambda client, timeout: client.search_codes(["id"], **ON_A_DAY, timeout=timeout),
     "search_items": lambda client, timeout: client.search_items(
@@ -77,6 +77,7 @@ def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, ca
         # `timeout=` is for all attempts of a call.
         assert error.attempts == len(server.requests) == (1 if phase == "headers" else 2)
         assert error.retryable
+        assert len(error.history) == error.attempts
         assert all(line.startswith("RequestTimeoutError: ") for line in error.history)
 
 

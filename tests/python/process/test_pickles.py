@@ -66,7 +66,7 @@ def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"), schema={"id": str})
     error = None
     try:
-        client.validate_codes(allocated_time=da.on("2024-01-15"), code_status=[7, object()])
+        client.validate_codes(allocated_time=da.on("2024-01-15"), code_status=[7, object()])  # type: ignore[list-item] # the mistake
     except da.ValidationError as raised:
         error = raised
     kept = {

@@ -12,6 +12,7 @@ import pytest
 from support.plain_http import PlainService
 
 import dataaccess as da
+from dataaccess.types import CodeAttribute
 
 PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encoding="utf-8")
 
@@ -90,7 +91,7 @@ def test_a_zone_of_the_service_cuts_other_days() -> None:
 
 def test_values_of_another_type_come_through_as_they_are() -> None:
     with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "string"}) as sandbox:
-        attrs = ["last_used_source", "channel_id"]
+        attrs: list[CodeAttribute] = ["last_used_source", "channel_id"]
         rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
     assert {type(row["channel_id"]) for row in rows} == {str}
     assert {tuple(row["last_used_source"]) for row in rows} == {("value",)}

@@ -49,9 +49,9 @@ CODES: list[dict[str, Any]] = [
         "channel_id": None,
     },
 ]
-NAMES = list(CODES[0])
-TEXTS = {"id", "name", "allocated_audience", "last_used_source", "last_used_time", "channel_id"}
-TIMES = {"date_created", "allocated_time"}
+NAMES: Any = list(CODES[0])
+TEXTS = {"id", "name", "allocated_audience", "last_used_source", "channel_id"}
+TIMES = {"date_created", "allocated_time", "last_used_time"}
 
 
 def time_of(text: str) -> dt.datetime:

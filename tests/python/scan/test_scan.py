@@ -76,7 +76,7 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
         token = service.issue_token()
         monkeypatch.setenv("DATAACCESS_TOKEN", token)
         scan = da.Client(service.base_url).scan_codes(
-            (name for name in ["id", "pool_id"]),
+            iter(("id", "pool_id")),
             allocated_time=da.on("2024-01-15"),
             code_status={4},
             limit=3,

@@ -260,7 +260,7 @@ def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
         ({"id": bytes}, 'schema["id"]', "is not a type: use one of string, int64, float64, bool, timestamp, json"),
         ({"id": pl.Int32}, 'schema["id"]', "use one of string, int64"),
         ({"id": pa.int32()}, 'schema["id"]', "use one of string, int64"),
-        ({"id": np.dtype("int64")}, 'schema["id"]', "use one of string, int64"),
+        ({"id": np.dtype("int32")}, 'schema["id"]', 'did you mean "int64"?'),
         ({"id": None}, 'schema["id"]', "use one of string, int64"),
         (["id"], "schema", "must be a dict"),
         ("string", "schema", "must be a dict"),

@@ -6,6 +6,8 @@ import asyncio
 import datetime as dt
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from support.raw_server import always, serving
 from support.streams import answer, scan_of
 
 import dataaccess as da
+from dataaccess.types import Schema
 
 LIST = pa.list_(pa.int8())
 TYPES: list[Any] = [
@@ -42,6 +45,40 @@ TYPES: list[Any] = [
 ]
 
 
+# As a type checker sees them.
+LIBRARIES: Schema = {"a": pl.Int64, "b": pl.Datetime("us"), "c": "Int64", "d": np.dtype("int64"), "e": pd.Int64Dtype()}
+
+# What libraries and Python call the types.
+ALIASES: dict[str, list[Any]] = {
+    "string": ["str", "String", "large_string", "string"],
+    "int64": ["int", "Int64", pd.Int64Dtype(), np.dtype("int64"), np.int64],
+    "float64": ["float", "Float64", "double", pd.Float64Dtype(), np.float64],
+    "bool": ["boolean", "Boolean", "bool_", pd.BooleanDtype()],
+    "timestamp": ["datetime", "Datetime", "datetime64[ns]", "timestamp[us]", np.dtype("datetime64[us]")],
+    "json": ["dict", "list", "struct", pa.struct([("a", pa.int64())]), pl.List(pl.Int64)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [(name, given) for name, all_given in ALIASES.items() for given in all_given]
+)
+def test_a_type_has_one_name_and_those_of_libraries(connect: Any, name: str, given: Any) -> None:
+    with serving(always(answer([{"a": None}]))) as server:
+        assert scan_of(connect(server.base_url), ["a"], schema={"a": given}).collect().schema == {"a": name}
+
+
+def test_a_schema_mixes_types_of_all_libraries(connect: Any) -> None:
+    with serving(always(answer([dict.fromkeys(LIBRARIES)]))) as server:
+        table = scan_of(connect(server.base_url), list(LIBRARIES), schema=LIBRARIES).collect()
+    assert table.schema == {**dict.fromkeys("acde", "int64"), "b": "timestamp"}
+
+
+@pytest.mark.parametrize("given", ["Int32", "int32", np.int32, pa.int32(), pl.UInt64, "text", "name", "", 5, object()])
+def test_a_type_that_columns_do_not_have_is_refused(client: Any, given: Any) -> None:
+    with pytest.raises(da.ValidationError, match=r'schema\["a"\]: is not a type: use one of string, int64, float64,'):
+        scan_of(client, ["a"], schema={"a": given})
+
+
 @pytest.mark.parametrize("types", TYPES, ids=["python", "polars", "a polars schema", "pyarrow", "a pyarrow schema"])
 def test_schema_takes_types_of_python_polars_and_pyarrow(connect: Any, types: Any) -> None:
     names = {"s": "string", "i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "j": "json"}
@@ -51,38 +88,64 @@ def test_schema_takes_types_of_python_polars_and_pyarrow(connect: Any, types: An
     assert table.schema == {name: kind if name in given else "string" for name, kind in names.items()}
 
 
-def test_explain_prints_the_plan_and_sends_nothing(
-    connect: Any, sandbox: da.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
-    client = connect(sandbox)
+def test_explain_returns_the_plan_and_sends_nothing(connect: Any, sandbox: da.Sandbox) -> None:
+    client = connect(sandbox, timezone="Europe/Berlin")
     sent = len(sandbox.requests)
     days = da.days("2024-01-01", "2024-04-01")
-    client.scan_codes(
-        ["id", "pool_id"], allocated_time=days, code_status=["used", da.CodeStatus.SENT], limit=2, schema={"id": "json"}
-    ).explain()
+    codes = client.scan_codes(
+        ["id", "pool_id", "code_status"],
+        allocated_time=days,
+        code_status=["used", da.CodeStatus.SENT],
+        limit=2,
+        schema={"id": "json", "pool_id": "double"},
+        decode_status=True,
+    )
+    assert (
+        codes.explain()
+        == """promotion_code (-100) in 91 requests, days and times in Europe/Berlin
+service filters: code_status matches USED (4), SENT (3)
+                 allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
+columns:         id json, pool_id float64, code_status string
+client cuts:     2 rows"""
+    )
+    for condition, shown in [
+        (da.since("2024-07-01"), "after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)"),
+        (da.after("2024-07-01"), "after_date DAY of 2024-07-01"),
+        (da.before("2024-07-01T10:00Z"), "before_date DAY of 2024-07-01 12:00:00"),
+    ]:
+        plan = client.scan_codes(["last_used_time"], allocated_time=condition).explain()
+        assert f"allocated_time {shown}\n" in plan
+        assert plan.endswith("last_used_time timestamp")
     ids = [f"c-{number}" for number in range(2_500)]
     where = da.col("customer_id").matches(ids) & da.col("name\x1b[2J").equals("x\n")
-    client.scan_items("customer", "name", where).explain()
+    items = client.scan_items("customer", "name", where).explain()
+    assert items.startswith("customer (-1003) in 3 requests\n")
+    assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 995 more … c-2000, " in items
+    assert "\x1b" not in items
+    assert items.endswith("columns:         name inferred")
     groups = [da.col("age").op("greater_than", number) for number in range(12)]
     either = groups[0]
     for group in groups[1:]:
         either |= group
-    client.scan_items("customer", "name", either).explain()
-    first, second, third = capsys.readouterr().out.split("columns: ")[:3]
-    assert (
-        first
-        == """promotion_code (-100) in 91 requests
-service filters: code_status matches USED (4), SENT (3)
-                 allocated_time equals DAY of 2024-01-01T00:00:00Z … 2024-03-31T00:00:00Z, one per request
-"""
-    )
-    assert second.startswith(
-        "        id json, pool_id int64\nclient cuts:     2 rows\ncustomer (-1003) in 3 requests\n"
-    )
-    assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 995 more … c-2000, " in second
-    assert "\x1b" not in second
-    assert third.endswith("                 or 2 more groups\n")
+    assert "                 or 2 more groups\n" in client.scan_items("customer", "name", either).explain()
     assert len(sandbox.requests) == sent
+
+
+def test_a_repr_names_the_object_of_a_search_of_items(connect: Any) -> None:
+    client = connect("https://cdp.example.com")
+    client = getattr(client, "client", client)
+    where = da.col("customer_id").equals("x")
+    assert "scan_items of customer: customer_id; " in repr(client.scan_items("customer", ["customer_id"], where))
+    assert "scan_codes of id; " in repr(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")))
+
+
+@pytest.mark.both_clients
+def test_a_scan_in_the_place_of_rows_says_what_to_write(client: Any) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    raw = getattr(scan, "client", scan)
+    for use in (pd.DataFrame, list, len):
+        with pytest.raises(TypeError, match=r"scan\.to_pandas\(\)" if use is not len else "len"):
+            use(raw)
 
 
 def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:

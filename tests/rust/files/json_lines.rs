@@ -5,7 +5,7 @@ use std::fs;
 use dataaccess::cells::{Block, Cell, Cells};
 use dataaccess::decode::{BatchSink, Sink};
 use dataaccess::error::Kind;
-use dataaccess::files::{AtomicFile, JsonLines, Writer};
+use dataaccess::files::{AtomicFile, Compression, JsonLines, Output, Writer};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ fn attributes(names: &[&str]) -> Vec<String> {
 fn lines(attributes: &[String], block: &Block) -> String {
     let folder = Folder::new();
     let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File, false).unwrap();
-    let mut writer = JsonLines::new(file, attributes).unwrap();
+    let mut writer = JsonLines::new(Output::new(file, Compression::None).unwrap(), attributes).unwrap();
     writer.write(block).unwrap();
     let written = writer.finish().unwrap();
     assert_eq!(written, folder.file("a.jsonl").metadata().unwrap().len());

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::files::{AtomicFile, Csv, Writer};
+use dataaccess::files::{AtomicFile, Compression, Csv, Output, Writer};
 
 use super::children::{child, folder};
 use super::folder::{Folder, HIDDEN, found, names, open, part, put};
@@ -94,14 +94,27 @@ fn fills_the_disk() {
 
     // A library between the rows and the disk does not lose the system's error.
     let schema = std::sync::Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
-        "x".repeat(1 << 20),
+        incompressible(1 << 20),
         arrow_schema::DataType::Int64,
         true,
     )]));
     let place = path.join("_a.csv");
-    is_full(&Csv::new(AtomicFile::create(&place, Kind::File, false).unwrap(), &schema).unwrap_err(), Kind::File);
+    for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+        let output = Output::new(AtomicFile::create(&place, Kind::File, false).unwrap(), compression).unwrap();
+        is_full(&Csv::new(output, b',', &schema).and_then(Writer::finish).unwrap_err(), Kind::File);
+    }
     let file = AtomicFile::create(&place, Kind::File, false).unwrap();
     let ended = dataaccess::files::Parquet::new(file, &schema).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
     assert_eq!(names(&path), [HIDDEN.to_owned(), part(0).to_string(), part(1).to_string()]);
+}
+
+fn incompressible(length: u32) -> String {
+    // A multiplicative generator: the letters repeat after more than this length.
+    (0..length)
+        .scan(1_u32, |state, _| {
+            *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from_digit(*state >> 27, 36)
+        })
+        .collect()
 }

@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::concat::concat_batches;
 use dataaccess::error::Kind;
-use dataaccess::files::{AtomicFile, Csv, Parquet, Writer};
+use dataaccess::files::{AtomicFile, Csv, Output, Parquet, Writer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
@@ -64,6 +64,10 @@ fn read(path: &std::path::Path) -> (RecordBatch, Arc<ParquetMetaData>) {
 
 fn file(folder: &Folder, name: &str) -> AtomicFile {
     AtomicFile::create(&folder.file(name), Kind::File, false).unwrap()
+}
+
+fn output(folder: &Folder) -> Output {
+    Output::new(file(folder, "a.csv"), dataaccess::files::Compression::None).unwrap()
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
 #[test]
 fn csv_is_as_a_reader_of_the_service_expects() {
     let folder = Folder::new();
-    let mut csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
+    let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
     let written = csv.finish().unwrap();
@@ -143,7 +147,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
 #[test]
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
-    let csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
+    let csv = Csv::new(output(&folder), b',', &schema()).unwrap();
     csv.finish().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
@@ -201,7 +205,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_csv(rows in prop::collection::vec(any_row(), 0..20)) {
         let folder = Folder::new();
-        let mut csv = Csv::new(file(&folder, "a.csv"), &schema()).unwrap();
+        let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
         csv.write(&batch(&rows)).unwrap();
         csv.finish().unwrap();
         let found = fields(&fs::read_to_string(folder.file("a.csv")).unwrap());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.bridge import next_batch_async
 from dataaccess._scan.outcome import stats_of, warn_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @public
+@short_tracebacks
 class AsyncBatches:
     """The batches of a scan: an asynchronous iterator, and a context manager that closes it.
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.asynchronous.batches import AsyncBatches
 from dataaccess._scan.bridge import AsyncArrowSource, convert_async
 from dataaccess._scan.frames import check_pandas
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import progress_callback, warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._scan.frames import DtypeBackend
     from dataaccess._scan.table import Table
-    from dataaccess.types import Row, TimeZone
+    from dataaccess.types import DtypeBackend, OnProgress, Row, TimeZone
 
 
+@short_tracebacks
 class AsyncReading(AsyncArrowSource):
     """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
@@ -51,7 +52,7 @@ class AsyncReading(AsyncArrowSource):
             Table(2 rows, 1 column: id)
         """
         limit, zone = count("n", n, 0), time_zone("tz", tz)
-        raw = await self._raw.collect_async(max(limit, 1), views=False)
+        raw = await self._raw.collect_async(max(limit, 1), views=False, on_progress=None)
         return checked_table(raw if limit else raw.without_rows(), zone)
 
     def batches(
@@ -94,12 +95,14 @@ class AsyncReading(AsyncArrowSource):
         zone = time_zone("tz", tz)
         return AsyncBatches(self._open(max_rows, max_bytes), zone)
 
-    async def collect(self, *, tz: TimeZone | None = None) -> Table:
+    async def collect(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> Table:
         """Returns all rows as columns in memory.
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Returns:
             A `Table`, which can be read any number of times.
@@ -118,14 +121,17 @@ class AsyncReading(AsyncArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        return checked_table(await self._raw.collect_async(None, views=False), zone)
+        raw = await self._raw.collect_async(None, views=False, on_progress=progress_callback(on_progress))
+        return checked_table(raw, zone)
 
-    async def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
+    async def to_arrow(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -143,10 +149,16 @@ class AsyncReading(AsyncArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = await self.collect(tz=tz)
+        table = await self.collect(tz=tz, on_progress=on_progress)
         return table.to_arrow()
 
-    async def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
+    async def to_pandas(
+        self,
+        dtype_backend: DtypeBackend | None = None,
+        *,
+        tz: TimeZone | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
         Args:
@@ -154,6 +166,8 @@ class AsyncReading(AsyncArrowSource):
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Returns:
             A DataFrame.
@@ -172,15 +186,17 @@ class AsyncReading(AsyncArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = await self.collect(tz=tz)
+        table = await self.collect(tz=tz, on_progress=on_progress)
         return await convert_async(table.to_pandas, dtype_backend)
 
-    async def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
+    async def to_polars(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Returns:
             A DataFrame, without a copy.
@@ -199,7 +215,8 @@ class AsyncReading(AsyncArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        table = checked_table(await self._raw.collect_async(None, views=True), zone)
+        raw = await self._raw.collect_async(None, views=True, on_progress=progress_callback(on_progress))
+        table = checked_table(raw, zone)
         return await convert_async(table.to_polars)
 
     async def iter_rows(self, *, tz: TimeZone | None = None) -> AsyncGenerator[Row, None]:
@@ -231,8 +248,12 @@ class AsyncReading(AsyncArrowSource):
                 for row in batch.to_pylist():
                     yield row
 
-    async def to_dicts(self) -> list[Row]:
+    async def to_dicts(self, *, on_progress: OnProgress | None = None) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.
+
+        Args:
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Returns:
             A list of dicts with the values as the service sends them; `schema=` applies to columns only.
@@ -249,6 +270,6 @@ class AsyncReading(AsyncArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, outcome = await self._raw.rows_async()
+        rows, outcome = await self._raw.rows_async(progress_callback(on_progress))
         warn_of(outcome)
         return rows

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dataaccess._core.checks import boolean_argument
-from dataaccess._core.paths import local_file
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.asynchronous.reading import AsyncReading
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.bridge import convert_async
+from dataaccess._scan.outcome import progress_callback, warn_of
+from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
 
 if TYPE_CHECKING:
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import OnProgress, PathArgument, Refresh
+    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh
 
 
 @public
@@ -41,6 +43,7 @@ class AsyncTask(Single, AsyncReading):
 
 
 @public
+@short_tracebacks
 class AsyncScan(Planned, AsyncReading):
     """A lazy search: the requests, and each form its rows can take. Made by `AsyncClient.scan_codes` and `scan_items`.
 
@@ -77,15 +80,20 @@ class AsyncScan(Planned, AsyncReading):
         """
         return self._tasks(AsyncTask)
 
-    async def to_parquet(self, path: PathArgument, *, private: bool = False) -> None:
+    async def to_parquet(
+        self, target: FileTarget, *, private: bool = False, on_progress: OnProgress | None = None
+    ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 
         In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
         can retry each request, and keeps what is done.
 
         Args:
-            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
+                binary mode, which gets the rows once all have arrived.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format.
@@ -98,21 +106,34 @@ class AsyncScan(Planned, AsyncReading):
             >>> client = da.AsyncClient("sandbox:demo")
             >>> asyncio.run(client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet"))
         """
-        path, private = local_file(path, "to_parquet"), boolean_argument("private", private)
-        warn_of(await self._raw.write_async(path, "parquet", private))
+        await self._write(target, "to_parquet", parquet_format(), private, on_progress)
 
-    async def to_csv(self, path: PathArgument, *, private: bool = False) -> None:
+    async def to_csv(
+        self,
+        target: FileTarget,
+        *,
+        separator: str = ",",
+        compression: Compression | None = "infer",
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         """Writes the rows into a CSV file: a line of names, then one line per row.
 
         CSV does not distinguish a missing value from an empty string; Parquet and JSON lines do. A spreadsheet may
         take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
 
         Args:
-            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
+                binary mode, which gets the rows once all have arrived.
+            separator: The ASCII character between two fields.
+            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format.
+            ValidationError: The path is a URL of another kind, or has the suffix of another format; `separator` or
+                `compression` is invalid.
             FileError: The file cannot be written; also an `OSError`.
             DataAccessError: Any failure of `batches`.
 
@@ -122,18 +143,29 @@ class AsyncScan(Planned, AsyncReading):
             >>> client = da.AsyncClient("sandbox:demo")
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
         """
-        path, private = local_file(path, "to_csv"), boolean_argument("private", private)
-        warn_of(await self._raw.write_async(path, "csv", private))
+        await self._write(target, "to_csv", text_format("csv", target, compression, separator), private, on_progress)
 
-    async def to_jsonl(self, path: PathArgument, *, private: bool = False) -> None:
+    async def to_jsonl(
+        self,
+        target: FileTarget,
+        *,
+        compression: Compression | None = "infer",
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
 
         Args:
-            path: The file: a path or a `file://` URL; an existing one is replaced at the end.
+            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
+                binary mode, which gets the rows once all have arrived.
+            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
 
         Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format.
+            ValidationError: The path is a URL of another kind, or has the suffix of another format; `compression` is
+                invalid.
             FileError: The file cannot be written; also an `OSError`.
             DataAccessError: Any failure of `batches`.
 
@@ -143,8 +175,22 @@ class AsyncScan(Planned, AsyncReading):
             >>> client = da.AsyncClient("sandbox:demo")
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl"))
         """
-        path, private = local_file(path, "to_jsonl"), boolean_argument("private", private)
-        warn_of(await self._raw.write_async(path, "jsonl", private))
+        await self._write(target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress)
+
+    async def _write(
+        self,
+        target: FileTarget,
+        method: str,
+        file_format: Format,
+        private: object,
+        on_progress: OnProgress | None,
+    ) -> None:
+        is_private, callback = boolean_argument("private", private), progress_callback(on_progress)
+        with output_path(target, method) as (path, file):
+            outcome = await self._raw.write_async(path, file_format, is_private, callback)
+            if file is not None:
+                await convert_async(copy_into, file, path)
+        warn_of(outcome)
 
     async def run(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import stats_of, warn_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @public
+@short_tracebacks
 class Batches:
     """The batches of a scan: an iterator, and a context manager that closes it.
 

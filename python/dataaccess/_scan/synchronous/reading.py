@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.synchronous.batches import Batches
 from dataaccess._scan.bridge import ArrowSource, convert
 from dataaccess._scan.frames import check_pandas
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import progress_callback, warn_of
 from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._scan.frames import DtypeBackend
     from dataaccess._scan.table import Table
-    from dataaccess.types import Row, TimeZone
+    from dataaccess.types import DtypeBackend, OnProgress, Row, TimeZone
 
 
+@short_tracebacks
 class Reading(ArrowSource):
     """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
@@ -51,7 +52,7 @@ class Reading(ArrowSource):
             Table(2 rows, 1 column: id)
         """
         limit, zone = count("n", n, 0), time_zone("tz", tz)
-        raw = self._raw.collect(max(limit, 1), views=False)
+        raw = self._raw.collect(max(limit, 1), views=False, on_progress=None)
         return checked_table(raw if limit else raw.without_rows(), zone)
 
     def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES, *, tz: TimeZone | None = None) -> Batches:
@@ -91,12 +92,14 @@ class Reading(ArrowSource):
         zone = time_zone("tz", tz)
         return Batches(self._open(max_rows, max_bytes), zone)
 
-    def collect(self, *, tz: TimeZone | None = None) -> Table:
+    def collect(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> Table:
         """Returns all rows as columns in memory.
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the calling thread.
 
         Returns:
             A `Table`, which can be read any number of times.
@@ -114,14 +117,17 @@ class Reading(ArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        return checked_table(self._raw.collect(None, views=False), zone)
+        raw = self._raw.collect(None, views=False, on_progress=progress_callback(on_progress))
+        return checked_table(raw, zone)
 
-    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
+    def to_arrow(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the calling thread.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -138,10 +144,16 @@ class Reading(ArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = self.collect(tz=tz)
+        table = self.collect(tz=tz, on_progress=on_progress)
         return table.to_arrow()
 
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
+    def to_pandas(
+        self,
+        dtype_backend: DtypeBackend | None = None,
+        *,
+        tz: TimeZone | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
         Args:
@@ -149,6 +161,8 @@ class Reading(ArrowSource):
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the calling thread.
 
         Returns:
             A DataFrame.
@@ -166,15 +180,17 @@ class Reading(ArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = self.collect(tz=tz)
+        table = self.collect(tz=tz, on_progress=on_progress)
         return convert(table.to_pandas, dtype_backend)
 
-    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
+    def to_polars(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the calling thread.
 
         Returns:
             A DataFrame, without a copy.
@@ -192,7 +208,8 @@ class Reading(ArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        table = checked_table(self._raw.collect(None, views=True), zone)
+        raw = self._raw.collect(None, views=True, on_progress=progress_callback(on_progress))
+        table = checked_table(raw, zone)
         return convert(table.to_polars)
 
     def iter_rows(self, *, tz: TimeZone | None = None) -> Generator[Row, None, None]:
@@ -223,8 +240,12 @@ class Reading(ArrowSource):
                 for row in batch.to_pylist():
                     yield row
 
-    def to_dicts(self) -> list[Row]:
+    def to_dicts(self, *, on_progress: OnProgress | None = None) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.
+
+        Args:
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the calling thread.
 
         Returns:
             A list of dicts with the values as the service sends them; `schema=` applies to columns only.
@@ -240,6 +261,6 @@ class Reading(ArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, outcome = self._raw.rows()
+        rows, outcome = self._raw.rows(progress_callback(on_progress))
         warn_of(outcome)
         return rows

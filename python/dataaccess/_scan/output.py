@@ -1,0 +1,74 @@
+"""Files that rows are written to: their format, and file objects in place of a path."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._core.paths import local_file
+from dataaccess.errors import Problem, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataaccess.types import FileTarget, PathArgument, WritableFile
+
+_ENDINGS = {".gz": "gzip", ".zst": "zstd"}
+_PIECE = 1 << 20
+
+# Name, separator of CSV, compression.
+Format = tuple[str, int, str | None]
+
+
+def parquet_format() -> Format:
+    """Parquet, which compresses by itself."""
+    return "parquet", 0, None
+
+
+def text_format(name: str, target: FileTarget, compression: object, separator: object = ",") -> Format:
+    """The format of a text file."""
+    problems = []
+    if compression not in ("infer", "gzip", "zstd", None):
+        problems.append(Problem("compression", "", 'must be "infer", "gzip", "zstd" or None', compression))
+    if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'):
+        problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
+    if problems:
+        raise ValidationError("; ".join(map(str, problems)), problems=problems)
+    if compression == "infer":
+        compression = _ENDINGS.get(Path(target).suffix) if isinstance(target, str | os.PathLike) else None
+    return name, ord(str(separator)), None if compression is None else str(compression)
+
+
+@contextmanager
+def output_path(target: FileTarget, method: str) -> Iterator[tuple[PathArgument, WritableFile | None]]:
+    """Where the core writes, and the open file that gets the complete rows from there, if the target is one.
+
+    So a failure leaves an open file unchanged.
+    """
+    if isinstance(target, io.TextIOBase):
+        raise TypeError('the file is open in text mode: open it in binary mode ("wb"), or pass its .buffer')
+    if isinstance(target, str | os.PathLike):
+        yield local_file(target, method), None
+        return
+    if not hasattr(target, "write"):
+        raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="dataaccess-") as folder:
+        yield Path(folder) / "rows", target
+
+
+def copy_into(file: Any, path: PathArgument) -> None:
+    """Writes the content of a path into an open file."""
+    with Path(path).open("rb") as source:
+        while piece := source.read(_PIECE):
+            rest = memoryview(piece)
+            while rest:
+                written = file.write(rest)
+                if written is None and isinstance(file, io.RawIOBase):
+                    raise BlockingIOError("the file does not block, and takes no more bytes now")
+                # An unbuffered file may take a part; one that returns nothing has taken all.
+                rest = rest[written:] if isinstance(written, int) else rest[len(rest) :]

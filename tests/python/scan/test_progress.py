@@ -1,0 +1,84 @@
+"""`on_progress` of `collect` and the `to_…` methods."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import serving
+from support.streams import in_parts, scan_of, whole
+
+import dataaccess as da
+
+LAST_PART = 11
+
+READINGS: dict[str, Callable[[Any, Path, Any], object]] = {
+    "collect": lambda scan, _folder, report: scan.collect(on_progress=report),
+    "to_arrow": lambda scan, _folder, report: scan.to_arrow(on_progress=report),
+    "to_pandas": lambda scan, _folder, report: scan.to_pandas(on_progress=report),
+    "to_polars": lambda scan, _folder, report: scan.to_polars(on_progress=report),
+    "to_dicts": lambda scan, _folder, report: scan.to_dicts(on_progress=report),
+    "to_parquet": lambda scan, folder, report: scan.to_parquet(folder / "x.parquet", on_progress=report),
+    "to_csv": lambda scan, folder, report: scan.to_csv(folder / "x.csv", on_progress=report),
+    "to_jsonl": lambda scan, folder, report: scan.to_jsonl(folder / "x.jsonl", on_progress=report),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("reading", READINGS)
+def test_progress_is_reported_from_the_first_request_to_the_last(client: Any, tmp_path: Path, reading: str) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+    reports: list[da.ScanProgress] = []
+    READINGS[reading](scan, tmp_path, reports.append)
+    first, *_, last = reports
+    assert (first.total, first.done, first.failed, first.rows, first.bytes) == (3, 0, 0, 0, 0)
+    assert (last.total, last.done, last.failed, last.rows) == (3, 3, 0, 215)
+    assert last.bytes == scan.last_stats.bytes
+    assert [report.done for report in reports] == sorted(report.done for report in reports)
+    assert {report.done for report in reports} == {0, 1, 2, 3}
+
+
+def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path: Path) -> None:
+    reports: list[da.ScanProgress] = []
+
+    def pause(number: int) -> None:
+        # The rest of the response waits until the first batch was reported.
+        while number == LAST_PART and not any(report.rows for report in reports):
+            time.sleep(0.01)
+
+    with serving(in_parts(whole(100_000, 10_000), pause)) as server:
+        scan_of(connect(server.base_url)).to_parquet(tmp_path / "n.parquet", on_progress=reports.append)
+    assert reports[0].rows == 0
+    assert any(0 < report.rows < 100_000 for report in reports)
+    assert (reports[-1].rows, reports[-1].done) == (100_000, 1)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_the_callback_raises_ends_the_call(client: Any, tmp_path: Path, reading: str) -> None:
+    def stop(_progress: da.ScanProgress) -> None:
+        raise KeyError("enough")
+
+    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+    with pytest.raises(KeyError, match="enough"):
+        READINGS[reading](scan, tmp_path, stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.async_only
+def test_a_coroutine_function_is_awaited(sandbox: da.Sandbox) -> None:
+    reports: list[int] = []
+
+    async def report(progress: da.ScanProgress) -> None:
+        await asyncio.sleep(0)
+        reports.append(progress.done)
+
+    async def main() -> None:
+        scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+        await scan.to_dicts(on_progress=report)
+
+    asyncio.run(main())
+    assert (reports[0], reports[-1]) == (0, 3)
