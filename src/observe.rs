@@ -211,7 +211,7 @@ mod tests {
         let (observer, events) = Observer::new(true);
         observed(Some(observer), async {
             attempt(&Ok(()));
-            attempt(&Err(Error::new(Kind::Server, "made up")));
+            attempt(&Err(Error::new(Kind::Server, "test failure")));
             drop(Attempt::begin("post", "id-2", 2));
         })
         .await;
@@ -221,7 +221,7 @@ mod tests {
     #[tokio::test]
     async fn an_observer_of_retries_receives_nothing_else() {
         let (observer, events) = Observer::new(false);
-        let failure = Error::new(Kind::Throttled, "made up");
+        let failure = Error::new(Kind::Throttled, "test failure");
         observed(Some(observer), async {
             attempt(&Ok(()));
             retrying("post", "id-1", 1, &failure, Duration::from_secs(1));

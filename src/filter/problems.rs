@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Problem, Result, sanitize};
 
 use super::input::InputValue;
 
-/// Problems listed for one list of values; a count stands for the others.
+/// Problems listed for one list of values; the others are only counted.
 const MAX_LISTED: usize = 100;
 
 /// Where a value is: in the arguments of the caller, and in the body as sent.

@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn of(kind: Kind) -> Error {
-        Error::new(kind, "made up").retryable()
+        Error::new(kind, "test failure").retryable()
     }
 
     /// The same service, after it has responded once.

@@ -109,7 +109,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_has_ten_seconds_to_open() {
-        // The kernel accepts the connection, and nothing answers the TLS handshake.
+        // The kernel accepts the connection, and nothing responds to the TLS handshake.
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("https://{}", silent.local_addr().expect("its address"));
         let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };

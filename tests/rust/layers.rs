@@ -80,6 +80,7 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("axum", &["sandbox"]),
     ("flate2", &["files", "transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
+    // `config` reads NO_PROXY with the matcher of hyper-util, which takes hyper's `Uri`: reqwest uses the same.
     ("hyper", &["config", "transport", "sandbox"]),
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
@@ -109,9 +110,9 @@ fn offences(module: &str, source: &str) -> Vec<String> {
     };
     let code = without_comments(source);
     let mut found = Vec::new();
-    for name in rooms_named(&code) {
-        let is_room = MODULES.iter().any(|(other, _)| *other == name);
-        if is_room && name != module && !allowed.contains(&name) {
+    for name in modules_named(&code) {
+        let is_module = MODULES.iter().any(|(other, _)| *other == name);
+        if is_module && name != module && !allowed.contains(&name) {
             found.push(format!("`{module}` may not name `crate::{name}`"));
         }
     }
@@ -133,7 +134,7 @@ fn without_comments(source: &str) -> String {
 }
 
 /// What follows each `crate::`, the members of `crate::{…}` each for itself.
-fn rooms_named(code: &str) -> Vec<&str> {
+fn modules_named(code: &str) -> Vec<&str> {
     code.split("crate::")
         .skip(1)
         .flat_map(|path| path.strip_prefix('{').map_or_else(|| vec![word(path)], members))
@@ -205,7 +206,7 @@ fn walk(folder: &Path, module: Option<&str>, found: &mut Vec<String>) -> io::Res
 }
 
 #[test]
-fn no_room_names_what_it_may_not() {
+fn no_module_names_what_it_may_not() {
     let mut found = Vec::new();
     let files = walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut found).unwrap();
     assert!(files > 5, "the sources were not found");
@@ -213,7 +214,7 @@ fn no_room_names_what_it_may_not() {
 }
 
 #[test]
-fn rooms_are_listed_lower_floors_first() {
+fn modules_are_listed_lower_layers_first() {
     for (place, (module, allowed)) in MODULES.iter().enumerate() {
         for lower in *allowed {
             let below = MODULES[..place].iter().any(|(name, _)| name == lower);

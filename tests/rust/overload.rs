@@ -173,7 +173,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
 
 fn failure(status: u16, asked: Option<Duration>) -> Error {
     let kind = if matches!(status, 429 | 503) { Kind::Throttled } else { Kind::Server };
-    Error::new(kind, "made up")
+    Error::new(kind, "test failure")
         .with(|details| (details.status, details.retry_after) = (Some(status), asked))
         .retryable()
 }

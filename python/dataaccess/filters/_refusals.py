@@ -27,7 +27,7 @@ class NotOrdered(NotCompared):
 
     __slots__ = ()
 
-    # Equality is refused, so a set or dict tells two of these apart by identity.
+    # Equality is refused, so sets and dicts compare these by identity.
     def __hash__(self) -> int:
         return object.__hash__(self)
 

@@ -26,7 +26,7 @@ impl TokenSource for Counting {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
             if fails {
-                return Err(Error::new(Kind::Config, "made up").retryable());
+                return Err(Error::new(Kind::Config, "test failure").retryable());
             }
             Ok(Grant { token: Secret::try_new(format!("tok-{number}"))?, expires_at })
         })

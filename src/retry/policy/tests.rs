@@ -3,7 +3,7 @@
 use super::*;
 
 fn failure(kind: Kind) -> Error {
-    Error::new(kind, "made up").retryable()
+    Error::new(kind, "test failure").retryable()
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -145,7 +145,7 @@ fn at_a_multiple_of_4_kib_it_takes_three() {
 #[test]
 fn a_possible_accident_is_retried_once_for_each_kind() {
     let mut call = Call::with_retries(9);
-    let mangled = || Error::new(Kind::MalformedHttp, "made up").retryable_once();
+    let mangled = || Error::new(Kind::MalformedHttp, "test failure").retryable_once();
     assert!(call.after(failure(Kind::Server)).is_ok());
     assert!(call.after(mangled()).is_ok(), "the first of its kind");
     assert!(call.after(mangled()).is_err());

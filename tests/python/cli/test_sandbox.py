@@ -156,7 +156,7 @@ def test_a_port_can_be_chosen() -> None:
 
 @contextmanager
 def heeding(number: signal.Signals) -> Iterator[None]:
-    """Whoever is started here does not ignore the signal, as it would under `nohup`."""
+    """A process that is started here does not ignore the signal, as it would under `nohup`."""
     before = signal.signal(number, signal.default_int_handler)
     try:
         yield

@@ -268,23 +268,23 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", EMPTY)
 def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
-    members, told_as = EMPTY[case]
+    members, reported_as = EMPTY[case]
     with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
         strict = connect(server.base_url, strict_empty=True)
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert list(scan.batches()) == []
-        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, told_as)
+        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
         assert scan.collect().num_rows == 0
-        assert scan.last_stats.empty_shape == told_as
+        assert scan.last_stats.empty_shape == reported_as
         for ask in (search, stream, collect):
             if case == "H29-list":
                 assert len(ask(strict)) == 0
             else:
                 error = raised_by(ask, strict)
                 assert isinstance(error, da.EnvelopeError)
-                place, found = told_as.split(" ")
+                place, found = reported_as.split(" ")
                 assert (error.field, error.attempts) == (place, 1)
                 assert f"{place} is {found}" in str(error)
 

@@ -20,4 +20,4 @@ def test_s1_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     assert killed_run.kills >= KILLS // 2
     assert killed_run.refusals == 1
     assert killed_run.failures > 0
-    assert sum(killed_run.again) > 0, "no kill has met anything under way"
+    assert sum(killed_run.again) > 0, "no kill hit a task in flight"

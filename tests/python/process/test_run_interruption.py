@@ -70,7 +70,7 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, t
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         scan.run(tmp_path)
-    # The limit is 150 ms; the bound here leaves room for a busy machine, and is far below any time-out.
+    # The limit is 150 ms; this limit is larger, for busy machines, and is far below any time-out.
     assert time.monotonic() - sent[0] < 2
     thread.join()
     check_it_continues(scan, service, tmp_path)

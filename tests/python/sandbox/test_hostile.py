@@ -1,4 +1,4 @@
-"""A hostile string in every position of a request: the service answers with an envelope and its rows stay as they are.
+"""A hostile string in every position of a request: the service returns an envelope and its rows stay as they are.
 
 The rows are fetched and hashed before all tests and after. Texts that are legal values are compared with the oracle.
 """

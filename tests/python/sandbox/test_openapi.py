@@ -63,7 +63,7 @@ def test_it_is_guarded_as_the_service_is(sandbox: da.Sandbox) -> None:
 
 
 def no_response_without_a_token(_context: object, response: schemathesis.Response, _case: object) -> None:
-    """Stands for the check that insists on 401, where section 7 of the service's document has 403."""
+    """Replaces the check that insists on 401, where section 7 of the service's document has 403."""
     if "Authorization" not in response.request.headers:
         assert response.status_code == 403
 

@@ -56,7 +56,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None
         for taken, batch in enumerate(scan.batches(), start=1):
             rows.extend(batch.to_pylist())
             time.sleep(0.05)
-            assert len(parts.asked) <= taken + 3, "more answers wait than may be under way"
+            assert len(parts.asked) <= taken + 3, "more than `concurrency` responses are buffered"
     assert by_number(rows) == rows_of_all(12)
     assert parts.most <= 3
 

@@ -87,8 +87,8 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
         assert (cause.row, cause.column) == (1, "a")
         kind = "float64" if isinstance(later, float) else "json"
         assert caught.value.hint == f'pass schema={{"a": "{kind}"}}'
-        mended = scan_of_values(client, 4, schema={"a": kind})
-        found = [row["a"] for batch in mended.batches() for row in batch.to_pylist()]
+        fixed = scan_of_values(client, 4, schema={"a": kind})
+        found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
         assert found == [1, 2, 3, 4, later]
 
 

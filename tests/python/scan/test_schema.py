@@ -120,8 +120,8 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         assert [batch.num_rows for batch in taken] == [4, 4]
         assert caught.value.hint == 'pass schema={"a": "float64"}'
         assert isinstance(caught.value.__cause__, da.RecordError)
-        mended = scan_of(client, ["a"], schema={"a": "float64"})
-        assert sum(batch.num_rows for batch in mended.batches(max_rows=4)) == 11
+        fixed = scan_of(client, ["a"], schema={"a": "float64"})
+        assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
 
 
 EXACT = 2**53

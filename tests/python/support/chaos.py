@@ -157,7 +157,7 @@ def outcomes(key: str, retries: int) -> set[Outcome]:
 
 
 @dataclass
-class Told:
+class SearchOutcome:
     """What became of a search."""
 
     key: str
@@ -181,19 +181,19 @@ def is_for_columns(key: str) -> bool:
     return key[-1] in "02468"
 
 
-def failed(key: str, error: da.DataAccessError) -> Told:
-    return Told(key, error.attempts, error, None)
+def failed(key: str, error: da.DataAccessError) -> SearchOutcome:
+    return SearchOutcome(key, error.attempts, error, None)
 
 
-def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[Told], Any]:
+def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[SearchOutcome], Any]:
     """Asks for each key with one `Client`; and its figures."""
     client = da.Client(address, token="tok", concurrency=CONCURRENCY, **options)
 
-    def ask(key: str) -> Told:
+    def ask(key: str) -> SearchOutcome:
         asked = scan(client, key)
         try:
             rows = asked.to_arrow().to_pylist() if is_for_columns(key) else asked.to_dicts()
-            return Told(key, asked.last_stats.attempts, None, rows)
+            return SearchOutcome(key, asked.last_stats.attempts, None, rows)
         except da.DataAccessError as error:
             return failed(key, error)
 
@@ -201,19 +201,19 @@ def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[
         return list(pool.map(ask, keys)), client.stats
 
 
-def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[Told], Any]:
+def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[SearchOutcome], Any]:
     """Asks for each key with one `AsyncClient`; and its figures."""
 
-    async def main() -> tuple[list[Told], Any]:
+    async def main() -> tuple[list[SearchOutcome], Any]:
         client = da.AsyncClient(address, token="tok", concurrency=CONCURRENCY, **options)
         places = asyncio.Semaphore(THREADS)
 
-        async def ask(key: str) -> Told:
+        async def ask(key: str) -> SearchOutcome:
             async with places:
                 asked = scan(client, key)
                 try:
                     rows = (await asked.to_arrow()).to_pylist() if is_for_columns(key) else await asked.to_dicts()
-                    return Told(key, asked.last_stats.attempts, None, rows)
+                    return SearchOutcome(key, asked.last_stats.attempts, None, rows)
                 except da.DataAccessError as error:
                     return failed(key, error)
 

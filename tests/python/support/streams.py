@@ -22,7 +22,7 @@ def answer(records: list[dict[str, Any]], **data: Any) -> bytes:
 
 @lru_cache(maxsize=16)
 def records(start: int, count: int) -> bytes:
-    """Records of a number and a string, as they stand in a response."""
+    """Records of a number and a string, as they are in a response."""
     return b",".join(b'{"n": %d, "text": "row %d"}' % (n, n) for n in range(start, start + count))
 
 

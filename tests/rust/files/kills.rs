@@ -52,6 +52,6 @@ fn works_until_killed() {
         put(&opened, &part(task));
         println!("done {task}");
     }
-    // Whoever has nothing left to do waits for the end.
+    // Without tasks left, the process waits to be killed.
     thread::sleep(Duration::from_secs(60));
 }
