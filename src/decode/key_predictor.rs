@@ -186,6 +186,18 @@ mod tests {
     }
 
     #[test]
+    fn keys_beyond_the_maximum_replace_others() {
+        let mut predictor = predictor();
+        for number in 0..2 * predictor.max_fields {
+            let written = format!("\"{number}\":");
+            predictor.learn(written.as_bytes(), "n", None).expect("a field");
+            let index = predictor.next - 1;
+            assert_eq!(predictor.recognized(index, &written), Some(("n", false)));
+        }
+        assert_eq!(predictor.fields.len(), predictor.max_fields);
+    }
+
+    #[test]
     fn an_order_is_forgotten_only_after_several_mispredicted_records() {
         let mut predictor = predictor();
         predictor.end_records(MIN_PATIENCE, 2);

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+mod any_rows;
 mod bodies;
 mod conformance;
 mod envelope;

@@ -11,6 +11,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::contract::business_object::{CUSTOMER_ID, PROMOTION_CODE_ID};
+    use crate::contract::codes::{ATTRIBUTES, AUDIENCE_TYPES, STATUSES};
+    use crate::contract::{DOWNLOAD_PATH, SCOPE_DOWNLOAD, SCOPE_ITEM, SEARCH_PATH};
     use crate::sandbox::days::TIMES;
     use crate::sandbox::middleware::BODY_LIMIT;
     use crate::sandbox::objects::BusinessObject;
@@ -61,5 +64,24 @@ mod tests {
         let names = schemas["PromotionCode"]["properties"].as_object().unwrap().keys();
         assert!(names.eq(attributes.iter().map(|attribute| &attribute.name)));
         assert!(DESCRIPTION.contains(&format!("larger than {BODY_LIMIT} bytes")));
+    }
+
+    #[test]
+    fn its_values_paths_and_scopes_are_those_of_the_contract() {
+        let description = description();
+        let numbers = |named: &[(&str, i64)]| json!(named.iter().map(|(_, number)| number).collect::<Vec<_>>());
+        for (place, expected) in [
+            ("CodeStatusCondition/properties/value/items/enum", numbers(&STATUSES)),
+            ("AudienceTypeCondition/properties/value/items/enum", numbers(&AUDIENCE_TYPES)),
+            ("PromotionCodeSearch/properties/attrs/items/enum", json!(ATTRIBUTES)),
+            ("PromotionCodeSearch/properties/itemTypeId/const", json!(PROMOTION_CODE_ID)),
+            ("CustomerSearch/properties/itemTypeId/const", json!(CUSTOMER_ID)),
+        ] {
+            assert_eq!(description.pointer(&format!("/components/schemas/{place}")), Some(&expected), "{place}");
+        }
+        let paths = description["paths"].as_object().unwrap();
+        let scopes: Vec<_> =
+            paths.iter().map(|(path, item)| (path.as_str(), &item["post"]["security"][0]["accessToken"])).collect();
+        assert_eq!(scopes, [(SEARCH_PATH, &json!([SCOPE_ITEM])), (DOWNLOAD_PATH, &json!([SCOPE_DOWNLOAD]))]);
     }
 }

@@ -13,6 +13,8 @@ fn invalid_json_is_reported_with_its_offset() {
         (r#"{"code":}"#, 8, "unexpected `}`"),
         (r#"{"code"::200}"#, 8, "unexpected `:`"),
         (r#"{"code":200}{}"#, 12, "trailing data after the JSON"),
+        (r#"{"code":200}x"#, 12, "trailing data after the JSON"),
+        (r#"{"code":200}]"#, 12, "trailing data after the JSON"),
         ("{\"code\":200}\0", 12, "trailing data after the JSON"),
     ] {
         for bytes in [body.as_bytes().chunks(body.len()), body.as_bytes().chunks(1)] {

@@ -31,6 +31,12 @@ fn refuses(arguments: CodesArguments, argument: &str, path: &str, advice: &str) 
     assert!(problem.message.contains(advice), "{problem}");
 }
 
+/// The same, with the whole message.
+fn refuses_with(arguments: CodesArguments, argument: &str, path: &str, message: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((&*problem.argument, &*problem.path, &*problem.message), (argument, path, message));
+}
+
 #[test]
 fn a_full_request_has_the_specified_body() {
     let arguments = CodesArguments {
@@ -159,28 +165,35 @@ fn statuses_are_the_specified_ones() {
         (input(json!([[3]])), "[0]", "[3] is not a value of"),
         (input(json!([])), "", "an empty list matches nothing"),
         (input(json!([null])), "[0]", "None is not a value of"),
-        (
-            op("not_matches", json!([3, "sent"])),
-            "[1]",
-            "values of an operator are sent as given: write 3, not \"sent\"",
-        ),
-        (op("not_matches", 2), "", "2 is not a value of code_status: 1 (\"available\"), 3 (\"sent\"), 4 (\"used\")"),
         (after("2024-01-01"), "", "after(…) compares times, and code_status is not a time"),
         (days("2024-01-01", "2024-01-02"), "", "days(…) is a range of times, and code_status is not a time"),
     ] {
         let arguments = CodesArguments { code_status, ..since_2024() };
         refuses(arguments, &format!("code_status{element}"), &format!("{value}{element}"), advice);
     }
-    for (code_status, path, advice) in [
-        (op(" ", 3), "operator", "an empty string is not an operator"),
+    for (code_status, argument, path, message) in [
+        (
+            op("not_matches", json!([3, "sent"])),
+            "code_status[1]",
+            "value[1]",
+            "values of an operator are sent as given: write 3, not \"sent\"",
+        ),
+        (
+            op("not_matches", 2),
+            "code_status",
+            "value",
+            "2 is not a value of code_status: 1 (\"available\"), 3 (\"sent\"), 4 (\"used\")",
+        ),
+        (op(" ", 3), "code_status", "operator", "an empty string is not an operator"),
         (
             in_unit(Method::Operator(InputValue::text("in")), InputValue::Integer(3), "DAY"),
+            "code_status",
             "time_unit",
             "a time unit needs data_type datetime, not number",
         ),
     ] {
         let arguments = CodesArguments { code_status, ..since_2024() };
-        refuses(arguments, "code_status", &format!("filters.OR[0].AND[0].{path}"), advice);
+        refuses_with(arguments, argument, &format!("filters.OR[0].AND[0].{path}"), message);
     }
 }
 
@@ -190,7 +203,6 @@ fn audience_ids_are_strings_or_integers() {
     for (allocated_audience, element, advice) in [
         (input(json!(42.0)), "", "a pandas column with missing values"),
         (input(json!([null])), "[0]", "missing value"),
-        (InputValue::List(vec![InputValue::Number(f64::NAN)]), "[0]", "nan is a missing value"),
         (input(json!(true)), "", "True is a bool"),
         (input(json!("")), "", "an empty string is not the id"),
         (input(json!({"id": 1})), "", "is a dict"),
@@ -198,6 +210,10 @@ fn audience_ids_are_strings_or_integers() {
         let arguments = CodesArguments { allocated_audience, ..since_2024() };
         refuses(arguments, &format!("allocated_audience{element}"), &format!("{value}{element}"), advice);
     }
+    let missing = InputValue::List(vec![InputValue::Number(f64::NAN)]);
+    let arguments = CodesArguments { allocated_audience: missing, ..since_2024() };
+    let message = "nan is a missing value, not an id: leave such values out, as ids.dropna() does";
+    refuses_with(arguments, "allocated_audience[0]", &format!("{value}[0]"), message);
     let big = InputValue::BigInteger("18446744073709551616".to_owned());
     let condition = condition(0, CodesArguments { allocated_audience: big, ..since_2024() });
     assert_eq!(condition["value"], json!(["18446744073709551616"]));

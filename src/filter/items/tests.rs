@@ -46,6 +46,12 @@ fn refuses(arguments: ItemsArguments, argument: &str, path: &str, advice: &str) 
     assert!(problem.message.contains(advice), "{problem}");
 }
 
+/// The same, with the whole message.
+fn refuses_with(arguments: ItemsArguments, argument: &str, path: &str, message: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((&*problem.argument, &*problem.path, &*problem.message), (argument, path, message));
+}
+
 /// The first condition of a body.
 fn condition(arguments: ItemsArguments) -> Value {
     body(arguments)["filters"]["OR"][0]["AND"][0].take()
@@ -192,7 +198,7 @@ fn and_and_or_to_any_depth_become_an_or_of_ands() {
 fn a_problem_of_a_condition_in_many_groups_is_reported_once() {
     let tree = all([any([matches("a", 1), matches("b", 2)]), matches("c", json!([1, null]))]);
     let message = "col(\"c\").matches[1]: None is not a string or a number";
-    refuses(customers(expression(tree)), "where", "filters.OR[0].AND[1].value[1]", message);
+    refuses_with(customers(expression(tree)), "where", "filters.OR[0].AND[1].value[1]", message);
 }
 
 #[test]
@@ -341,12 +347,12 @@ fn attributes_are_sent_as_an_array_or_a_string() {
     assert_eq!(body(customers(json!("array")))["attrs"], json!(["customer_id", "name"]));
     assert_eq!(body(customers(json!("string")))["attrs"], json!("customer_id,name"));
     let message = "\"csv\" is not a format of attrs: write \"array\" or \"string\"";
-    refuses(customers(json!("csv")), "attrs_format", "attrs", message);
+    refuses_with(customers(json!("csv")), "attrs_format", "attrs", message);
     let time = || expression(col("allocated_time", after("2024-01-01")));
     let codes = |form: &str| ItemsArguments { attrs_format: InputValue::text(form), ..codes(time()) };
     assert!(checked(codes("array")).is_ok());
     let message = "a search of promotion codes takes attrs as an array: leave attrs_format out";
-    refuses(codes("string"), "attrs_format", "attrs", message);
+    refuses_with(codes("string"), "attrs_format", "attrs", message);
 }
 
 #[test]
