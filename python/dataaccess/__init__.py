@@ -8,7 +8,7 @@ rows = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["
 Exceptions and warnings are in `dataaccess.errors`, types for annotations in `dataaccess.types`.
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 
 # Type checkers know the name; importing `typing` would take most of the time of this import.
 TYPE_CHECKING = False
@@ -120,18 +120,21 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
     def __getattr__(name: str) -> object:
         """Loads a public name at its first use."""
         if name in _PUBLIC:
-            return import_module(f"dataaccess.{name}")
+            return _import_module(f"dataaccess.{name}")
         if name == "__version__":
             from dataaccess._native import VERSION as value  # noqa: N811 - a constant of the extension module
         elif name in _HOMES:
-            value = getattr(import_module(f"dataaccess.{_HOMES[name]}"), name)
+            value = getattr(_import_module(f"dataaccess.{_HOMES[name]}"), name)
         else:
-            errors = import_module("dataaccess.errors")
+            errors = _import_module("dataaccess.errors")
             if name not in errors.__all__:
                 raise AttributeError(f"module 'dataaccess' has no attribute {name!r}")
             value = getattr(errors, name)
         globals()[name] = value
         return value
+
+
+del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:

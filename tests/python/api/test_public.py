@@ -122,6 +122,8 @@ def test_what_users_type_is_shown_and_sorted() -> None:
     assert dir(da) == sorted([*da.__all__, "errors", "types"])
     assert len(dir(da)) <= 30
     assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
+    kept = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert kept <= set(EVERYTHING)
 
 
 def test_no_other_name_is_found() -> None:
@@ -176,6 +178,8 @@ def test_every_kind_of_the_core_has_a_class() -> None:
 def test_importing_starts_nothing() -> None:
     code = (
         "import sys, threading, dataaccess; "
+        "[getattr(dataaccess, name) for name in {*dataaccess.__all__, *dataaccess._HOMES}]; "
+        "assert 'dataaccess._native' in sys.modules; "
         "heavy = {'pandas', 'numpy', 'asyncio', 'polars', 'pyarrow', 'airflow', 'pytest'} & set(sys.modules); "
         "assert not heavy, heavy; assert threading.active_count() == 1; "
         "import os; print(len(os.listdir('/proc/self/task')) if os.path.isdir('/proc/self/task') else 1); "
@@ -197,7 +201,7 @@ def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandb
         pickle.dumps(sandbox)
 
 
-def test_made_up_data_is_reported_once_a_process() -> None:
+def test_synthetic_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"
         "with warnings.catch_warnings(record=True) as caught:\n"

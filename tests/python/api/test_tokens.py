@@ -120,27 +120,25 @@ def test_a_token_that_stays_the_same_is_not_sent_again(connect: Any) -> None:
 
 
 def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> None:
-    asked: list[int] = []
+    asked: list[float] = []
 
     def token() -> tuple[str, datetime]:
-        asked.append(1)
-        return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=0.8)
+        asked.append(time.monotonic())
+        return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=0.8 if len(asked) == 1 else 3600)
 
+    sent: list[str] = []
     with serving(always(http())) as server:
         client = connect(server.base_url, token=token)
-        search(client)
-        search(client)
-        assert len(asked) == 1
-        time.sleep(0.5)
         deadline = time.monotonic() + 20
-        while len(asked) == 1 and time.monotonic() < deadline:
+        while "Bearer tok-2" not in sent and time.monotonic() < deadline:
             search(client)
+            sent = [request.headers["authorization"] for request in server.requests]
             time.sleep(0.05)
         search(client)
         sent = [request.headers["authorization"] for request in server.requests]
-    assert sent[:2] == ["Bearer tok-1"] * 2
-    assert sent == sorted(sent)
-    assert sent[-1] != "Bearer tok-1"
+    assert sent == ["Bearer tok-1"] * (len(sent) - 2) + ["Bearer tok-2"] * 2
+    first, second = asked
+    assert second - first > 0.35, "renewed before half of its life was over"
 
 
 @pytest.mark.slow
@@ -163,7 +161,7 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
         started = time.monotonic()
         for _ in range(3):
             search(client)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 0.9
         assert len(asked) == 2
 
 

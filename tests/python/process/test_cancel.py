@@ -81,7 +81,7 @@ def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> Non
 
 @pytest.mark.slow
 def test_p4_cancelling_at_any_moment_closes_the_connection() -> None:
-    # The limit is 50 ms; the bound here leaves room for a busy machine.
+    # The limit is 50 ms; this limit is larger, for busy machines.
     assert max(seconds_until_closed(30, seed=4)) < 2
 
 
@@ -117,6 +117,8 @@ def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
     deadline = time.monotonic() + 20
     while client.stats.in_flight and time.monotonic() < deadline:
         time.sleep(0.01)
+    # What would still call the loop has the time to do so.
+    time.sleep(0.2)
     pending = sum(not task.done() for task in tasks)
     assert pending
     del calls, tasks

@@ -265,6 +265,7 @@ def test_sixteen_threads_each_log_their_own(sandbox: da.Sandbox, kept: Kept) -> 
 
 QUIET = """
 import sys, dataaccess as da
+[getattr(da, name) for name in da.__all__]
 assert "logging" not in sys.modules
 with da.Sandbox.demo() as sandbox, sandbox.fault("status", status=503, times=1) as fault:
     sandbox.client().download_segment(5637051)

@@ -237,7 +237,7 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
         ({"kind": "status", "status": 100}, "status= must be an integer from 200 to 599"),
         ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after= must be in whole seconds"),
         ({"kind": "status", "status": 503, "body": b"x"}, "body= must be a string"),
-        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds"),
+        ({"kind": "delay", "seconds": -1}, "seconds= must be a number of seconds of at least 0"),
         ({"kind": "delay", "seconds": float("inf")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": float("nan")}, "seconds= must be a number of seconds"),
         ({"kind": "delay", "seconds": "1"}, "seconds= must be a number of seconds"),

@@ -113,17 +113,28 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
         assert scan.last_stats.retries == 6
 
 
+@pytest.mark.parametrize("case", ["one at a time", "after the others"])
 @pytest.mark.usefixtures("unchanged_folder")
-def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
-    # The file may already have rows of another request after its own: `run` has a file for each.
-    # One request at a time, and more rows than are buffered: some are written before the response is cut off.
-    def answers(asked: ScanRequest) -> bytes:
-        data = answer(rows_of(asked.part, 5 * MANY if asked.part == 1 else 2))
-        return ThenClose(data[:-3]) if asked.part == 1 else data
+def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path, case: str) -> None:
+    # More rows than are buffered: some are written before the response is cut off. Then the file has rows of another
+    # request before them, or around them: `run` has a file for each.
+    others = threading.Semaphore(0)
 
+    def answers(asked: ScanRequest) -> bytes:
+        if asked.part != 1:
+            others.release()
+            return answer(rows_of(asked.part))
+        data = answer(rows_of(1, 5 * MANY))
+        if case == "after the others":
+            for _ in range(2):
+                assert others.acquire(timeout=20)
+        return ThenClose(data[:-3])
+
+    options: dict[str, Any] = {"concurrency": 1} if case == "one at a time" else {}
     with scan_server(answers) as parts:
+        scan = scan_of_parts(connect(parts.base_url, **options), 3, ordered=case == "one at a time")
         with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
-            write(scan_of_parts(connect(parts.base_url, concurrency=1), 3), kind_of(path), path)
+            write(scan, kind_of(path), path)
         assert parts.asked.count(1) == 1
 
 

@@ -58,10 +58,13 @@ def time_of(text: str) -> dt.datetime:
     return dt.datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - the columns have no zone
 
 
+def with_times(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: time_of(value) if name in TIMES and value else value for name, value in row.items()}
+
+
 def expected(row: dict[str, Any]) -> dict[str, Any]:
     """A row as columns have it: times read, the untyped `channel_id` as text."""
-    typed = {name: time_of(value) if name in TIMES and value else value for name, value in row.items()}
-    return {**typed, "channel_id": None if row["channel_id"] is None else str(row["channel_id"])}
+    return {**with_times(row), "channel_id": None if row["channel_id"] is None else str(row["channel_id"])}
 
 
 def fetched(query: str, **tables: Any) -> list[Any]:
@@ -286,10 +289,11 @@ def test_a_limit_holds_in_every_form(connect: Any, sandbox: da.Sandbox) -> None:
 
 def test_all_forms_of_many_rows_are_the_same(client: Any) -> None:
     rows = client.search_codes(allocated_time=da.after("2024-01-01"))
+    typed = [with_times(row) for row in rows]
     scan = client.scan_codes(allocated_time=da.after("2024-01-01"))
     assert scan.to_dicts() == rows
-    assert scan.collect().to_pylist() == scan.to_arrow().to_pylist() == scan.to_polars().to_dicts()
-    assert [row for batch in scan.batches(max_rows=700) for row in batch.to_pylist()] == scan.collect().to_pylist()
+    assert scan.collect().to_pylist() == scan.to_arrow().to_pylist() == scan.to_polars().to_dicts() == typed
+    assert [row for batch in scan.batches(max_rows=700) for row in batch.to_pylist()] == typed
 
 
 class TestOtherLibraries:
