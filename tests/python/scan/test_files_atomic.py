@@ -118,17 +118,16 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
 def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path, case: str) -> None:
     # More rows than are buffered: some are written before the response is cut off. Then the file has rows of another
     # request before them, or around them: `run` has a file for each.
-    others = threading.Semaphore(0)
+    first, third = threading.Event(), threading.Event()
 
     def answers(asked: ScanRequest) -> bytes:
         if asked.part != 1:
-            others.release()
+            (third if asked.part else first).set()
             return answer(rows_of(asked.part))
-        data = answer(rows_of(1, 5 * MANY))
         if case == "after the others":
-            for _ in range(2):
-                assert others.acquire(timeout=20)
-        return ThenClose(data[:-3])
+            assert first.wait(20)
+            assert third.wait(20)
+        return ThenClose(answer(rows_of(1, 5 * MANY))[:-3])
 
     options: dict[str, Any] = {"concurrency": 1} if case == "one at a time" else {}
     with scan_server(answers) as parts:
