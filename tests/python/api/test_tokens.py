@@ -158,10 +158,15 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
         client = connect(server.base_url, token=token, retries=0)
         search(client)
         time.sleep(2.6)
-        started = time.monotonic()
+        took = 0.0
         for _ in range(3):
+            started = time.monotonic()
             search(client)
-        assert time.monotonic() - started < 0.9
+            took += time.monotonic() - started
+            # The first call begins the renewal, in another thread; the next ones are made while it hangs or after it.
+            while len(asked) == 1 and time.monotonic() < started + 1:
+                time.sleep(0.005)
+        assert took < 0.9
         assert len(asked) == 2
 
 
