@@ -56,7 +56,11 @@ class AsyncReading(AsyncArrowSource):
         return checked_table(raw if limit else raw.without_rows(), zone)
 
     def batches(
-        self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES, *, tz: TimeZone | None = None
+        self,
+        max_rows: int = MAX_ROWS,
+        max_bytes: int = MAX_BYTES,
+        *,
+        tz: TimeZone | None = None,
     ) -> AsyncBatches:
         """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 

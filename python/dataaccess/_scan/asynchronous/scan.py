@@ -81,7 +81,11 @@ class AsyncScan(Planned, AsyncReading):
         return self._tasks(AsyncTask)
 
     async def to_parquet(
-        self, target: FileTarget, *, private: bool = False, on_progress: OnProgress | None = None
+        self,
+        target: FileTarget,
+        *,
+        private: bool = False,
+        on_progress: OnProgress | None = None,
     ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 

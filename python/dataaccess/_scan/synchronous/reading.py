@@ -55,7 +55,13 @@ class Reading(ArrowSource):
         raw = self._raw.collect(max(limit, 1), views=False, on_progress=None)
         return checked_table(raw if limit else raw.without_rows(), zone)
 
-    def batches(self, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES, *, tz: TimeZone | None = None) -> Batches:
+    def batches(
+        self,
+        max_rows: int = MAX_ROWS,
+        max_bytes: int = MAX_BYTES,
+        *,
+        tz: TimeZone | None = None,
+    ) -> Batches:
         """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 
         A slow consumer slows the transfer down (back-pressure). The client's `timeout` bounds the time to the first

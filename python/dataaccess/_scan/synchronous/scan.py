@@ -80,7 +80,13 @@ class Scan(Planned, Reading):
         """
         return self._tasks(Task)
 
-    def to_parquet(self, target: FileTarget, *, private: bool = False, on_progress: OnProgress | None = None) -> None:
+    def to_parquet(
+        self,
+        target: FileTarget,
+        *,
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 
         In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
