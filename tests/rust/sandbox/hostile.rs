@@ -31,7 +31,7 @@ fn everything(service: &Service) -> (Vec<Value>, Vec<Value>) {
 fn no_text_in_any_position_changes_the_store() {
     let service = Service::demo();
     let before = everything(&service);
-    assert_eq!(before.1.len(), 2_000);
+    assert_eq!(before.1.len(), 2_025);
     let time = || allocated_time("equals", "2024-01-01T00:00:00Z");
     for text in TEXTS {
         let mut unit = time();
