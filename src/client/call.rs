@@ -1,6 +1,5 @@
 //! The one loop that sends requests: attempts, back-off, deadline and token renewal.
 
-use std::future;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +7,7 @@ use tokio::time::Instant;
 
 use super::classify::{self, ExpectedContent};
 use super::concurrency::Slot;
+use super::deadline::Deadline;
 use super::delivery::{Arrived, Delivery};
 use super::rng::{random, uniform};
 use super::shared_limits::Probe;
@@ -33,21 +33,9 @@ pub(super) struct Call<'a> {
     pub(super) content: ExpectedContent,
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
-    pub(super) timeout: Duration,
-    pub(super) scope: TimeoutScope,
+    pub(super) deadline: Deadline,
     /// Whether it is one request of a scan, which does not try a service that is known to be down.
     pub(super) is_scan_request: bool,
-}
-
-/// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeoutScope {
-    /// The whole call, with back-offs.
-    Whole,
-    /// The call up to the first row.
-    ToFirstRow,
-    /// Each request up to its first row.
-    EachToFirstRow,
 }
 
 /// Where the records of a response go: into a new sink for each attempt, and from there in batches to the consumer.
@@ -100,7 +88,7 @@ impl Client {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
             outcome = self.attempts(call, to, &mut log) => outcome,
-            failure = deadline(call, to), if call.scope != TimeoutScope::EachToFirstRow => Err(failure),
+            failure = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(failure),
         };
         match outcome {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
@@ -108,7 +96,7 @@ impl Client {
                 to.delivery.resume();
                 let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
                 let is_unsent = log.attempts == 0 && timed_out;
-                let error = if is_unsent { unsent(call, log.waits_for) } else { error };
+                let error = if is_unsent { call.deadline.unsent(log.waits_for) } else { error };
                 // A deadline ends an attempt from outside; a token that fails prevents the first.
                 if log.history.len() < log.attempts.max(1) as usize {
                     log.record(&error);
@@ -138,14 +126,14 @@ impl Client {
             state.exclude(ready.elapsed());
             log.waits_for = "a token";
             // After the waits, so that the token is valid when it is sent.
-            let token = in_time(call, self.token(call, to, log)).await?;
+            let token = call.deadline.limit(self.token(call, to, log)).await?;
             log.attempts += 1;
             let request_id = log.request_id();
             let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
             let outcome = tokio::select! {
                 biased;
                 outcome = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => outcome,
-                failure = deadline(call, to), if call.scope == TimeoutScope::EachToFirstRow => Err(failure),
+                failure = call.deadline.passed(to.delivery), if !call.deadline.is_of_call() => Err(failure),
             };
             drop(slot);
             if to.delivery.is_evicted() {
@@ -170,7 +158,7 @@ impl Client {
             if may_renew {
                 self.auth.reject(&token);
             }
-            let delay = if may_renew && in_time(call, self.token(call, to, log)).await? != token {
+            let delay = if may_renew && call.deadline.limit(self.token(call, to, log)).await? != token {
                 is_renewed = true;
                 self.shared_limits.count_retry();
                 Duration::ZERO
@@ -194,7 +182,7 @@ impl Client {
         log: &Log,
     ) -> Result<Option<Probe<'_>>> {
         let ready = Instant::now();
-        let left = state.left(ready.into_std()).min(time_left(call, log));
+        let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
         let turn = self.shared_limits.wait_while_down(ready + left).await;
         if ready.elapsed() > Duration::ZERO {
             state.start_clock(ready.into_std());
@@ -202,7 +190,7 @@ impl Client {
         turn.map_err(|failure_of_all| {
             let is_timeout = state.left(Instant::now().into_std()) > Duration::ZERO;
             let (name, limit) =
-                if is_timeout { ("timeout", call.timeout) } else { ("retry_for", self.policy.retry_for) };
+                if is_timeout { ("timeout", call.deadline.timeout) } else { ("retry_for", self.policy.retry_for) };
             let seconds = limit.as_secs_f64();
             last_failure
                 .unwrap_or(failure_of_all)
@@ -219,7 +207,7 @@ impl Client {
         failure: Error,
         log: &Log,
     ) -> Result<Duration> {
-        match state.after(failure, time_left(call, log), Instant::now().into_std(), uniform()) {
+        match state.after(failure, call.deadline.left(log.started), Instant::now().into_std(), uniform()) {
             Ok(RetryDecision::Immediate) => {
                 self.shared_limits.count_free_retry();
                 Ok(Duration::ZERO)
@@ -248,7 +236,7 @@ impl Client {
                 }
                 Err(failure) => failure,
             };
-            let left = call.timeout.saturating_sub(began.elapsed());
+            let left = call.deadline.timeout.saturating_sub(began.elapsed());
             let decided = state.after(failure.clone(), left, Instant::now().into_std(), uniform());
             // Without a token no request of a scan can be sent.
             let decided = decided.map_err(|failure| failure.with(|details| details.is_outage = true));
@@ -317,57 +305,4 @@ async fn receive<G: BatchSink>(
         }
     }
     decoder.finish()
-}
-
-/// What is left of the time-out of the whole call.
-fn time_left(call: &Call<'_>, log: &Log) -> Duration {
-    match call.scope {
-        TimeoutScope::EachToFirstRow => Duration::MAX,
-        TimeoutScope::Whole | TimeoutScope::ToFirstRow => call.timeout.saturating_sub(log.started.elapsed()),
-    }
-}
-
-/// Waits for the deadline of the call, and returns its error.
-async fn deadline<G: BatchSink>(call: &Call<'_>, to: &Destination<'_, G>) -> Error {
-    tokio::time::sleep(call.timeout).await;
-    if call.scope != TimeoutScope::Whole && to.delivery.arrived() == Arrived::Rows {
-        future::pending::<()>().await;
-    }
-    if to.delivery.arrived() >= Arrived::Headers {
-        incomplete(call)
-    } else {
-        timed_out(call, Phase::Headers, "response headers")
-    }
-}
-
-/// Limits the wait for a token where no deadline of the whole call does.
-async fn in_time<T>(call: &Call<'_>, token: impl Future<Output = Result<T>>) -> Result<T> {
-    if call.scope != TimeoutScope::EachToFirstRow {
-        return token.await;
-    }
-    tokio::time::timeout(call.timeout, token).await.unwrap_or_else(|_| Err(incomplete(call)))
-}
-
-fn incomplete(call: &Call<'_>) -> Error {
-    timed_out(call, Phase::Deadline, "complete response")
-}
-
-/// The time passed before the first attempt.
-fn unsent(call: &Call<'_>, waits_for: &str) -> Error {
-    let seconds = call.timeout.as_secs_f64();
-    Error::new(
-        Kind::RequestTimeout,
-        format!("timed out before sending, within timeout={seconds} s: waiting for {waits_for}"),
-    )
-    .with(|details| details.phase = Some(Phase::Deadline))
-    .with_hint("raise timeout=")
-    .retryable()
-}
-
-fn timed_out(call: &Call<'_>, phase: Phase, missing: &str) -> Error {
-    let seconds = call.timeout.as_secs_f64();
-    Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
-        .with(|details| details.phase = Some(phase))
-        .with_hint("raise timeout=, or request less")
-        .retryable()
 }

@@ -6,6 +6,7 @@ mod buffer;
 mod call;
 mod classify;
 mod concurrency;
+mod deadline;
 mod delivery;
 mod export_poll;
 mod rng;
@@ -35,9 +36,10 @@ use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
 use auth::Auth;
-use call::{Call, Destination, TimeoutScope};
+use call::{Call, Destination};
 use classify::ExpectedContent;
 use concurrency::Concurrency;
+use deadline::{Deadline, TimeoutScope};
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
@@ -120,11 +122,13 @@ impl Client {
             content: ExpectedContent::Records,
             idempotent: true,
             policy: self.policy,
-            timeout: mode.timeout.unwrap_or(self.settings.timeout),
-            scope: match (mode.is_scan_request, mode.delivery) {
-                (true, _) => TimeoutScope::EachToFirstRow,
-                (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
-                (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
+            deadline: Deadline {
+                timeout: mode.timeout.unwrap_or(self.settings.timeout),
+                scope: match (mode.is_scan_request, mode.delivery) {
+                    (true, _) => TimeoutScope::EachToFirstRow,
+                    (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
+                    (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
+                },
             },
             is_scan_request: mode.is_scan_request,
         };
@@ -188,8 +192,9 @@ impl Client {
         timeout: Duration,
     ) -> Result<Envelope> {
         let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
-        let (policy, scope, is_scan_request) = (self.policy, TimeoutScope::Whole, false);
-        let call = Call { operation, path, body, plan, content, idempotent, policy, timeout, scope, is_scan_request };
+        let (policy, is_scan_request) = (self.policy, false);
+        let deadline = Deadline { timeout, scope: TimeoutScope::Whole };
+        let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, is_scan_request };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)

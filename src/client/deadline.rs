@@ -1,0 +1,83 @@
+//! What `timeout=` limits, and the errors when it is over.
+
+use std::future;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::delivery::{Arrived, Delivery};
+use crate::decode::Batch;
+use crate::error::{Error, Kind, Phase, Result};
+
+/// The `timeout=` of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    pub(super) timeout: Duration,
+    pub(super) scope: TimeoutScope,
+}
+
+/// What it limits. After the first row the consumer's own time counts too, so only the stall rule applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeoutScope {
+    /// The whole call, with back-offs.
+    Whole,
+    /// The call up to the first row.
+    ToFirstRow,
+    /// Each request up to its first row.
+    EachToFirstRow,
+}
+
+impl Deadline {
+    /// Whether it limits all requests of a call together.
+    pub(super) fn is_of_call(&self) -> bool {
+        self.scope != TimeoutScope::EachToFirstRow
+    }
+
+    /// What is left for a call that has started then.
+    pub(super) fn left(&self, started: Instant) -> Duration {
+        if self.is_of_call() { self.timeout.saturating_sub(started.elapsed()) } else { Duration::MAX }
+    }
+
+    /// Waits until it has passed, and returns the error.
+    pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>) -> Error {
+        tokio::time::sleep(self.timeout).await;
+        if self.scope != TimeoutScope::Whole && delivery.arrived() == Arrived::Rows {
+            future::pending::<()>().await;
+        }
+        if delivery.arrived() >= Arrived::Headers {
+            self.incomplete()
+        } else {
+            self.without(Phase::Headers, "response headers")
+        }
+    }
+
+    /// Limits the wait for a token where the call has no limit.
+    pub(super) async fn limit<T>(&self, token: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.is_of_call() {
+            return token.await;
+        }
+        tokio::time::timeout(self.timeout, token).await.unwrap_or_else(|_| Err(self.incomplete()))
+    }
+
+    /// The error when it passed before the first request.
+    pub(super) fn unsent(&self, waits_for: &str) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        let message = format!("timed out before sending, within timeout={seconds} s: waiting for {waits_for}");
+        Error::new(Kind::RequestTimeout, message)
+            .with(|details| details.phase = Some(Phase::Deadline))
+            .with_hint("raise timeout=")
+            .retryable()
+    }
+
+    fn incomplete(&self) -> Error {
+        self.without(Phase::Deadline, "complete response")
+    }
+
+    fn without(&self, phase: Phase, missing: &str) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
+            .with(|details| details.phase = Some(phase))
+            .with_hint("raise timeout=, or request less")
+            .retryable()
+    }
+}
