@@ -123,12 +123,14 @@ class ClientCheck:
         answers = {True: "yes", False: "no", None: "not known"}
         address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
         reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
-        accepted = "accepted" if any(self.scopes.values()) else "not accepted" if self.is_reachable else "not tried"
+        known = [has for has in self.scopes.values() if has is not None]
+        accepted = "accepted" if any(known) else "not accepted" if known else "not tried"
+        day = self.day or ("not known" if "day" in self.errors else "not checked; name a day that has rows: check(day)")
         lines = [
             f"address:   {address}: {reached}",
             f"token:     from {self.token_source}: {accepted}",
             "scopes:    " + ", ".join(f"{name}: {answers[value]}" for name, value in self.scopes.items()),
-            f"time zone: {self.timezone}: {self.day or 'not checked; name a day that has rows: check(day)'}",
+            f"time zone: {self.timezone}: {day}",
         ]
         return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
 

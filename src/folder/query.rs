@@ -35,7 +35,10 @@ impl Query {
         let gone = begun.0.keys().filter(|field| !self.0.contains_key(*field));
         let fields = self.0.keys().chain(gone).filter(|field| self.0.get(*field) != begun.0.get(*field));
         let difference = |field: &String| {
-            (field.clone(), format!("was {}, now {}", shown(begun.0.get(field)), shown(self.0.get(field))))
+            let (before, now) = (begun.0.get(field), self.0.get(field));
+            let lists = before.and_then(list).zip(now.and_then(list));
+            let text = lists.map(|(before, now)| changed(&before, &now));
+            (field.clone(), text.unwrap_or_else(|| format!("was {}, now {}", shown(before), shown(now))))
         };
         fields.map(difference).collect()
     }
@@ -55,7 +58,26 @@ pub fn mismatch(folder: &Path, differences: &[(String, String)]) -> Error {
     let texts: Vec<String> = differences.iter().map(|(field, text)| format!("{field}: {text}")).collect();
     at(Kind::CheckpointMismatch, folder, &format!("belongs to a different query ({})", texts.join("; ")))
         .with(|details| details.field = differences.first().map(|(field, _)| field.clone()))
-        .with_hint("name another folder, or delete this one")
+        .with_hint("ask for the same again, or name another folder")
+}
+
+/// The names of a list that is written as JSON.
+fn list(value: &Value) -> Option<Vec<String>> {
+    serde_json::from_str(value.as_str()?).ok()
+}
+
+/// What differs between two lists of names.
+fn changed(before: &[String], now: &[String]) -> String {
+    let only = |these: &[String], others: &[String]| {
+        let names: Vec<String> = these.iter().filter(|name| !others.contains(name)).cloned().collect();
+        excerpt(&names.join(", "), SHOWN)
+    };
+    match (only(before, now), only(now, before)) {
+        (gone, new) if gone.is_empty() && new.is_empty() => "the same names in another order".to_owned(),
+        (gone, new) if gone.is_empty() => format!("now also {new}"),
+        (gone, new) if new.is_empty() => format!("no longer {gone}"),
+        (gone, new) => format!("no longer {gone}, now also {new}"),
+    }
 }
 
 fn shown(value: Option<&Value>) -> String {

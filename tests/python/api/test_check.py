@@ -68,6 +68,16 @@ def test_an_export_that_does_not_exist_needs_the_scope_too(connect: Any) -> None
         assert connect(server.base_url).check().scopes == {"item": True, "download": True}
 
 
+@pytest.mark.parametrize("wrong", [http(NONE_SUCH, "404 Not Found"), http(b"nope", "404 Not Found")])
+def test_a_wrong_address_is_not_ok(connect: Any, wrong: bytes) -> None:
+    with serving(always(wrong)) as server:
+        check = connect(server.base_url).check("2024-01-15")
+    assert (check.is_ok, check.scopes) == (False, {"item": None, "download": None})
+    assert isinstance(check.errors["item"], da.RequestRejectedError)
+    assert "token:     from text: not tried" in str(check)
+    assert "time zone: UTC: not known" in str(check)
+
+
 def test_each_request_is_sent_once(connect: Any) -> None:
     with serving(always(http(b"", "500 Broken"))) as server:
         check = connect(server.base_url).check()

@@ -74,6 +74,6 @@ def test_the_script_ends_with_one_line_for_cron(monkeypatch: pytest.MonkeyPatch)
     assert done.stdout.startswith("ScanReport(0 rows of 30 tasks in 'codes')")
     monkeypatch.setenv("DATAACCESS_TOKEN", "expired")
     done = subprocess.run([sys.executable, "nightly.py"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 77
     assert done.stderr.startswith("Cannot update the codes: scan_codes: ")
     assert done.stderr.count("\n") == 1
