@@ -157,8 +157,8 @@ def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "field", "text"),
     [
-        ("attrs", "attrs", r'attrs: was \["id","pool_id"\], now \["id","name"\]'),
-        ("order of attrs", "attrs", r'attrs: was \["id","pool_id"\], now \["pool_id","id"\]'),
+        ("attrs", "attrs", "attrs: no longer pool_id, now also name"),
+        ("order of attrs", "attrs", "attrs: the same names in another order"),
         ("filters", "code_status", r"code_status: was matches \[4\], now matches \[3\]"),
         ("schema", "schema", "schema: `pool_id` was int64, now string"),
         ("zone", "timezone", "timezone: was UTC, now Asia/Ho_Chi_Minh"),
