@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import serving
+from support.scan_requests import SILENCE, ok_response, scan_of_parts, scan_server
 from support.streams import in_parts, scan_of, whole
 
 import dataaccess as da
@@ -58,14 +59,15 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_what_the_callback_raises_ends_the_call(client: Any, tmp_path: Path, reading: str) -> None:
+def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, reading: str) -> None:
     def stop(_progress: da.ScanProgress) -> None:
         raise KeyError("enough")
 
-    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
-    with pytest.raises(KeyError, match="enough"):
-        READINGS[reading](scan, tmp_path, stop)
-    assert list(tmp_path.iterdir()) == []
+    # The last response never comes, so the call cannot be complete before it calls back.
+    with scan_server(lambda asked: SILENCE if asked.part == 2 else ok_response(asked)) as parts:
+        with pytest.raises(KeyError, match="enough"):
+            READINGS[reading](scan_of_parts(connect(parts.base_url), 3), tmp_path, stop)
+        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.async_only
