@@ -20,6 +20,8 @@ pub mod observe;
 pub mod retry;
 pub mod scan;
 pub mod secret;
+#[cfg(feature = "files")]
+pub mod store;
 pub mod time;
 pub mod transport;
 

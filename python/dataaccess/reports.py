@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dataaccess.errors import DataAccessError
+    from dataaccess.types import StorageOptions
 
 
 @public
@@ -177,7 +178,8 @@ class TaskReport:
         bytes: Size of its response.
         attempts: Requests sent.
         seconds: How long it took.
-        path: Its Parquet file; None if it has none, because no task had rows to infer types from.
+        path: Its Parquet file, in an object store its URL as a string; None if it has none, because no task had rows to
+            infer types from.
         file_bytes: Size of its file.
         was_done: Whether it was done before this run.
     """
@@ -189,7 +191,7 @@ class TaskReport:
     bytes: int
     attempts: int
     seconds: float
-    path: Path | None
+    path: Path | str | None
     file_bytes: int
     was_done: bool
 
@@ -200,7 +202,7 @@ class ScanReport:
     """The result of a run: what `Scan.run` returns.
 
     Attributes:
-        folder: The folder of the files.
+        folder: The folder of the files, in an object store its URL as a string.
         tasks: The tasks of the scan that are done, in the order of the plan.
         rows: Rows of all tasks.
         bytes: Size of their responses.
@@ -213,7 +215,7 @@ class ScanReport:
         stray_days: The days whose requests returned rows of another day.
     """
 
-    folder: Path
+    folder: Path | str
     tasks: list[TaskReport]
     rows: int
     bytes: int
@@ -224,12 +226,15 @@ class ScanReport:
     reasons: list[str]
     stray_days: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
-    _read: Callable[[], Any] = field(compare=False)
+    _reader: Callable[[Any], Callable[[], Any]] = field(compare=False)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, storage_options: StorageOptions | None = None) -> pd.DataFrame:
         """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.
 
         Only the tasks that the scan asked for are read: the folder may hold other days.
+
+        Args:
+            storage_options: In place of those of the run, which a pickled report does not have.
 
         Returns:
             A DataFrame with the columns and types of `Scan.to_pandas`.
@@ -245,7 +250,10 @@ class ScanReport:
             >>> report.frame().shape
             (73, 1)
         """
-        frame: pd.DataFrame = self._read().to_pandas()
+        read = self._reader(storage_options)
+        # A traceback shows no credentials.
+        del storage_options
+        frame: pd.DataFrame = read().to_pandas()
         return frame
 
     def __repr__(self) -> str:

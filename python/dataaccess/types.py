@@ -51,6 +51,7 @@ __all__ = [
     "Scalar",
     "Schema",
     "SegmentStatus",
+    "StorageOptions",
     "Time",
     "TimeCondition",
     "TimeZone",
@@ -263,7 +264,10 @@ OnProgress: TypeAlias = Callable[[ScanProgress], object]
 """Called while a scan is read or run. An `AsyncScan` awaits what a coroutine function returns."""
 
 PathArgument: TypeAlias = str | PathLike[str]
-"""A file or folder: a path, in which `~` is the home folder, or a `file://` URL."""
+"""A file or folder: a path, in which `~` is the home folder, or a URL."""
+
+StorageOptions: TypeAlias = Mapping[str, str]
+"""Credentials and options of an object store, by the names of polars and delta-rs, such as `aws_endpoint_url`."""
 
 Refresh: TypeAlias = Time | Days | Iterable[Time]
 """Days of a scan, or text such as "last 3 days"."""

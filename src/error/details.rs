@@ -81,6 +81,8 @@ pub struct Details {
     pub day: Option<String>,
     /// Process that holds the lock.
     pub pid: Option<u32>,
+    /// Machine of that process, if it may be another one.
+    pub host: Option<String>,
     /// Whether every other request would fail too, as the service is down.
     #[serde(skip)]
     pub is_outage: bool,

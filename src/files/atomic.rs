@@ -1,15 +1,19 @@
 //! A file that appears at its path only when complete: it is written under a temporary name and then renamed.
 //!
-//! Until then whatever was at the path stays there, even if the process dies.
+//! Until then whatever was at the path stays there, even if the process dies. A file for an object store is written to
+//! this machine, without a name where the system can do that, and uploaded when it is complete.
 
+use std::env;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
+use std::mem;
 use std::path::{self, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
 use super::system::{failure, options, sync_folder};
 use crate::error::{Error, Kind, Result};
+use crate::store::Object;
 
 /// A temporary name ends with random digits and this.
 const ENDING: &str = ".tmp";
@@ -18,14 +22,50 @@ const DIGITS: usize = 16;
 /// Characters of the final name that a temporary name repeats; file systems limit the length of names.
 const REPEATED: usize = 48;
 
+/// A complete file, which an object store still has to get.
+#[derive(Debug)]
+#[must_use = "until it is published, an object store does not have it"]
+pub struct Complete {
+    bytes: u64,
+    upload: Option<(Object, File, Kind, Temporary)>,
+}
+
+impl Complete {
+    /// Uploads a file for an object store. Returns its size.
+    ///
+    /// # Errors
+    /// The store refuses it. Then the object is as before.
+    pub async fn publish(self) -> Result<u64> {
+        if let Some((object, file, kind, _temporary)) = self.upload {
+            object.upload(file, self.bytes, kind).await?;
+        }
+        Ok(self.bytes)
+    }
+}
+
+/// The name of a file that is removed when this is dropped.
+#[derive(Debug, Default)]
+struct Temporary(Option<PathBuf>);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // Nobody is left to report a failure to; `remove_stale` knows the file by its name.
+            _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// A file being written. Dropped unfinished, it leaves nothing.
 #[derive(Debug)]
 pub struct AtomicFile {
+    /// Where the file will be; of an object, its URL.
     path: PathBuf,
+    object: Option<Object>,
     kind: Kind,
     file: File,
-    /// None once the file was renamed.
-    temporary: Option<PathBuf>,
+    /// None once the file has its own name, or none at all.
+    temporary: Temporary,
     /// Bytes written.
     bytes: u64,
     /// Cancelled when the caller no longer wants the file.
@@ -53,6 +93,25 @@ impl AtomicFile {
         Self::begin(path, Some(staging), kind, is_private)
     }
 
+    /// Creates an empty temporary file on this machine, which is uploaded as an object when it is complete.
+    ///
+    /// # Errors
+    /// No file can be created in the folder for temporary files.
+    pub fn of_object(object: &Object, kind: Kind) -> Result<Self> {
+        let folder = env::temp_dir();
+        let (file, temporary) = temporary(&folder, "dataaccess", true)
+            .map_err(|cause| failure(kind, &folder, "used for a temporary file", cause))?;
+        // Where an open file may have no name, nothing is left behind even if the process dies.
+        let temporary = if cfg!(unix) && fs::remove_file(&temporary).is_ok() { None } else { Some(temporary) };
+        let path = PathBuf::from(object.url());
+        Ok(Self::of(path, Some(object.clone()), kind, file, temporary))
+    }
+
+    fn of(path: PathBuf, object: Option<Object>, kind: Kind, file: File, temporary: Option<PathBuf>) -> Self {
+        let (temporary, abandoned) = (Temporary(temporary), CancellationToken::new());
+        Self { path, object, kind, file, temporary, bytes: 0, abandoned, failure: None }
+    }
+
     fn begin(path: &Path, staging: Option<&Path>, kind: Kind, is_private: bool) -> Result<Self> {
         let refused = |problem: &str| {
             Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path).with_hint("name a file")
@@ -68,15 +127,11 @@ impl AtomicFile {
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}
         }
-        let random =
-            getrandom::u64().map_err(|cause| failure(kind, path, "named", io::Error::other(cause.to_string())))?;
         let beginning: String = name.to_string_lossy().chars().take(REPEATED).collect();
         let folder = staging.unwrap_or_else(|| parent(&absolute));
-        let temporary = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
-        let created = options(is_private).read(true).write(true).create_new(true).open(&temporary);
-        let file = created.map_err(|cause| failure(kind, path, "written", cause))?;
-        let (temporary, abandoned) = (Some(temporary), CancellationToken::new());
-        Ok(Self { path: absolute, kind, file, temporary, bytes: 0, abandoned, failure: None })
+        let created = temporary(folder, &beginning, is_private);
+        let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
+        Ok(Self::of(absolute, None, kind, file, Some(temporary)))
     }
 
     /// The same file, which is never renamed to its path once `abandoned` is cancelled.
@@ -86,7 +141,7 @@ impl AtomicFile {
         self
     }
 
-    /// The absolute path where the file will be.
+    /// The absolute path where the file will be, or its URL.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -100,26 +155,34 @@ impl AtomicFile {
         self.file.metadata().map_err(|cause| failure(self.kind, &self.path, "inspected", cause))
     }
 
-    /// Renames the file to its path, durably. Replaces what was there, a symbolic link included. Returns its size.
+    /// Renames the file to its path, durably. Replaces what was there, a symbolic link included. An object is complete
+    /// now, and appears when it is published.
     ///
     /// # Errors
     /// An earlier write failed, or the file cannot be synced or renamed.
-    pub fn finish(&mut self) -> Result<u64> {
+    pub fn finish(&mut self) -> Result<Complete> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
+        if self.object.is_none() {
+            self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
+        }
         if self.abandoned.is_cancelled() {
             let path = self.path.display();
             return Err(Error::new(Kind::Internal, format!("`{path}` was not written: the call was cancelled")));
         }
-        if let Some(temporary) = &self.temporary {
+        let bytes = self.bytes;
+        if let Some(object) = self.object.clone() {
+            let file = self.file.try_clone().map_err(|cause| self.failed("written", cause))?;
+            return Ok(Complete { bytes, upload: Some((object, file, self.kind, mem::take(&mut self.temporary))) });
+        }
+        if let Some(temporary) = &self.temporary.0 {
             self.rename(temporary).map_err(|cause| self.failed("renamed to its path", cause))?;
         }
-        self.temporary = None;
+        self.temporary.0 = None;
         sync_folder(parent(&self.path))
             .map_err(|cause| self.failed("made durable, but is complete and at its path", cause))?;
-        Ok(self.bytes)
+        Ok(Complete { bytes, upload: None })
     }
 
     /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
@@ -150,7 +213,13 @@ impl AtomicFile {
     }
 
     fn failed(&mut self, done: &str, cause: io::Error) -> Error {
-        let error = failure(self.kind, &self.path, done, cause);
+        let error = match &self.object {
+            None => failure(self.kind, &self.path, done, cause),
+            Some(object) => {
+                let folder = env::temp_dir();
+                failure(self.kind, &folder, &format!("used for the temporary file of `{object}`"), cause)
+            }
+        };
         self.failure = Some(error.clone());
         error
     }
@@ -177,15 +246,6 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // Nobody is left to report a failure to; `remove_stale` knows the file by its name.
-            _ = fs::remove_file(temporary);
-        }
-    }
-}
-
 /// Removes the temporary files that dead processes left in a folder. No other process may be writing there.
 ///
 /// # Errors
@@ -198,6 +258,14 @@ pub fn remove_stale(folder: &Path, kind: Kind) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes an empty file whose name nobody else has.
+fn temporary(folder: &Path, beginning: &str, is_private: bool) -> io::Result<(File, PathBuf)> {
+    let random = getrandom::u64().map_err(|cause| io::Error::other(cause.to_string()))?;
+    let path = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
+    let file = options(is_private).read(true).write(true).create_new(true).open(&path)?;
+    Ok((file, path))
 }
 
 fn is_temporary(name: &str) -> bool {

@@ -5,6 +5,7 @@ use arrow_csv::WriterBuilder;
 use arrow_schema::SchemaRef;
 
 use super::Writer;
+use super::atomic::Complete;
 use super::output::Output;
 use crate::error::Result;
 
@@ -41,7 +42,7 @@ impl Writer for Csv {
         self.put(batch, false)
     }
 
-    fn finish(mut self) -> Result<u64> {
+    fn finish(mut self) -> Result<Complete> {
         self.file.finish()
     }
 }

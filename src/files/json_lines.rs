@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use super::Writer;
+use super::atomic::Complete;
 use super::output::Output;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
@@ -66,7 +67,7 @@ impl Writer for JsonLines {
         self.file.write_all(&self.lines).map_err(|cause| self.file.to_error(cause))
     }
 
-    fn finish(mut self) -> Result<u64> {
+    fn finish(mut self) -> Result<Complete> {
         self.file.finish()
     }
 }

@@ -5,14 +5,16 @@
 mod atomic;
 mod csv;
 mod json_lines;
+mod location;
 mod output;
 mod parquet;
 mod part;
 mod system;
 
-pub use self::atomic::{AtomicFile, remove_stale};
+pub use self::atomic::{AtomicFile, Complete, remove_stale};
 pub use self::csv::Csv;
 pub use self::json_lines::JsonLines;
+pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::part::{Part, Unreadable};
@@ -28,6 +30,6 @@ pub trait Writer: Send {
     /// Adds rows. After an error the file cannot be finished.
     fn write(&mut self, batch: &Self::Batch) -> Result<()>;
 
-    /// Completes the file, moves it to its path and returns its size. After an error the path is as before.
-    fn finish(self) -> Result<u64>;
+    /// Completes the file and moves it to its path. After an error the path is as before.
+    fn finish(self) -> Result<Complete>;
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use flate2::write::GzEncoder;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
-use super::atomic::AtomicFile;
+use super::atomic::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 
 /// How a text file is compressed.
@@ -49,8 +49,8 @@ impl Output {
         })
     }
 
-    /// Completes the file, moves it to its path and returns its size.
-    pub(super) fn finish(&mut self) -> Result<u64> {
+    /// Completes the file and moves it to its path.
+    pub(super) fn finish(&mut self) -> Result<Complete> {
         let ended = match self {
             Self::Plain(_) => Ok(()),
             Self::Gzip(encoder) => encoder.try_finish(),

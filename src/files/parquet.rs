@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
 use super::Writer;
-use super::atomic::AtomicFile;
+use super::atomic::{AtomicFile, Complete};
 use super::part;
 use crate::VERSION;
 use crate::error::{Error, Kind, Result};
@@ -64,7 +64,7 @@ impl Parquet {
     }
 
     /// As [`Writer::finish`], with a record and checksums in the metadata, which [`part::Part`] reads.
-    pub fn finish_part(mut self, record: &Value) -> Result<u64> {
+    pub fn finish_part(mut self, record: &Value) -> Result<Complete> {
         self.writer.flush().map_err(|cause| self.to_error(cause))?;
         self.writer.sync().map_err(|cause| self.to_error(cause))?;
         let output = self.writer.inner_mut();
@@ -91,7 +91,7 @@ impl Writer for Parquet {
         self.writer.write(batch).map_err(|cause| self.to_error(cause))
     }
 
-    fn finish(mut self) -> Result<u64> {
+    fn finish(mut self) -> Result<Complete> {
         self.writer.finish().map_err(|cause| self.to_error(cause))?;
         self.writer.inner_mut().file.finish()
     }

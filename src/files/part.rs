@@ -76,6 +76,25 @@ impl Part {
         Ok(Self::read_tail(bytes, &footer, read(tail)?)?.0)
     }
 
+    /// The record in the last bytes of a file of this size; or where the bytes begin that are needed.
+    ///
+    /// # Errors
+    /// Damage of the tail.
+    pub fn in_end(bytes: u64, content: &[u8]) -> Result<Result<Self, u64>, Unreadable> {
+        let first = bytes.saturating_sub(content.len() as u64);
+        let have = |range: &Range<u64>| {
+            let start = range.start.checked_sub(first)?;
+            Some(slice(content, &(start..range.end - first)))
+        };
+        let end = end(bytes);
+        let Some(found) = have(&end) else { return Ok(Err(end.start)) };
+        let footer = footer(bytes, found)?;
+        let Some(found) = have(&footer) else { return Ok(Err(footer.start)) };
+        let tail = tail(bytes, &footer, found)?;
+        let Some(found) = have(&tail) else { return Ok(Err(tail.start)) };
+        Ok(Ok(Self::read_tail(bytes, &footer, found.to_vec())?.0))
+    }
+
     /// Reads the rows too.
     ///
     /// # Errors
@@ -83,7 +102,14 @@ impl Part {
     pub fn read(path: &Path) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
         let mut content = Vec::new();
         options(false).read(true).open(path)?.read_to_end(&mut content)?;
-        let content = Bytes::from(content);
+        Self::in_content(content.into())
+    }
+
+    /// The record and the rows in the content of a file.
+    ///
+    /// # Errors
+    /// Any damage.
+    pub fn in_content(content: Bytes) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
         let bytes = content.len() as u64;
         let footer = footer(bytes, slice(&content, &end(bytes)))?;
         let tail = tail(bytes, &footer, slice(&content, &footer))?;

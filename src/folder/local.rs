@@ -1,4 +1,4 @@
-//! A folder of the local file system: made, checked and listed.
+//! A folder of this machine.
 //!
 //! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.` and read every other file as rows;
 //! this module does the same.
@@ -7,14 +7,77 @@ use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, ErrorKind};
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 
 use super::fault::{failure, refused};
+use super::lock::Lock;
+use super::name::day_folder;
+use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Kind, Result};
-use crate::files::AtomicFile;
+use crate::files::{AtomicFile, Part, remove_stale};
+
+/// A folder of this machine.
+#[derive(Debug)]
+pub(super) struct Local {
+    path: PathBuf,
+    is_private: bool,
+    /// None for a reader.
+    writer: Option<(Access, Lock)>,
+}
+
+impl Local {
+    pub(super) fn open(folder: &Path, is_private: bool) -> Result<(Self, Names)> {
+        let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
+        make(&path, is_private)?;
+        let access = Access::of_new_files(&path)?;
+        // A link to the folder is the user's own.
+        access.check(&path, &fs::metadata(&path).map_err(|cause| failure(&path, "inspected", cause))?)?;
+        // Before anything is put into a folder of other files, and below, once no other run adds parts.
+        names(&path, visible(&path)?)?;
+        let hidden = path.join(HIDDEN);
+        access.check_path(&hidden)?;
+        make(&hidden, is_private)?;
+        let lock = Lock::take(&path, &hidden, &access, is_private)?;
+        // Of runs that were killed; the folder itself may have the probe of one.
+        [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::CheckpointFile))?;
+        let names = names(&path, visible(&path)?)?;
+        Ok((Self { path, is_private, writer: Some((access, lock)) }, names))
+    }
+
+    pub(super) fn read_only(folder: &Path) -> Result<(Self, Names)> {
+        let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
+        let names = names(&path, visible(&path)?)?;
+        Ok((Self { path, is_private: false, writer: None }, names))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn files_of_day(&self, day: &str) -> Result<Vec<String>> {
+        let folder = self.path.join(day_folder(day));
+        self.check(&folder)?;
+        visible(&folder)
+    }
+
+    pub(super) fn part(&self, name: &PartName) -> Result<Part> {
+        let path = self.path.join(name.path());
+        self.check(&path)?;
+        Part::open(&path).map_err(|cause| unreadable(&path, cause))
+    }
+
+    pub(super) fn create(&self, name: &PartName) -> Result<AtomicFile> {
+        let hidden = self.path.join(HIDDEN);
+        AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::CheckpointFile, self.is_private)
+    }
+
+    fn check(&self, path: &Path) -> Result<()> {
+        self.writer.as_ref().map_or(Ok(()), |(access, _)| access.check_path(path))
+    }
+}
 
 /// Creates a folder, unless it exists.
-pub(super) fn make(folder: &Path, is_private: bool) -> Result<()> {
+fn make(folder: &Path, is_private: bool) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -25,7 +88,7 @@ pub(super) fn make(folder: &Path, is_private: bool) -> Result<()> {
 }
 
 /// The names that a reader would read, and nothing of a folder that does not exist.
-pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
+fn visible(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|cause| failure(folder, "read", cause))?,
@@ -33,7 +96,7 @@ pub(super) fn visible(folder: &Path) -> Result<Vec<String>> {
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
     let names: io::Result<Vec<String>> = entries.map(name).collect();
     let mut names = names.map_err(|cause| failure(folder, "read", cause))?;
-    names.retain(|name| !name.starts_with(['_', '.']));
+    names.retain(|name| !is_hidden(name));
     names.sort();
     Ok(names)
 }
@@ -51,7 +114,7 @@ pub(super) struct Access {
 
 impl Access {
     /// By a new file in a folder.
-    pub(super) fn of_new_files(folder: &Path) -> Result<Self> {
+    fn of_new_files(folder: &Path) -> Result<Self> {
         let probe = AtomicFile::create(&folder.join("dataaccess.probe"), Kind::CheckpointFile, false)?.metadata()?;
         #[cfg(unix)]
         return Ok(Self { owner: probe.uid(), writers: probe.mode() & 0o022 });
@@ -61,7 +124,7 @@ impl Access {
 
     /// Refuses a symbolic link, what belongs to another user, and what other users could write to although they could
     /// not write to a new file: it would be read as rows.
-    pub(super) fn check(&self, path: &Path, found: &Metadata) -> Result<()> {
+    fn check(&self, path: &Path, found: &Metadata) -> Result<()> {
         if found.is_symlink() {
             let problem = "is a symbolic link, which is not followed";
             return Err(refused(path, problem).with_hint("remove it and run again"));

@@ -2,40 +2,47 @@
 //!
 //! The names are those of [`PartName`]; everything else is in one hidden folder. A part appears when it is complete.
 //! What another process or a damaged disk leaves behind is reported; it is never read as rows. Callers know names and
-//! no paths, so that a folder of an object store could be used in the same way.
+//! no paths: the folder is one of this machine (`local`) or of an object store (`remote`).
 
 mod fault;
 mod local;
 mod lock;
 mod name;
 mod query;
+mod remote;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
+use futures_util::StreamExt;
+use futures_util::stream;
+use tokio::task::block_in_place;
 
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result};
-use crate::files::{AtomicFile, Part, Unreadable, remove_stale};
+use crate::files::{AtomicFile, Location, Part, Unreadable};
 use fault::{at, failure, refused};
-use local::Access;
-use lock::Lock;
+use local::Local;
 use name::{day_folder, day_of};
+use remote::Remote;
 
 /// The lock, and the files that are being written.
 const HIDDEN: &str = ".dataaccess";
+/// Parts of an object store that are read at a time: their records, which are small, and their rows.
+const RECORDS: usize = 16;
+const PARTS: usize = 4;
 
 /// A folder of parts.
 #[derive(Debug)]
-pub struct Folder {
-    path: PathBuf,
-    is_private: bool,
-    /// None for a reader.
-    writer: Option<(Access, Lock)>,
+pub struct Folder(Place);
+
+#[derive(Debug)]
+enum Place {
+    Local(Local),
+    Remote(Remote),
 }
 
 /// What is in a folder.
@@ -49,49 +56,57 @@ pub struct Names {
 
 impl Folder {
     /// Opens a folder to write into it, or makes it. It is locked until it is dropped. With `is_private`, what is made
-    /// is for its owner alone; otherwise the umask decides.
+    /// on this machine is for its owner alone; otherwise the umask decides.
     ///
     /// # Errors
     /// `CheckpointLocked` while another process uses it, `Checkpoint` if it holds other files or others may write to
-    /// it, `CheckpointFile` for an error of the system.
-    pub fn open(folder: &Path, is_private: bool) -> Result<(Self, Names)> {
-        let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
-        local::make(&path, is_private)?;
-        let access = Access::of_new_files(&path)?;
-        // A link to the folder is the user's own.
-        access.check(&path, &fs::metadata(&path).map_err(|cause| failure(&path, "inspected", cause))?)?;
-        // Before anything is put into a folder of other files, and below, once no other run adds parts.
-        names(&path)?;
-        let hidden = path.join(HIDDEN);
-        access.check_path(&hidden)?;
-        local::make(&hidden, is_private)?;
-        let lock = Lock::take(&path, &hidden, &access, is_private)?;
-        // Of runs that were killed; the folder itself may have the probe of one.
-        [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::CheckpointFile))?;
-        let names = names(&path)?;
-        Ok((Self { path, is_private, writer: Some((access, lock)) }, names))
+    /// it, `CheckpointFile` for an error of the system or the store.
+    pub async fn open(location: &Location, is_private: bool) -> Result<(Self, Names)> {
+        match location {
+            Location::Path(path) => {
+                let (folder, names) = block_in_place(|| Local::open(path, is_private))?;
+                Ok((Self(Place::Local(folder)), names))
+            }
+            Location::Object(object) => {
+                let (folder, names) = Remote::open(object).await?;
+                Ok((Self(Place::Remote(folder)), names))
+            }
+        }
     }
 
     /// Opens a folder to read its parts. Without a folder there are none.
     ///
     /// # Errors
     /// As those of `open`.
-    pub fn read_only(folder: &Path) -> Result<(Self, Names)> {
-        let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
-        let names = names(&path)?;
-        Ok((Self { path, is_private: false, writer: None }, names))
+    pub async fn read_only(location: &Location) -> Result<(Self, Names)> {
+        match location {
+            Location::Path(path) => {
+                let (folder, names) = block_in_place(|| Local::read_only(path))?;
+                Ok((Self(Place::Local(folder)), names))
+            }
+            Location::Object(object) => {
+                let (folder, names) = Remote::read_only(object).await?;
+                Ok((Self(Place::Remote(folder)), names))
+            }
+        }
     }
 
-    /// The absolute path.
+    /// The absolute path, or the URL.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        match &self.0 {
+            Place::Local(folder) => folder.path(),
+            Place::Remote(folder) => Path::new(folder.url()),
+        }
     }
 
-    /// The absolute path of a part.
+    /// The absolute path of a part, or its URL.
     #[must_use]
     pub fn path_of(&self, name: &PartName) -> PathBuf {
-        self.path.join(name.path())
+        match &self.0 {
+            Place::Local(folder) => folder.path().join(name.path()),
+            Place::Remote(folder) => format!("{}/{name}", folder.url()).into(),
+        }
     }
 
     /// The parts of a day.
@@ -99,20 +114,38 @@ impl Folder {
     /// # Errors
     /// It holds other files.
     pub fn parts_of_day(&self, day: &str) -> Result<BTreeSet<PartName>> {
-        let folder = self.path.join(day_folder(day));
-        self.check(&folder)?;
-        let part = |file: String| PartName::parse(Some(day), &file).ok_or_else(|| foreign(&folder.join(file)));
-        local::visible(&folder)?.into_iter().map(part).collect()
+        let files = match &self.0 {
+            Place::Local(folder) => block_in_place(|| folder.files_of_day(day))?,
+            Place::Remote(folder) => folder.files_of_day(day),
+        };
+        let foreign = |file: &str| foreign(&self.path().join(day_folder(day)).join(file));
+        files.iter().map(|file| PartName::parse(Some(day), file).ok_or_else(|| foreign(file))).collect()
     }
 
     /// The record of a part.
     ///
     /// # Errors
     /// `CheckpointCorrupt` if it is damaged.
-    pub fn part(&self, name: &PartName) -> Result<Part> {
-        let path = self.path_of(name);
-        self.check(&path)?;
-        Part::open(&path).map_err(|cause| unreadable(&path, cause))
+    pub async fn part(&self, name: &PartName) -> Result<Part> {
+        match &self.0 {
+            Place::Local(folder) => block_in_place(|| folder.part(name)),
+            Place::Remote(folder) => folder.part(name).await,
+        }
+    }
+
+    /// The records of parts, in the same order.
+    pub async fn parts(&self, names: &[&PartName]) -> Vec<Result<Part>> {
+        let reads: Vec<_> = names.iter().map(|name| self.part(name)).collect();
+        stream::iter(reads).buffered(RECORDS).collect().await
+    }
+
+    /// Where a part is.
+    #[must_use]
+    pub fn location_of(&self, name: &PartName) -> Location {
+        match &self.0 {
+            Place::Local(_) => Location::Path(self.path_of(name)),
+            Place::Remote(folder) => Location::Object(folder.object(name)),
+        }
     }
 
     /// A file that becomes a part, and replaces it, when it is complete.
@@ -120,8 +153,28 @@ impl Folder {
     /// # Errors
     /// It cannot be written.
     pub fn create(&self, name: &PartName) -> Result<AtomicFile> {
-        let hidden = self.path.join(HIDDEN);
-        AtomicFile::staged(&self.path_of(name), &hidden, Kind::CheckpointFile, self.is_private)
+        match &self.0 {
+            Place::Local(folder) => folder.create(name),
+            Place::Remote(folder) => AtomicFile::of_object(&folder.object(name), Kind::CheckpointFile),
+        }
+    }
+
+    /// Fails once another process has taken the folder over.
+    ///
+    /// # Errors
+    /// `CheckpointLocked`.
+    pub fn check_lock(&self) -> Result<()> {
+        match &self.0 {
+            Place::Local(_) => Ok(()),
+            Place::Remote(folder) => folder.check_lock(),
+        }
+    }
+
+    /// Ends the use of a folder. Dropped without it, a lock in an object store may stay until it runs out.
+    pub async fn close(&self) {
+        if let Place::Remote(folder) = &self.0 {
+            folder.close().await;
+        }
     }
 
     /// The error for a part that cannot be what was written.
@@ -135,17 +188,13 @@ impl Folder {
     pub fn foreign(&self, name: &PartName) -> Error {
         foreign(&self.path_of(name))
     }
-
-    fn check(&self, path: &Path) -> Result<()> {
-        self.writer.as_ref().map_or(Ok(()), |(access, _)| access.check_path(path))
-    }
 }
 
-/// The parts and days of a folder, which holds nothing else.
-fn names(folder: &Path) -> Result<Names> {
+/// The parts and days of a folder, which holds nothing else that a reader would read.
+fn names(folder: &Path, visible: impl IntoIterator<Item = String>) -> Result<Names> {
     let mut names = Names::default();
     let mut other = None;
-    for name in local::visible(folder)? {
+    for name in visible {
         if let Some(day) = day_of(&name) {
             names.days.insert(day.to_owned());
         } else if let Some(part) = PartName::parse(None, &name) {
@@ -168,12 +217,25 @@ fn foreign(path: &Path) -> Error {
     refused(path, "is not a part of a run, but would be read as one").with_hint("move it elsewhere")
 }
 
-/// Reads a part with its rows.
+/// Whether a reader of datasets skips a name.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with(['_', '.'])
+}
+
+/// Reads parts with their rows, in the same order.
 ///
 /// # Errors
-/// `CheckpointCorrupt` if it is damaged, `CheckpointFile` if the system cannot read it.
-pub fn read(path: &Path) -> Result<(Part, Vec<RecordBatch>)> {
-    Part::read(path).map_err(|cause| unreadable(path, cause))
+/// `CheckpointCorrupt` if one is damaged, `CheckpointFile` if one cannot be read.
+pub async fn read(parts: &[Location]) -> Vec<Result<(Part, Vec<RecordBatch>)>> {
+    let reads: Vec<_> = parts.iter().map(read_part).collect();
+    stream::iter(reads).buffered(PARTS).collect().await
+}
+
+async fn read_part(part: &Location) -> Result<(Part, Vec<RecordBatch>)> {
+    match part {
+        Location::Path(path) => block_in_place(|| Part::read(path)).map_err(|cause| unreadable(path, cause)),
+        Location::Object(object) => remote::read(object).await,
+    }
 }
 
 fn unreadable(path: &Path, cause: Unreadable) -> Error {

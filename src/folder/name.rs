@@ -3,7 +3,7 @@
 //! Readers of datasets take `day=…` for a column (a Hive partition).
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const DAY: &str = "day=";
 const PART: &str = "part-";
@@ -23,23 +23,23 @@ pub struct PartName {
 impl PartName {
     /// The path below the folder.
     pub(super) fn path(&self) -> PathBuf {
-        match &self.day {
-            Some(day) => Path::new(&day_folder(day)).join(format!("{PART}{}{ENDING}", self.number)),
-            None => format!("{PART}{:0DIGITS$}{ENDING}", self.number).into(),
-        }
+        self.to_string().into()
     }
 
     /// The part with a file name, in the folder of a day or in that of the scan.
     pub(super) fn parse(day: Option<&str>, file: &str) -> Option<Self> {
         let number = file.strip_prefix(PART)?.strip_suffix(ENDING)?.parse().ok()?;
         let name = Self { day: day.map(ToOwned::to_owned), number };
-        (name.path().file_name()? == file).then_some(name)
+        (name.to_string().rsplit('/').next() == Some(file)).then_some(name)
     }
 }
 
 impl fmt::Display for PartName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path().display().fmt(formatter)
+        match &self.day {
+            Some(day) => write!(formatter, "{}/{PART}{}{ENDING}", day_folder(day), self.number),
+            None => write!(formatter, "{PART}{:0DIGITS$}{ENDING}", self.number),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
+use std::collections::BTreeMap;
 use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
-use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use super::client::RawClient;
@@ -24,8 +24,9 @@ use super::updates::{self, Updates};
 use super::{bridge, capsule};
 use crate::columns::Options;
 use crate::error::Result;
-use crate::files::Compression;
+use crate::files::{Compression, Location};
 use crate::scan::{Collected, Format, LastStats, Layout, Progress, Report, RunOptions, Scan, Stats};
+use crate::store::StorageOptions;
 
 /// The batches of calls without a batch size.
 const BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -65,6 +66,9 @@ impl RawScan {
 /// A file format: its name, the separator of CSV, and the compression.
 type RawFormat = (String, u8, Option<String>);
 
+/// `storage_options=`, for a URL.
+pub(super) type Storage = Option<BTreeMap<String, String>>;
+
 /// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
 type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
 
@@ -73,6 +77,7 @@ type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
 #[pyo3(from_item_all)]
 struct RunArguments<'py> {
     folder: PathBuf,
+    storage_options: Storage,
     service: String,
     layout: Option<String>,
     refresh: Bound<'py, PyAny>,
@@ -82,8 +87,9 @@ struct RunArguments<'py> {
 }
 
 impl RunArguments<'_> {
-    fn options(self) -> PyResult<RunOptions> {
-        let Self { folder, service, layout, refresh, same_service, private, fail_fast } = self;
+    fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
+        let folder = location(py, self.folder, self.storage_options)?;
+        let Self { service, layout, refresh, same_service, private, fail_fast, .. } = self;
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
         Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast })
@@ -176,10 +182,12 @@ impl RawScan {
         format: RawFormat,
         private: bool,
         on_progress: Option<Py<PyAny>>,
+        storage_options: Storage,
     ) -> PyResult<Py<PyAny>> {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
-        let (writing, events) = self.writing(py, path, format, private, abandoned, on_progress.is_some())?;
+        let location = location(py, path, storage_options)?;
+        let (writing, events) = self.writing(py, location, format, private, abandoned, on_progress.is_some())?;
         let mut updates = Updates::new(on_progress);
         self.used(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, &progress))?)
     }
@@ -191,10 +199,12 @@ impl RawScan {
         format: RawFormat,
         private: bool,
         on_progress: Option<Py<PyAny>>,
+        storage_options: Storage,
     ) -> PyResult<Bound<'_, PyAny>> {
         let (py, abandoned) = (slf.py(), CancellationToken::new());
+        let location = location(py, path, storage_options)?;
         let (writing, events) =
-            slf.get().writing(py, path, format, private, abandoned.clone(), on_progress.is_some())?;
+            slf.get().writing(py, location, format, private, abandoned.clone(), on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
         let used = move |py: Python<'_>, stats, _| scan.get().used(py, stats);
@@ -205,7 +215,7 @@ impl RawScan {
 
     /// Runs the unfinished tasks into parts of a folder.
     fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
-        let (run, events) = self.running(py, options.options()?)?;
+        let (run, events) = self.running(py, options.options(py)?)?;
         let mut updates = Updates::new(Some(on_progress));
         let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, &progress))?;
         raw_report(py, report)
@@ -218,13 +228,21 @@ impl RawScan {
         options: RunArguments<'_>,
         on_progress: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (run, events) = self.running(py, options.options()?)?;
+        let (run, events) = self.running(py, options.options(py)?)?;
         let updates = Updates::in_running_loop(py, Some(on_progress))?;
         bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
     }
 
     /// Reads the rows that a folder has of this scan.
-    fn read(&self, py: Python<'_>, folder: PathBuf, service: String, ignore_missing: bool) -> PyResult<RawTable> {
+    fn read(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        service: String,
+        ignore_missing: bool,
+        storage_options: Storage,
+    ) -> PyResult<RawTable> {
+        let folder = location(py, folder, storage_options)?;
         bridge::block(py, self.reading(folder, service, ignore_missing)).map(RawTable::new)
     }
 
@@ -235,8 +253,9 @@ impl RawScan {
         folder: PathBuf,
         service: String,
         ignore_missing: bool,
+        storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reading = self.reading(folder, service, ignore_missing);
+        let reading = self.reading(location(py, folder, storage_options)?, service, ignore_missing);
         bridge::spawn_call(py, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 
@@ -287,7 +306,7 @@ impl RawScan {
     fn writing(
         &self,
         py: Python<'_>,
-        path: PathBuf,
+        location: Location,
         (format, separator, compression): RawFormat,
         private: bool,
         abandoned: CancellationToken,
@@ -305,7 +324,7 @@ impl RawScan {
             "csv" => Format::Csv { separator, compression },
             _ => Format::JsonLines { compression },
         };
-        Ok((async move { scan.write(&core, &path, format, private, &abandoned).await }, events))
+        Ok((async move { scan.write(&core, &location, format, private, &abandoned).await }, events))
     }
 
     /// Stores the figures of a complete use and returns them as a dict.
@@ -327,13 +346,13 @@ impl RawScan {
 
     fn reading(
         &self,
-        folder: PathBuf,
+        folder: Location,
         service: String,
         ignore_missing: bool,
     ) -> impl Future<Output = Result<Collected>> + Send + use<> {
         let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
         async move {
-            let collected = block_in_place(|| scan.read(&folder, &service, ignore_missing))?;
+            let collected = scan.read(&folder, &service, ignore_missing).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         }
@@ -356,6 +375,18 @@ impl RawScan {
         };
         Ok((collecting, events))
     }
+}
+
+/// The location with a path or URL.
+pub(super) fn location(py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<Location> {
+    let options = StorageOptions {
+        given: storage_options.unwrap_or_default(),
+        #[cfg(feature = "testing")]
+        time_scale: super::testing::time_scale(),
+        #[cfg(not(feature = "testing"))]
+        time_scale: 1,
+    };
+    Location::new(path, &options).map_err(|error| raise(py, error))
 }
 
 fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {

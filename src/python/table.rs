@@ -12,10 +12,11 @@ use pythonize::pythonize;
 use tokio_util::sync::CancellationToken;
 
 use super::raise::raise;
+use super::scan::{Storage, location};
 use super::{bridge, capsule, values};
 use crate::columns::{self, Type};
 use crate::error::Kind;
-use crate::files::{AtomicFile, Parquet, Writer as _};
+use crate::files::{Location, Parquet, Writer as _};
 use crate::scan::{self, Collected, Stats};
 
 /// A batch of rows in columns.
@@ -164,17 +165,18 @@ impl RawTable {
     }
 
     /// Writes it into a Parquet file.
-    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<()> {
         let (schema, batches) = (SchemaRef::clone(&self.schema), self.batches.clone());
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
-        bridge::wait(py, move || {
-            let file = AtomicFile::create(&path, Kind::File, false)?.unless(&abandoned);
-            let mut writer = Parquet::new(file, &schema)?;
-            for batch in &batches {
-                writer.write(batch)?;
-            }
-            writer.finish().map(drop)
+        let location = location(py, path, storage_options)?;
+        bridge::block(py, async move {
+            let complete = tokio::task::spawn_blocking(move || {
+                let mut writer = Parquet::new(location.create(Kind::File, false)?.unless(&abandoned), &schema)?;
+                batches.iter().try_for_each(|batch| writer.write(batch))?;
+                writer.finish()
+            });
+            complete.await.unwrap_or_else(|_| Err(scan::panicked()))?.publish().await.map(drop)
         })
     }
 
@@ -199,10 +201,18 @@ impl RawTable {
     }
 }
 
-/// The rows of parts that a run wrote.
+/// The rows of parts of a folder that a run wrote.
 #[pyfunction]
-pub(super) fn read_files(py: Python<'_>, paths: Vec<PathBuf>, attributes: Vec<String>) -> PyResult<RawTable> {
-    bridge::wait(py, move || scan::read_files(&paths, &attributes)).map(RawTable::new)
+pub(super) fn read_files(
+    py: Python<'_>,
+    folder: PathBuf,
+    paths: Vec<PathBuf>,
+    attributes: Vec<String>,
+    storage_options: Storage,
+) -> PyResult<RawTable> {
+    let parts = location(py, folder, storage_options)
+        .and_then(|folder| Location::all(&folder, paths).map_err(|error| raise(py, error)))?;
+    bridge::block(py, async move { scan::read_files(&parts, &attributes).await }).map(RawTable::new)
 }
 
 fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {

@@ -1,7 +1,7 @@
 //! The rows that a folder has of a scan, read without a request.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,34 +13,35 @@ use super::stored::{Finished, Tasks, changes};
 use super::{Collected, Layout, Scan, Stats, no_tasks};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
+use crate::files::Location;
 use crate::folder::{self, Folder, mismatch};
 
 /// Days or tasks that an error names.
 const NAMED: usize = 5;
 
 impl Scan {
-    /// The rows of the finished tasks. Blocks its thread.
+    /// The rows of the finished tasks. Blocks its thread for short times.
     ///
     /// # Errors
     /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `CheckpointMismatch` for the folder of another
     /// query; `CheckpointCorrupt` for a part that is damaged.
-    pub fn read(&self, path: &Path, service: &str, ignore_missing: bool) -> Result<Collected> {
+    pub async fn read(&self, location: &Location, service: &str, ignore_missing: bool) -> Result<Collected> {
         let begun = Instant::now();
         if self.limit.is_some() {
             return Err(no_tasks());
         }
-        let (folder, names) = Folder::read_only(path)?;
+        let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
         let tasks = Tasks::of(self, layout, service)?;
-        let stored = tasks.stored(&folder, &names, &BTreeSet::new())?;
+        let stored = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
         let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
         let missing: Vec<usize> = (0..tasks.ids.len()).filter(|task| !done.contains(task)).collect();
         if !missing.is_empty() && !ignore_missing {
             return Err(self.lacks(&folder, &tasks, &missing));
         }
         let names = done.iter().filter_map(|task| tasks.names.get(*task));
-        let paths: Vec<PathBuf> = names.map(|name| folder.path_of(name)).collect();
-        let (schema, batches) = rows(&paths, &self.columns)?;
+        let parts: Vec<Location> = names.map(|name| folder.location_of(name)).collect();
+        let (schema, batches) = rows(&parts, &self.columns).await?;
         let sum = |figure: fn(&Finished) -> u64| stored.done.iter().map(figure).sum();
         let stats = Stats {
             rows: sum(|task| task.figures.rows),
@@ -75,22 +76,22 @@ impl Scan {
 ///
 /// # Errors
 /// As those of [`Scan::read`].
-pub fn read_files(paths: &[PathBuf], attributes: &[String]) -> Result<Collected> {
+pub async fn read_files(parts: &[Location], attributes: &[String]) -> Result<Collected> {
     let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
-    let (schema, batches) = rows(paths, &columns)?;
+    let (schema, batches) = rows(parts, &columns).await?;
     let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
     Ok(Collected { schema, batches, stats: Arc::new(Stats { rows, ..Stats::default() }) })
 }
 
 /// The rows of parts. Without parts, columns without a known type are strings.
-fn rows(paths: &[PathBuf], columns: &[Column]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+async fn rows(parts: &[Location], columns: &[Column]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut all: Option<(SchemaRef, Vec<RecordBatch>)> = None;
-    for path in paths {
-        let (part, batches) = folder::read(path)?;
+    for (location, read) in parts.iter().zip(folder::read(parts).await) {
+        let (part, batches) = read?;
         let (schema, rows) = all.get_or_insert_with(|| (SchemaRef::clone(&part.schema), Vec::new()));
         let (types, others) = (columns::type_names(schema), columns::type_names(&part.schema));
         if types != others {
-            return Err(mismatch(path, &changes(&types, &others)));
+            return Err(mismatch(Path::new(&location.to_string()), &changes(&types, &others)));
         }
         rows.extend(batches);
     }

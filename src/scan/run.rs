@@ -3,7 +3,6 @@
 //! A task that fails permanently does not end the others, unless its error would fail them all, as a refused token or
 //! a full disk.
 
-use std::path::PathBuf;
 use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use super::{Scan, Stats, invalid, no_tasks};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
-use crate::files::Parquet;
+use crate::files::{Complete, Location, Parquet};
 use crate::filter::InputValue;
 use crate::folder::{Folder, Names};
 use crate::observe::{self, Observer};
@@ -33,7 +32,7 @@ const UNLOCKING: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The folder of the parts.
-    pub folder: PathBuf,
+    pub folder: Location,
     /// The address of the service.
     pub service: String,
     /// How parts are named; by days, if the scan has them.
@@ -76,26 +75,32 @@ impl Scan {
         let tasks = Tasks::of(self, self.layout(options.layout)?, &options.service)?;
         let refreshed = self.refreshed(&options.refresh)?;
         let (folder, names) = open(options).await?;
-        let Stored { done, types, other_service } = block_in_place(|| tasks.stored(&folder, &names, &refreshed))?;
-        let mut run = Run {
-            // Only tasks that look capped are split, once all are finished.
-            scan: self.clone().splitting(false),
-            client: Arc::clone(client),
-            folder: Arc::new(folder),
-            tasks: Arc::new(tasks),
-            observer: observe::observer(),
+        let folder = Arc::new(folder);
+        let report = async {
+            let Stored { done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
+            let mut run = Run {
+                // Only tasks that look capped are split, once all are finished.
+                scan: self.clone().splitting(false),
+                client: Arc::clone(client),
+                folder: Arc::clone(&folder),
+                tasks: Arc::new(tasks),
+                observer: observe::observer(),
+            };
+            let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
+            progress.so_far.other_service = other_service.filter(|_| !options.same_service);
+            progress.send().await?;
+            progress.so_far.other_service = None;
+            run.run_tasks(types, &mut progress).await?;
+            if self.splits() {
+                run.split_tasks(&mut progress).await?;
+            }
+            let RunProgress { done, failed, .. } = progress;
+            let took = begun.elapsed();
+            Ok(Report::new(self, &folder, &run.tasks, done, failed, took))
         };
-        let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
-        progress.so_far.other_service = other_service.filter(|_| !options.same_service);
-        progress.send().await?;
-        progress.so_far.other_service = None;
-        run.run_tasks(types, &mut progress).await?;
-        if self.splits() {
-            run.split_tasks(&mut progress).await?;
-        }
-        let RunProgress { done, failed, .. } = progress;
-        let took = begun.elapsed();
-        Ok(Report::new(self, &run.folder, &run.tasks, done, failed, took))
+        let report = report.await;
+        folder.close().await;
+        report
     }
 
     fn layout(&self, chosen: Option<Layout>) -> Result<Layout> {
@@ -214,7 +219,7 @@ impl Run {
         }
         let Some(types) = types else { return Ok(()) };
         self.scan.columns = columns::frozen(&self.scan.columns, &types);
-        block_in_place(|| self.write_empty(&mut progress.done))?;
+        self.write_empty(&mut progress.done).await?;
         self.run_at_once(open.map(|task| (task, self.scan.task(task))), progress).await
     }
 
@@ -257,7 +262,7 @@ impl Run {
     async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
         let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
         let figures = figures(stats, scan.splits());
-        block_in_place(|| {
+        let (schema, complete) = block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
                 (None, Some(schema)) => Some(self.part(task, &schema)?),
@@ -265,19 +270,29 @@ impl Run {
             };
             let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
             let record = self.tasks.record(task, &figures);
-            let file_bytes = written.map(|writer| writer.finish_part(&record)).transpose()?;
-            Ok((Finished { index: task, figures, file_bytes, was_done: false }, schema))
-        })
+            Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
+        })?;
+        let file_bytes = match complete {
+            Some(complete) => Some(self.publish(complete).await?),
+            None => None,
+        };
+        Ok((Finished { index: task, figures, file_bytes, was_done: false }, schema))
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
-    fn write_empty(&self, done: &mut [Finished]) -> Result<()> {
+    async fn write_empty(&self, done: &mut [Finished]) -> Result<()> {
         let Some(schema) = self.scan.schema(false) else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
             let record = self.tasks.record(task.index, &task.figures);
-            task.file_bytes = Some(self.part(task.index, &schema)?.finish_part(&record)?);
+            let complete = block_in_place(|| self.part(task.index, &schema)?.finish_part(&record))?;
+            task.file_bytes = Some(self.publish(complete).await?);
         }
         Ok(())
+    }
+
+    async fn publish(&self, complete: Complete) -> Result<u64> {
+        self.folder.check_lock()?;
+        complete.publish().await
     }
 
     fn part(&self, task: usize, schema: &SchemaRef) -> Result<Parquet> {
@@ -305,7 +320,7 @@ fn figures(stats: Stats, is_split: bool) -> TaskFigures {
 async fn open(options: &RunOptions) -> Result<(Folder, Names)> {
     let deadline = Instant::now() + UNLOCKING;
     loop {
-        match block_in_place(|| Folder::open(&options.folder, options.is_private)) {
+        match Folder::open(&options.folder, options.is_private).await {
             Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(UNLOCKING / 40).await;
             }

@@ -116,21 +116,21 @@ impl Tasks {
     }
 
     /// The tasks that a folder has, but for those that are refreshed. Its other days are left alone.
-    pub(super) fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
+    pub(super) async fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
         let asked: BTreeSet<&PartName> = self.names.iter().collect();
         let days: BTreeSet<&String> = self.names.iter().filter_map(|name| name.day.as_ref()).collect();
         let mut found = names.parts.clone();
         for day in names.days.iter().filter(|day| days.contains(day)) {
             found.append(&mut folder.parts_of_day(day)?);
         }
-        let mut parts = Vec::new();
-        for (index, name) in self.names.iter().enumerate() {
-            if found.contains(name) && !refreshed.contains(&index) {
-                parts.push((index, self.read(folder, name, Some(index))?));
-            }
+        let is_done = |(index, name): &(usize, &PartName)| found.contains(*name) && !refreshed.contains(index);
+        let (indices, done): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_done).unzip();
+        let mut parts = Vec::with_capacity(done.len());
+        for ((index, name), part) in indices.into_iter().zip(&done).zip(folder.parts(&done).await) {
+            parts.push((index, self.check(folder, name, Some(index), part?)?));
         }
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
-        let sample = if parts.is_empty() { self.sample(folder, &found, &other_days)? } else { None };
+        let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { None };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));
         }
@@ -156,7 +156,7 @@ impl Tasks {
     }
 
     /// Some part of the folder that can be read: all are of the same query and types.
-    fn sample(
+    async fn sample(
         &self,
         folder: &Folder,
         found: &BTreeSet<PartName>,
@@ -165,7 +165,8 @@ impl Tasks {
         let of_days = other_days.iter().rev().map(|day| folder.parts_of_day(day));
         for parts in [Ok(found.clone())].into_iter().chain(of_days) {
             for name in parts? {
-                match self.read(folder, &name, None) {
+                let part = folder.part(&name).await;
+                match part.and_then(|part| self.check(folder, &name, None, part)) {
                     // The part is refreshed, or not asked for.
                     Err(error) if error.kind() == Kind::CheckpointCorrupt => {}
                     read => return read.map(Some),
@@ -175,9 +176,9 @@ impl Tasks {
         Ok(None)
     }
 
-    /// Reads the record of a part, which must be of this query, and of the task with this index.
-    fn read(&self, folder: &Folder, name: &PartName, index: Option<usize>) -> Result<StoredPart> {
-        let Part { record, schema, rows, bytes } = folder.part(name)?;
+    /// Checks the record of a part, which must be of this query, and of the task with this index.
+    fn check(&self, folder: &Folder, name: &PartName, index: Option<usize>, part: Part) -> Result<StoredPart> {
+        let Part { record, schema, rows, bytes } = part;
         let format = record.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT.into()) {
             let problem =

@@ -1,6 +1,5 @@
 //! A scan into one file, which appears only when complete.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -14,7 +13,7 @@ use super::{Collected, Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, SearchMode};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Compression, Csv, JsonLines, Output, Parquet, Writer};
+use crate::files::{Compression, Csv, JsonLines, Location, Output, Parquet, Writer};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -47,15 +46,13 @@ impl Scan {
     pub async fn write(
         &self,
         client: &Arc<Client>,
-        path: &Path,
+        location: &Location,
         format: Format,
         is_private: bool,
         abandoned: &CancellationToken,
     ) -> Result<Stats> {
-        let create = |path: &Path| AtomicFile::create(path, Kind::File, is_private);
-        // A path that cannot be written fails before a request is sent. It is made absolute now.
-        let path = block_in_place(|| create(path).map(|file| file.path().to_path_buf()))?;
-        let file = || create(&path).map(|file| file.unless(abandoned));
+        let location = writable(location, is_private).await?;
+        let file = || location.create(Kind::File, is_private).map(|file| file.unless(abandoned));
         // A file without rows has columns too.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
@@ -79,18 +76,20 @@ impl Scan {
         create: impl Fn(&SchemaRef) -> Result<W>,
     ) -> Result<Stats> {
         let (stats, writer) = self.write_columns(client, &create).await?;
-        block_in_place(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
+        let complete = block_in_place(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
+        complete.publish().await?;
         Ok(stats)
     }
 
     async fn write_lines(&self, client: &Arc<Client>, create: impl Fn() -> Result<JsonLines>) -> Result<Stats> {
         if self.splits() {
             let (blocks, stats) = self.blocks_in_parts(client).await?;
-            block_in_place(|| {
+            let complete = block_in_place(|| {
                 let mut writer = create()?;
                 blocks.iter().try_for_each(|block| writer.write(block))?;
                 writer.finish()
             })?;
+            complete.publish().await?;
             return Ok(stats);
         }
         let mut responses = Responses::of_cells(self, client, self.written(), client.max_buffered_bytes());
@@ -101,7 +100,8 @@ impl Scan {
                 Event::Restart => create().map(|restarted| writer = restarted),
             })?;
         }
-        block_in_place(|| writer.finish())?;
+        let complete = block_in_place(|| writer.finish())?;
+        complete.publish().await?;
         Ok(responses.stats())
     }
 
@@ -143,6 +143,19 @@ impl Scan {
         match self.requests() {
             1 => SearchMode { delivery: DeliveryMode::Provisional, is_scan_request: true, ..self.streamed() },
             _ => self.streamed(),
+        }
+    }
+}
+
+/// Where the file will be, absolutely. A place that cannot be written fails before a request is sent.
+async fn writable(location: &Location, is_private: bool) -> Result<Location> {
+    let file = block_in_place(|| location.create(Kind::File, is_private))?;
+    match location {
+        Location::Path(_) => Ok(Location::Path(file.path().to_path_buf())),
+        Location::Object(object) => {
+            let checked = object.check().await;
+            checked.map_err(|failure| failure.into_error(Kind::File, object.url(), "written"))?;
+            Ok(location.clone())
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 /// Each module with the modules it may name, lower layers first. The bindings (`python`) may name every module.
-const MODULES: [(&str, &[&str]); 18] = [
+const MODULES: [(&str, &[&str]); 19] = [
     ("error", &[]),
     ("observe", &["error"]),
     ("secret", &["error"]),
@@ -21,8 +21,9 @@ const MODULES: [(&str, &[&str]); 18] = [
     ("retry", &["error"]),
     ("config", &["error", "secret", "time", "contract"]),
     ("transport", &["error", "secret", "config", "retry"]),
-    ("files", &["error", "cells"]),
-    ("folder", &["error", "files"]),
+    ("store", &["error"]),
+    ("files", &["error", "cells", "store"]),
+    ("folder", &["error", "store", "files"]),
     (
         "client",
         &[
@@ -59,6 +60,7 @@ const MODULES: [(&str, &[&str]); 18] = [
             "cells",
             "retry",
             "config",
+            "store",
             "files",
             "folder",
             "transport",
@@ -70,7 +72,7 @@ const MODULES: [(&str, &[&str]); 18] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 28] = [
+const ALONE: [(&str, &[&str]); 29] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -85,6 +87,7 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
     ("libc", &["files"]),
+    ("object_store", &["store"]),
     ("parquet", &["files"]),
     ("pyo3", &["python"]),
     ("pyo3_async_runtimes", &["python"]),
@@ -94,11 +97,11 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
     ("sha2", &["folder", "sandbox"]),
-    ("tokio", &["observe", "transport", "client", "scan", "sandbox", "python"]),
+    ("tokio", &["observe", "transport", "store", "folder", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),
-    ("url", &["config", "transport"]),
+    ("url", &["config", "transport", "store"]),
     ("zeroize", &["secret"]),
     ("zstd", &["files", "transport"]),
 ];

@@ -1,16 +1,21 @@
-"""Paths of files and folders that a scan writes."""
+"""Paths and URLs of files and folders that a scan writes."""
 
 from __future__ import annotations
 
 import os
 import re
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING, NoReturn
 
 from dataaccess.errors import Problem, ValidationError
+
+if TYPE_CHECKING:
+    from dataaccess._core.storage import StorageOptions
 
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _FILE_URL = re.compile(r"file:(?://(?:localhost)?)?(?=/(?!/))", re.IGNORECASE)
+_STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss")
 _COMPRESSED = (".gz", ".zst")
 _METHODS = {
     ".parquet": "to_parquet",
@@ -22,38 +27,56 @@ _METHODS = {
 }
 
 
-def local_path(argument: str, path: object) -> str:
-    """The path on this machine, with `~` as the home folder. A `file://` URL is one.
+def location(argument: str, path: object, options: StorageOptions | None, *, private: bool = False) -> str:
+    """The path on this machine, with `~` as the home folder, or the URL of an object store. `file://` is a path.
 
     Raises:
         TypeError: It is not a string or path.
-        ValidationError: It is a URL of another kind.
+        ValidationError: It is a URL of another kind, or another argument does not fit it.
     """
     text = os.fspath(path)  # type: ignore[call-overload] # raises the TypeError
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a string or a path, not {type(text).__name__}")
+    scheme = _SCHEME.match(text)
+    if scheme is not None and scheme[1].lower() in _STORES:
+        return _of_store(argument, path, text, private=private)
+    if options is not None:
+        refuse("storage_options", f"is for URLs of object stores, and {shortened(text)} is not one: leave it out")
     if _FILE_URL.match(text):
         from urllib.request import url2pathname
 
         return url2pathname(_FILE_URL.sub("", text, count=1))
-    if scheme := _SCHEME.match(text):
-        message = (
-            f"{shortened(text)} is not on this machine: {scheme[1]}:// is not supported, only paths and file:// URLs"
+    if scheme is not None:
+        refuse(
+            argument,
+            f"{shortened(text)} is not on this machine: {scheme[1]}:// is not supported, only paths and file://, "
+            f"s3://, gs:// and az:// URLs",
+            text,
         )
-        problem = Problem(argument, "", message, text)
-        raise ValidationError(str(problem), problems=[problem])
     return os.path.expanduser(text)  # noqa: PTH111 - a string stays one
 
 
-def local_file(path: object, method: str) -> str:
-    """The path of a file that a method writes; another format's suffix is refused."""
-    local = local_path("path", path)
-    name = local.lower()
+def _of_store(argument: str, path: object, text: str, *, private: bool) -> str:
+    if not isinstance(path, str):
+        refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
+    if private:
+        refuse("private", "is for files of this machine: the policy of the bucket decides who may read an object")
+    return text
+
+
+def refuse(argument: str, message: str, value: object = None) -> NoReturn:
+    """Raises the error for an argument."""
+    problem = Problem(argument, "", message, value)
+    raise ValidationError(str(problem), problems=[problem])
+
+
+def file_location(path: object, method: str, options: StorageOptions | None, *, private: bool = False) -> str:
+    """The path or URL of a file that a method writes; another format's suffix is refused."""
+    file = location("path", path, options, private=private)
+    name = file.lower()
     for ending in _COMPRESSED:
         name = name.removesuffix(ending)
     fitting = _METHODS.get(os.path.splitext(name)[1], method)  # noqa: PTH122 - likewise
     if fitting != method:
-        message = f"{shortened(local)} is no file of {method}: write {fitting}, or another suffix"
-        problem = Problem("path", "", message, local)
-        raise ValidationError(str(problem), problems=[problem])
-    return local
+        refuse("path", f"{shortened(file)} is no file of {method}: write {fitting}, or another suffix", file)
+    return file

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.paths import local_file
+from dataaccess._core.paths import file_location, refuse
 from dataaccess.errors import Problem, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dataaccess._core.storage import StorageOptions
     from dataaccess.types import FileTarget, PathArgument, WritableFile
 
 _ENDINGS = {".gz": "gzip", ".zst": "zstd"}
@@ -43,7 +44,9 @@ def text_format(name: str, target: FileTarget, compression: object, separator: o
 
 
 @contextmanager
-def output_path(target: FileTarget, method: str) -> Iterator[tuple[PathArgument, WritableFile | None]]:
+def output_path(
+    target: FileTarget, method: str, storage_options: StorageOptions | None, *, private: bool = False
+) -> Iterator[tuple[PathArgument, WritableFile | None]]:
     """Where the core writes, and the open file that gets the complete rows from there, if the target is one.
 
     So a failure leaves an open file unchanged.
@@ -51,10 +54,12 @@ def output_path(target: FileTarget, method: str) -> Iterator[tuple[PathArgument,
     if isinstance(target, io.TextIOBase):
         raise TypeError('the file is open in text mode: open it in binary mode ("wb"), or pass its .buffer')
     if isinstance(target, str | os.PathLike):
-        yield local_file(target, method), None
+        yield file_location(target, method, storage_options, private=private), None
         return
     if not hasattr(target, "write"):
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
+    if storage_options is not None:
+        refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="dataaccess-") as folder:

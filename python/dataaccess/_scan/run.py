@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice
-from dataaccess._core.paths import local_path
+from dataaccess._core.paths import location
+from dataaccess._core.storage import checked
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess._scan.table import Table
@@ -17,6 +18,7 @@ from dataaccess.reports import ScanReport, TaskReport
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dataaccess._core.storage import StorageOptions
     from dataaccess._scan.plan import Connection
     from dataaccess.types import OnProgress
 
@@ -25,22 +27,33 @@ _NAMED = 5
 
 
 def run_options(
-    client: Connection, folder: object, *, layout: object, refresh: object, **switches: object
+    client: Connection,
+    folder: object,
+    storage_options: StorageOptions | None,
+    *,
+    layout: object,
+    refresh: object,
+    **switches: object,
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
+    switches = {name: boolean_argument(name, switch) for name, switch in switches.items()}
     return {
-        "folder": local_path("folder", folder),
+        "folder": location("folder", folder, storage_options, private=bool(switches["private"])),
+        "storage_options": checked(storage_options),
         "service": service_of(client),
         "layout": choice("layout", layout, ("days", "flat")),
         "refresh": refresh,
-        **{name: boolean_argument(name, switch) for name, switch in switches.items()},
+        **switches,
     }
 
 
-def read_options(client: Connection, folder: object, missing: object) -> tuple[str, str, bool]:
+def read_options(
+    client: Connection, folder: object, storage_options: StorageOptions | None, missing: object
+) -> tuple[str, str, bool, StorageOptions | None]:
     """The checked arguments of `read`, as the core takes them."""
     is_ignored = choice("missing", missing, ("raise", "ignore")) == "ignore"
-    return local_path("folder", folder), service_of(client), is_ignored
+    place = location("folder", folder, storage_options)
+    return place, service_of(client), is_ignored, checked(storage_options)
 
 
 def service_of(client: Connection) -> str:
@@ -74,13 +87,16 @@ def report_of(
         ScanIncompleteError: Tasks failed permanently.
     """
     outcome, failed = result
-    tasks = [TaskReport(**{**task, "path": task["path"] and Path(task["path"])}) for task in outcome["tasks"]]
+    # `Path` drops a slash of a URL.
+    path = str if "://" in options["folder"] else Path
+    tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
+    parts = [task["path"] for task in outcome["tasks"] if task["path"]]
     figures = ("rows", "bytes", "file_bytes", "retries", "seconds", "reasons", "stray_days")
     report = ScanReport(
-        folder=Path(options["folder"]),
+        folder=path(options["folder"]),
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
-        _read=partial(Table._of_files, [task["path"] for task in outcome["tasks"] if task["path"]], column_names),  # noqa: SLF001 - of this package
+        _reader=partial(Table._of_files, options["folder"], parts, column_names, options["storage_options"]),  # noqa: SLF001 - of this package
         **{name: outcome[name] for name in figures},
     )
     if failed:

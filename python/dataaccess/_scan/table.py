@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.paths import file_location
+from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import read_files
 from dataaccess._public import public
@@ -18,15 +20,16 @@ from dataaccess._scan.outcome import stats_of
 from dataaccess._scan.text_table import counted, grid, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+    from dataaccess._core.storage import StoredOptions
     from dataaccess._native import RawBatch, RawTable
     from dataaccess.reports import ScanStats
-    from dataaccess.types import DtypeBackend, PathArgument, Row, TimeZone
+    from dataaccess.types import DtypeBackend, PathArgument, Row, StorageOptions, TimeZone
 
 _SHOWN = 10
 
@@ -213,9 +216,12 @@ class Table(_Rows):
         self._raw = raw
 
     @classmethod
-    def _of_files(cls, paths: list[str], column_names: list[str]) -> Table:
-        """The rows of files that a run wrote."""
-        return cls(read_files(paths, column_names))
+    def _of_files(
+        cls, folder: str, paths: list[str], column_names: list[str], own: StoredOptions, given: object
+    ) -> Callable[[], Table]:
+        """Reads files that a run wrote, with its own storage options or with those that are given."""
+        options = own if given is None else hidden(given)
+        return lambda: cls(read_files(folder, paths, column_names, checked(options)))
 
     @property
     def stats(self) -> ScanStats:
@@ -267,21 +273,27 @@ class Table(_Rows):
         """
         return Table(self._raw.slice(0, count("n", n, 0)))
 
-    def to_parquet(self, path: PathArgument) -> None:
+    def to_parquet(self, path: PathArgument, *, storage_options: StorageOptions | None = None) -> None:
         """Writes the rows into a Parquet file (zstd). Atomic: the file appears only when complete.
 
         Args:
-            path: The file; an existing one is replaced at the end.
+            path: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at the
+                end.
+            storage_options: As those of `Scan.to_parquet`.
 
         Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
 
         Example:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_parquet("codes.parquet")
         """
-        self._raw.write_parquet(path)
+        storage_options = hidden(storage_options)
+        path = file_location(path, "to_parquet", storage_options)
+        self._raw.write_parquet(path, checked(storage_options))
 
     @overload
     def __getitem__(self, key: str) -> list[Any]: ...

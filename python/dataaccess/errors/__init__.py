@@ -32,7 +32,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │     ├─ CheckpointFileError (FileError)
 │     ├─ CheckpointMismatchError        field
 │     ├─ CheckpointCorruptError         day
-│     └─ CheckpointLockedError          pid
+│     └─ CheckpointLockedError          pid host
 ├─ FileError (OSError)                  errno path
 ├─ SandboxError
 ├─ ClientClosedError (RuntimeError)

@@ -133,8 +133,10 @@ class CheckpointLockedError(CheckpointError):
 
     Attributes:
         pid: Its process id, if known.
+        host: Its machine, for a folder in an object store.
     """
 
     pid: int | None
+    host: str | None
 
     _exit_code = 75

@@ -1,21 +1,23 @@
 """Every Python block of every page runs as it is shown, each in a namespace of its own."""
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.objects import Store, moto_server
 from support.pages import README, ROOT, blocks
 from sybil.example import Example
 
 pytest_plugins = ["pytester"]
 
 # The kind of a block, by the first of these strings that it contains.
-KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests"}
+KINDS = {"airflow.sdk": "dag", "\ndef test_": "tests", '"s3://warehouse/': "store"}
 
 
 def blocks_of(kind: str) -> list[Any]:
-    """Return the blocks that are tests for pytest or a plain script; tests/airflow runs the DAGs."""
+    """Return the blocks that are tests for pytest, need a bucket, or are plain scripts; tests/airflow runs the DAGs."""
     found = [
         pytest.param(block, id=name)
         for name, block in blocks()
@@ -44,6 +46,28 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         block.evaluate()
     finally:
         logging.getLogger("dataaccess").setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def warehouse() -> Iterator[Store]:
+    """The bucket of the pages."""
+    with moto_server() as port:
+        store = Store(port, port, "warehouse")
+        store.make()
+        yield store
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("block", blocks_of("store"))
+def test_block_with_a_bucket_runs(block: Example, warehouse: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    for name, value in warehouse.environment.items():
+        monkeypatch.setenv(name, value)
+    block.namespace.clear()
+
+    block.evaluate()
+
+    assert warehouse.names()
 
 
 @pytest.mark.slow

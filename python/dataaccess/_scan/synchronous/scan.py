@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dataaccess._core.checks import boolean_argument
+from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
@@ -16,9 +17,10 @@ from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
 
 if TYPE_CHECKING:
+    from dataaccess._core.storage import StorageOptions as Hidden
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh
+    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions
 
 
 @public
@@ -86,6 +88,7 @@ class Scan(Planned, Reading):
         *,
         private: bool = False,
         on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 
@@ -93,15 +96,18 @@ class Scan(Planned, Reading):
         can retry each request, and keeps what is done.
 
         Args:
-            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
-                binary mode, which gets the rows once all have arrived.
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the calling thread.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
         Example:
@@ -109,7 +115,8 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
-        self._write(target, "to_parquet", parquet_format(), private, on_progress)
+        storage_options = hidden(storage_options)
+        self._write(target, "to_parquet", parquet_format(), private, on_progress, storage_options)
 
     def to_csv(
         self,
@@ -119,6 +126,7 @@ class Scan(Planned, Reading):
         compression: Compression | None = "infer",
         private: bool = False,
         on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a CSV file: a line of names, then one line per row.
 
@@ -126,18 +134,21 @@ class Scan(Planned, Reading):
         take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
 
         Args:
-            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
-                binary mode, which gets the rows once all have arrived.
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             separator: The ASCII character between two fields.
             compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the calling thread.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format; `separator` or
                 `compression` is invalid.
             FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
         Example:
@@ -145,7 +156,10 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
-        self._write(target, "to_csv", text_format("csv", target, compression, separator), private, on_progress)
+        storage_options = hidden(storage_options)
+        self._write(
+            target, "to_csv", text_format("csv", target, compression, separator), private, on_progress, storage_options
+        )
 
     def to_jsonl(
         self,
@@ -154,21 +168,25 @@ class Scan(Planned, Reading):
         compression: Compression | None = "infer",
         private: bool = False,
         on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
 
         Args:
-            target: The file: a path or a `file://` URL; an existing one is replaced at the end. Or a file opened in
-                binary mode, which gets the rows once all have arrived.
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the calling thread.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format; `compression` is
                 invalid.
             FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
         Example:
@@ -176,7 +194,10 @@ class Scan(Planned, Reading):
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
-        self._write(target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress)
+        storage_options = hidden(storage_options)
+        self._write(
+            target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress, storage_options
+        )
 
     def _write(
         self,
@@ -185,10 +206,12 @@ class Scan(Planned, Reading):
         file_format: Format,
         private: object,
         on_progress: OnProgress | None,
+        storage_options: Hidden | None,
     ) -> None:
         is_private, callback = boolean_argument("private", private), progress_callback(on_progress)
-        with output_path(target, method) as (path, file):
-            outcome = self._raw.write(path, file_format, is_private, callback)
+        with output_path(target, method, storage_options, private=is_private) as (path, file):
+            options = checked(storage_options)
+            outcome = self._raw.write(path, file_format, is_private, callback, options)
             if file is not None:
                 convert(copy_into, file, path)
         warn_of(outcome)
@@ -203,6 +226,7 @@ class Scan(Planned, Reading):
         private: bool = False,
         fail_fast: bool = False,
         on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
     ) -> ScanReport:
         """Writes each task into a Parquet file of its own. A second run resumes: it runs only tasks without a file.
 
@@ -212,8 +236,9 @@ class Scan(Planned, Reading):
         fail permanently do not end the others.
 
         Args:
-            folder: The folder of the files: a path or a `file://` URL; made if it does not exist. It belongs to one
-                query: object, attributes, filters but the days, time zone, types. One run at a time may use it.
+            folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
+                not exist. It belongs to one query: object, attributes, filters but the days, time zone, types. One run
+                at a time may use it.
             layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
                 is for one day.
             refresh: Days to request again although they are done: days, `da.days(start, stop)`, or "last 3 days" of the
@@ -223,18 +248,21 @@ class Scan(Planned, Reading):
             private: Whether only you may read what is written; otherwise the umask decides.
             fail_fast: Whether the first task that fails permanently ends the run.
             on_progress: Called with a `ScanProgress` before the first task and after each one, in the calling thread.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Returns:
             A `ScanReport` of the tasks of this scan.
 
         Raises:
             ValidationError: The scan has a limit, or an argument does not fit it.
+            ConfigError: The URL or an option of the store cannot be used.
             ScanIncompleteError: Tasks failed permanently; `failed` has their errors and `report` what is done.
             PermissionDeniedError: The token was refused: run it again with another one.
             CheckpointMismatchError: The folder belongs to a different query.
             CheckpointLockedError: Another run uses the folder.
             CheckpointCorruptError: A file in the folder was changed.
-            CheckpointFileError: The disk is full, or a file cannot be read; also an `OSError`.
+            CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
             CheckpointError: The folder cannot be used, for example because others may write to it.
 
         Example:
@@ -245,9 +273,11 @@ class Scan(Planned, Reading):
             >>> len(report.tasks), report.maybe_capped
             (31, False)
         """
+        storage_options = hidden(storage_options)
         options = run_options(
             self._client,
             folder,
+            storage_options,
             layout=layout,
             refresh=refresh,
             same_service=same_service,
@@ -257,7 +287,13 @@ class Scan(Planned, Reading):
         result = self._raw.run(options, progress_handler(options, on_progress))
         return report_of(options, self.column_names, result)
 
-    def read(self, folder: PathArgument, *, missing: Literal["raise", "ignore"] = "raise") -> Table:
+    def read(
+        self,
+        folder: PathArgument,
+        *,
+        missing: Literal["raise", "ignore"] = "raise",
+        storage_options: StorageOptions | None = None,
+    ) -> Table:
         """Reads the rows of this scan from a folder that `run` wrote. Sends nothing.
 
         Every file is compared with its checksum. The folder may hold other days, which are not read.
@@ -265,6 +301,7 @@ class Scan(Planned, Reading):
         Args:
             folder: The folder.
             missing: "ignore" reads what there is, although tasks of the scan are not done.
+            storage_options: As those of `run`.
 
         Returns:
             A `Table`, as `collect` returns it.
@@ -273,7 +310,7 @@ class Scan(Planned, Reading):
             ScanIncompleteError: Tasks are not done; the message names their days.
             CheckpointMismatchError: The folder belongs to a different query.
             CheckpointCorruptError: A file was changed since it was written.
-            CheckpointFileError: A file cannot be read; also an `OSError`.
+            CheckpointFileError: A file cannot be read, or the store refuses it; also an `OSError`.
 
         Example:
             >>> import dataaccess as da
@@ -283,4 +320,6 @@ class Scan(Planned, Reading):
             >>> scan.read("codes")
             Table(73 rows, 1 column: id)
         """
-        return checked_table(self._raw.read(*read_options(self._client, folder, missing)))
+        storage_options = hidden(storage_options)
+        arguments = read_options(self._client, folder, storage_options, missing)
+        return checked_table(self._raw.read(*arguments))

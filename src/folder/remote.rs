@@ -1,0 +1,157 @@
+//! A folder of an object store: one listing, whose names are those of a folder of this machine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+
+use super::fault::at;
+use super::name::day_folder;
+use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
+use crate::error::{Error, Kind, Result};
+use crate::files::{Part, Unreadable};
+use crate::store::{Failure, Holder, Listed, Lock, Object, Reason, Refusal};
+
+/// The name of the lock in the hidden folder.
+const LOCK: &str = "lock";
+/// The end of a part that is read first: usually its whole tail.
+const TAIL: u64 = 64 << 10;
+/// How often a part may be replaced while its record is read.
+const ATTEMPTS: usize = 3;
+
+/// A folder of an object store.
+#[derive(Debug)]
+pub(super) struct Remote {
+    folder: Object,
+    files: BTreeMap<String, Listed>,
+    /// None for a reader.
+    lock: Option<Lock>,
+}
+
+impl Remote {
+    pub(super) async fn open(folder: &Object) -> Result<(Self, Names)> {
+        // Before anything is put into a folder of other files, and below, once no other run adds parts.
+        Self::read_only(folder).await?;
+        let object = folder.join(&format!("{HIDDEN}/{LOCK}"));
+        let lock = Lock::take(object.clone()).await.map_err(|refusal| refused(folder, &object, refusal))?;
+        let (listed, names) = Self::read_only(folder).await?;
+        Ok((Self { lock: Some(lock), ..listed }, names))
+    }
+
+    pub(super) async fn read_only(folder: &Object) -> Result<(Self, Names)> {
+        let mut files = folder.list().await.map_err(|failure| unlisted(folder, failure))?;
+        files.retain(|name, _| !name.split('/').any(is_hidden));
+        let first = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
+        let mut visible: Vec<String> = files.keys().map(first).collect();
+        visible.dedup();
+        let names = names(Path::new(folder.url()), visible)?;
+        Ok((Self { folder: folder.clone(), files, lock: None }, names))
+    }
+
+    pub(super) fn url(&self) -> &str {
+        self.folder.url()
+    }
+
+    pub(super) fn object(&self, name: &PartName) -> Object {
+        self.folder.join(&name.to_string())
+    }
+
+    pub(super) fn files_of_day(&self, day: &str) -> Vec<String> {
+        let folder = format!("{}/", day_folder(day));
+        self.files.keys().filter_map(|name| name.strip_prefix(&folder).map(ToOwned::to_owned)).collect()
+    }
+
+    pub(super) async fn part(&self, name: &PartName) -> Result<Part> {
+        let object = self.object(name);
+        let mut listed = self.files.get(&name.to_string()).cloned();
+        for _ in 0..ATTEMPTS {
+            let version = match listed.take() {
+                Some(listed) => listed,
+                None => object.head().await.map_err(|failure| unread(&object, failure))?,
+            };
+            match tail(&object, &version).await {
+                // A run has replaced it since it was listed.
+                Err(failure) if failure.reason() == Reason::Changed => {}
+                Err(failure) => return Err(unread(&object, failure)),
+                Ok(part) => return part.map_err(|cause| unreadable(Path::new(object.url()), cause)),
+            }
+        }
+        Err(at(Kind::Checkpoint, Path::new(object.url()), "is being replaced again and again").with_hint("try again"))
+    }
+
+    pub(super) fn check_lock(&self) -> Result<()> {
+        match &self.lock {
+            Some(lock) if lock.is_lost() => {
+                let problem = "was taken over by another run, as this one could not renew its lock for two minutes";
+                let error = at(Kind::CheckpointLocked, Path::new(self.url()), problem);
+                Err(error.with_hint("wait until that run has ended, and run again"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        if let Some(lock) = &self.lock {
+            lock.release().await;
+        }
+    }
+}
+
+/// Reads a part with its rows.
+pub(super) async fn read(object: &Object) -> Result<(Part, Vec<RecordBatch>)> {
+    let content = object.read().await.map_err(|failure| unread(object, failure))?;
+    Part::in_content(content).map_err(|cause| unreadable(Path::new(object.url()), cause))
+}
+
+/// The record of one version of a part.
+async fn tail(object: &Object, version: &Listed) -> Result<Result<Part, Unreadable>, Failure> {
+    let bytes = version.bytes;
+    let mut start = bytes.saturating_sub(TAIL);
+    loop {
+        // No range of an empty object can be asked for.
+        let content = if bytes == 0 { Bytes::new() } else { object.read_range(version, start..bytes).await? };
+        match Part::in_end(bytes, &content) {
+            // Each time more is needed, as far as the beginning.
+            Ok(Err(needed)) if needed < start => start = needed,
+            Ok(Err(_)) => return Ok(Err(Unreadable::Damaged("its footer is not complete"))),
+            Ok(Ok(part)) => return Ok(Ok(part)),
+            Err(cause) => return Ok(Err(cause)),
+        }
+    }
+}
+
+fn unlisted(folder: &Object, failure: Failure) -> Error {
+    failure.into_error(Kind::CheckpointFile, folder.url(), "listed")
+}
+
+fn unread(object: &Object, failure: Failure) -> Error {
+    failure.into_error(Kind::CheckpointFile, object.url(), "read")
+}
+
+fn refused(folder: &Object, lock: &Object, refusal: Refusal) -> Error {
+    let path = Path::new(folder.url());
+    match refusal {
+        Refusal::Held { holder, left } => locked(path, holder, left),
+        Refusal::NoConditions => {
+            let problem = "cannot be locked: its store has no conditional puts (If-None-Match), or they are disabled";
+            at(Kind::Checkpoint, path, problem).with_hint("run into a folder of this machine and copy it")
+        }
+        Refusal::Failed(failure) => failure.into_error(Kind::CheckpointFile, lock.url(), "written"),
+    }
+}
+
+fn locked(folder: &Path, holder: Option<Holder>, left: Duration) -> Error {
+    let by = match &holder {
+        Some(holder) => format!("process {} on {}", holder.pid, holder.host),
+        None => "another process".to_owned(),
+    };
+    let hint = format!(
+        "wait until that run has ended, or name another folder; if it was killed, its lock runs out in {} s",
+        left.as_secs() + 1
+    );
+    at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
+        .with_hint(hint)
+        .with(|details| (details.pid, details.host) = holder.map(|holder| (holder.pid, holder.host)).unzip())
+}

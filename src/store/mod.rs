@@ -1,0 +1,205 @@
+//! Object stores: S3, Google Cloud Storage and Azure Blob Storage, named by URLs.
+//!
+//! Knows objects, and nothing of rows and folders. Retries are those of the crate `object_store`, which is used here
+//! alone, and end within a minute. No error shows a credential.
+
+mod failure;
+mod lock;
+mod options;
+mod upload;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
+use url::Url;
+
+pub use failure::{Failure, Reason};
+pub use lock::{Holder, Lock, Refusal};
+pub use options::StorageOptions;
+
+use crate::error::{Error, Kind, Result, excerpt};
+
+/// The schemes of URLs.
+const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+/// Characters of a URL that an error shows.
+const SHOWN: usize = 200;
+
+/// Whether a location is a URL of an object store.
+#[must_use]
+pub fn is_url(location: &str) -> bool {
+    location.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))
+}
+
+/// A bucket, with what is needed to use it.
+struct Bucket {
+    store: Arc<dyn ObjectStore>,
+    options: StorageOptions,
+    /// Credentials, which no text shows.
+    secrets: Vec<String>,
+    has_credentials: bool,
+}
+
+/// An object, or the objects whose names begin alike: a folder.
+#[derive(Clone)]
+pub struct Object {
+    bucket: Arc<Bucket>,
+    url: String,
+    path: Path,
+}
+
+/// What a listing says of an object.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its size.
+    pub bytes: u64,
+    /// Its version.
+    tag: Option<String>,
+}
+
+impl Object {
+    /// The object of a URL. Sends nothing.
+    ///
+    /// # Errors
+    /// `Config` for a URL or an option that cannot be used.
+    pub fn new(url: &str, options: &StorageOptions) -> Result<Self> {
+        let (scheme, path) = parse(url)?;
+        let bucket = Arc::new(options.open(&scheme, url)?);
+        Ok(Self { bucket, url: url.trim_end_matches('/').to_owned(), path })
+    }
+
+    /// The object of another URL, with the same options.
+    ///
+    /// # Errors
+    /// As those of `new`.
+    pub fn other(&self, url: &str) -> Result<Self> {
+        // An object below this one is in the same bucket.
+        match url.strip_prefix(&self.url).and_then(|rest| rest.strip_prefix('/')) {
+            Some(name) => Ok(self.join(name)),
+            None => Self::new(url, &self.bucket.options),
+        }
+    }
+
+    /// The object with this name below this one.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        let path = name.split('/').fold(self.path.clone(), |path, part| path.join(part));
+        Self { bucket: Arc::clone(&self.bucket), url: format!("{}/{name}", self.url), path }
+    }
+
+    /// The URL.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether the URL names more than the bucket.
+    #[must_use]
+    pub fn has_name(&self) -> bool {
+        !self.path.as_ref().is_empty()
+    }
+
+    /// The objects below this one, by their names from here.
+    ///
+    /// # Errors
+    /// The bucket does not exist or cannot be listed.
+    pub async fn list(&self) -> Result<BTreeMap<String, Listed>, Failure> {
+        let listed = self.bucket.store.list(self.has_name().then_some(&self.path));
+        let objects: Vec<ObjectMeta> = listed.try_collect().await.map_err(|cause| self.failure(&cause))?;
+        let named = objects.into_iter().filter_map(|object| {
+            let parts: Vec<_> =
+                object.location.prefix_match(&self.path)?.map(|part| part.as_ref().to_owned()).collect();
+            // An object with the name of the folder itself, which some tools make to show the folder.
+            let name = Some(parts.join("/")).filter(|name| !name.is_empty())?;
+            Some((name, Listed { bytes: object.size, tag: object.e_tag }))
+        });
+        Ok(named.collect())
+    }
+
+    /// Lists what may be below this object, which shows whether the bucket can be used.
+    ///
+    /// # Errors
+    /// As those of `list`. Who may write need not be allowed to list.
+    pub async fn check(&self) -> Result<(), Failure> {
+        match self.bucket.store.list(Some(&self.path)).try_next().await.map_err(|cause| self.failure(&cause)) {
+            Err(failure) if failure.reason() != Reason::Forbidden => Err(failure),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of the object.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn head(&self) -> Result<Listed, Failure> {
+        let object = self.bucket.store.head(&self.path).await.map_err(|cause| self.failure(&cause))?;
+        Ok(Listed { bytes: object.size, tag: object.e_tag })
+    }
+
+    /// Reads some bytes of the version that was listed.
+    ///
+    /// # Errors
+    /// `Changed` if there is another version by now.
+    pub async fn read_range(&self, listed: &Listed, range: Range<u64>) -> Result<Bytes, Failure> {
+        let options = GetOptions { if_match: listed.tag.clone(), range: Some(range.into()), ..GetOptions::default() };
+        self.get(options).await
+    }
+
+    /// Reads the object.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub async fn read(&self) -> Result<Bytes, Failure> {
+        self.get(GetOptions::default()).await
+    }
+
+    async fn get(&self, options: GetOptions) -> Result<Bytes, Failure> {
+        let read = async { self.bucket.store.get_opts(&self.path, options).await?.bytes().await };
+        read.await.map_err(|cause| self.failure(&cause))
+    }
+
+    fn failure(&self, cause: &object_store::Error) -> Failure {
+        Failure::of(cause, &self.bucket)
+    }
+}
+
+/// The store that a URL names, and the path in its bucket.
+fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
+    // A URL may have a password.
+    let refused = |problem: &str| {
+        let named = text.split('@').next_back().unwrap_or_default();
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
+        let named = if named.len() < text.len() { format!("{scheme}://…@{named}") } else { named.to_owned() };
+        Error::new(Kind::Config, format!("`{}` {problem}", excerpt(&named, SHOWN)))
+    };
+    let url = Url::parse(text).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refused("has a `?` or `#`").with_hint("write %3F or %23, and options in storage_options="));
+    }
+    // `abfss://container@account…` is the one with a user.
+    let may_have_user = !url.scheme().starts_with("s3") && url.scheme() != "gs";
+    if url.password().is_some() || (!url.username().is_empty() && !may_have_user) {
+        return Err(refused("has credentials in it").with_hint("pass them in storage_options="));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(refused("names no bucket"));
+    }
+    ObjectStoreScheme::parse(&url).map_err(|cause| refused(&format!("cannot be used: {cause}")))
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.url)
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Object").field(&self.url).finish()
+    }
+}

@@ -1,0 +1,197 @@
+//! `storage_options=` and the variables of the environment, by the names that the crate `object_store` documents.
+//!
+//! What the caller gives wins. Credentials and endpoints are each taken from one place: a key of the caller with the
+//! session token of the environment would be refused.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
+
+use super::Bucket;
+use super::failure::redact;
+use crate::error::{Error, Kind, Result, excerpt};
+
+/// How long a request is retried.
+const RETRY_FOR: Duration = Duration::from_secs(60);
+/// The limit of a request, long enough for a part of an upload on a slow line.
+const TIMEOUT: &str = "120 seconds";
+/// Words in the names of options that are credentials, or say where they are.
+const CREDENTIALS: [&str; 13] = [
+    "access_key",
+    "account_key",
+    "master_key",
+    "customer_key",
+    "encryption_key",
+    "secret",
+    "token",
+    "sas_",
+    "role_arn",
+    "service_account",
+    "credentials",
+    "client_id",
+    "proxy_url",
+];
+const ENDPOINTS: [&str; 5] = ["endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url", "aws_endpoint_url_s3"];
+
+/// How to reach a store.
+#[derive(Clone, Default)]
+pub struct StorageOptions {
+    /// Options of the caller.
+    pub given: BTreeMap<String, String>,
+    /// Divides durations, for tests; 0 is 1.
+    pub time_scale: u32,
+}
+
+/// Adds the settings to a builder: those of the environment as far as the store knows them, those of the caller all.
+macro_rules! build {
+    ($builder:expr, $key:ty, $settings:expr, $retry:expr, $build_error:expr) => {{
+        let mut builder = $builder.with_retry($retry);
+        for (name, value) in &$settings {
+            let key = <$key>::from_str(name).map_err(|_| unknown(name))?;
+            builder = builder.with_config(key, value);
+        }
+        Arc::new(builder.build().map_err($build_error)?) as Arc<dyn ObjectStore>
+    }};
+}
+
+impl StorageOptions {
+    /// Opens the bucket of a URL. Sends nothing.
+    pub(super) fn open(&self, scheme: &ObjectStoreScheme, url: &str) -> Result<Bucket> {
+        let (prefix, knows): (_, fn(&str) -> bool) = match scheme {
+            ObjectStoreScheme::AmazonS3 => ("AWS_", |name| AmazonS3ConfigKey::from_str(name).is_ok()),
+            ObjectStoreScheme::GoogleCloudStorage => ("GOOGLE_", |name| GoogleConfigKey::from_str(name).is_ok()),
+            _ => ("AZURE_", |name| AzureConfigKey::from_str(name).is_ok()),
+        };
+        let settings = self.merged(env_options(prefix, knows));
+        let secret = |(name, value): (&String, &String)| is_credential(name).then(|| value.clone());
+        let secrets: Vec<String> = settings.iter().filter_map(secret).collect();
+        let has_credentials = settings.keys().any(|name| is_credential(name) || name.contains("skip_signature"));
+        let failed = |cause: object_store::Error| {
+            let text = redact(&cause.to_string(), &secrets);
+            Error::new(Kind::Config, format!("storage_options cannot be used for `{url}`: {}", excerpt(&text, 300)))
+                .with_hint("the environment has options too, as AWS_ENDPOINT_URL: see docs/configuration.md")
+        };
+        let retry = self.retry();
+        let store = match scheme {
+            ObjectStoreScheme::AmazonS3 => {
+                build!(AmazonS3Builder::new().with_url(url), AmazonS3ConfigKey, settings, retry, failed)
+            }
+            ObjectStoreScheme::GoogleCloudStorage => {
+                build!(GoogleCloudStorageBuilder::new().with_url(url), GoogleConfigKey, settings, retry, failed)
+            }
+            _ => build!(MicrosoftAzureBuilder::new().with_url(url), AzureConfigKey, settings, retry, failed),
+        };
+        Ok(Bucket { store, options: self.clone(), secrets, has_credentials })
+    }
+
+    /// A duration of a request, or of a lock.
+    pub(super) fn scaled(&self, duration: Duration) -> Duration {
+        duration / self.time_scale.max(1)
+    }
+
+    fn retry(&self) -> RetryConfig {
+        let BackoffConfig { init_backoff, max_backoff, base } = BackoffConfig::default();
+        let [init_backoff, max_backoff, retry_timeout] =
+            [init_backoff, max_backoff, RETRY_FOR].map(|it| self.scaled(it));
+        RetryConfig { backoff: BackoffConfig { init_backoff, max_backoff, base }, max_retries: 20, retry_timeout }
+    }
+
+    /// The options with those of the environment.
+    fn merged(&self, environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let given: BTreeMap<String, String> =
+            self.given.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        let replaces = |group: fn(&str) -> bool| given.keys().any(|name| group(name));
+        let (credentials, endpoint) = (replaces(is_credential), replaces(is_endpoint));
+        let mut settings = BTreeMap::from([("timeout".to_owned(), TIMEOUT.to_owned())]);
+        settings.extend(environment.into_iter().filter(|(name, _)| {
+            !(credentials && is_credential(name) || endpoint && is_endpoint(name)) && !given.contains_key(name)
+        }));
+        settings.extend(given);
+        settings
+    }
+}
+
+fn env_options(prefix: &str, knows: fn(&str) -> bool) -> BTreeMap<String, String> {
+    let option = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        let name = name.to_str().filter(|name| name.starts_with(prefix))?.to_ascii_lowercase();
+        Some((name, value.into_string().ok()?)).filter(|(name, value)| knows(name) && !value.is_empty())
+    };
+    env::vars_os().filter_map(option).collect()
+}
+
+fn is_credential(name: &str) -> bool {
+    CREDENTIALS.iter().any(|word| name.contains(word))
+}
+
+fn is_endpoint(name: &str) -> bool {
+    ENDPOINTS.contains(&name)
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new(Kind::Config, format!("storage_options: this store has no option `{}`", excerpt(name, 80)))
+        .with_hint("the names are those of polars and delta-rs, such as aws_endpoint_url: see docs/configuration.md")
+}
+
+/// Shows no value.
+impl fmt::Debug for StorageOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.given.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn credentials_and_endpoints_come_from_one_place() {
+        let environment = map(&[
+            ("aws_access_key_id", "env"),
+            ("aws_session_token", "env"),
+            ("aws_endpoint_url_s3", "env"),
+            ("aws_region", "env"),
+        ]);
+        let merged = |given: &[(&str, &str)]| {
+            let mut merged = StorageOptions { given: map(given), time_scale: 1 }.merged(environment.clone());
+            merged.remove("timeout");
+            merged
+        };
+        assert_eq!(merged(&[]), environment);
+        assert_eq!(
+            merged(&[("AWS_ACCESS_KEY_ID", "own"), ("aws_secret_access_key", "own")]),
+            map(&[
+                ("aws_access_key_id", "own"),
+                ("aws_secret_access_key", "own"),
+                ("aws_endpoint_url_s3", "env"),
+                ("aws_region", "env"),
+            ])
+        );
+        assert_eq!(
+            merged(&[("endpoint_url", "own"), ("aws_region", "own")]),
+            map(&[
+                ("aws_access_key_id", "env"),
+                ("aws_session_token", "env"),
+                ("endpoint_url", "own"),
+                ("aws_region", "own"),
+            ])
+        );
+    }
+
+    #[test]
+    fn no_text_shows_a_value() {
+        let options = StorageOptions { given: map(&[("aws_secret_access_key", "s3cr3t")]), time_scale: 1 };
+        assert_eq!(format!("{options:?}"), "{\"aws_secret_access_key\"}");
+    }
+}

@@ -1,0 +1,138 @@
+"""Runs into a folder of an object store: what they put there, what a second one requests, and who reads it."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow.dataset as ds
+import pytest
+from support.objects import KEY, SECRET, Store, temporary_files
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
+
+import dataaccess as da
+
+PARTS = [f"codes/day=2024-01-{day:02}/part-0.parquet" for day in range(1, len(ROWS_OF_DAYS) + 1)]
+
+
+def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, store: Store, tmp_path: Any) -> None:
+    client = connect(service)
+    first = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-03"))
+    report = first.run(store.url(), storage_options=store.options)
+    assert (report.rows, report.folder) == (sum(ROWS_OF_DAYS[:2]), store.url())
+    assert [task.path for task in report.tasks] == [store.url(part) for part in PARTS[:2]]
+    assert store.names() == PARTS[:2], "the lock is gone"
+    service.clear_requests()
+    report = by_day(client).run(store.url(), storage_options=store.options)
+    assert len(service.requests) == len(ROWS_OF_DAYS) - 2
+    assert [task.was_done for task in report.tasks] == [True] * 2 + [False] * 6
+    assert store.names() == PARTS
+    service.load("promotion_code", [code(8, 99)])
+    service.clear_requests()
+    report = by_day(client).run(store.url(), refresh="last 1 day", storage_options=store.options)
+    assert (len(service.requests), report.rows) == (1, ROWS + 1)
+    service.clear_requests()
+    table = by_day(client).read(store.url(), storage_options=store.options)
+    assert table.num_rows == ROWS + 1
+    by_day(client).run(tmp_path / "local")
+    assert table.to_pylist() == by_day(client).read(tmp_path / "local").to_pylist()
+    assert len(store.ids()) == len(set(store.ids())) == ROWS + 1
+    assert temporary_files(tmp_path) == []
+
+
+def test_a_report_reads_its_rows_and_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        report = by_day(client, ["id"]).run(store.url(), storage_options=store.options)
+    assert report.frame().shape == (ROWS, 1)
+    assert SECRET not in repr(report) + repr(vars(report.frame) if hasattr(report.frame, "__dict__") else "")
+    content = pickle.dumps(report)
+    assert SECRET.encode() not in content
+    assert KEY.encode() not in content
+    copy = pickle.loads(content)
+    with pytest.raises(da.ConfigError, match=r"^a pickled report has no storage_options: pass them to frame"):
+        copy.frame()
+    assert copy.frame(storage_options=store.options).shape == (ROWS, 1)
+
+
+def test_the_environment_has_credentials_too(
+    service: da.Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    with service.client() as client:
+        report = by_day(client, ["id"]).run(store.url())
+        assert pickle.loads(pickle.dumps(report)).frame().shape == (ROWS, 1)
+        assert by_day(client, ["id"]).read(store.url()).num_rows == ROWS
+
+
+def test_other_libraries_read_the_folder_with_its_days(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        by_day(client).run(store.url(), storage_options=store.options)
+    path = f"{store.bucket}/codes"
+    dataset = ds.dataset(path, filesystem=store.files, format="parquet", partitioning="hive")
+    assert dataset.count_rows() == ROWS
+    frame = pd.read_parquet(path, filesystem=store.files)
+    assert frame.groupby("day", observed=True).size()["2024-01-02"] == ROWS_OF_DAYS[1]
+    rows = pl.read_parquet(f"{store.url()}/**/*.parquet", storage_options=store.options, hive_partitioning=True)
+    assert rows.height == ROWS
+    assert rows["day"].n_unique() == len([rows for rows in ROWS_OF_DAYS if rows])
+
+
+def test_scans_without_days_are_flat(connect: Any, store: Store) -> None:
+    with da.Sandbox() as service:
+        service.declare("store", 7, {"n": "string", "text": "string"})
+        service.load("store", [{"n": n, "text": f"text {n}"} for n in "abc"])
+        scan = by_value(connect(service), ["a", "b", "c"])
+        report = scan.run(store.url("deep/stores"), storage_options=store.options)
+    assert (report.rows, store.names()) == (3, [f"deep/stores/part-0000{number}.parquet" for number in range(3)])
+
+
+def test_another_query_is_refused(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        by_day(client, ["id"]).run(store.url(), storage_options=store.options)
+        with pytest.raises(da.CheckpointMismatchError, match=r"`s3://.*/codes` belongs to a different query \(attrs"):
+            by_day(client, ["id", "name"]).run(store.url(), storage_options=store.options)
+    assert store.names() == PARTS, "no lock is left"
+
+
+def test_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        scan = by_day(client)
+        scan.run(store.url(), storage_options=store.options)
+        whole = store.get(PARTS[1])
+        in_rows = whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]
+        for content, use in ((whole[:-9], scan.run), (b"", scan.run), (in_rows, scan.read)):
+            store.put(PARTS[1], content)
+            with pytest.raises(da.CheckpointCorruptError) as caught:
+                use(store.url(), storage_options=store.options)
+            assert (caught.value.path, caught.value.day) == (store.url(PARTS[1]), "2024-01-02")
+        scan.run(store.url(), refresh=["2024-01-02"], storage_options=store.options)
+        assert scan.read(store.url(), storage_options=store.options).num_rows == ROWS
+
+
+def test_other_objects_are_refused_and_marks_of_folders_are_not(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        scan = by_day(client, ["id"])
+        store.put("other/notes.txt", b"mine")
+        with pytest.raises(da.CheckpointError, match=r"holds `notes.txt` and no parts of a run"):
+            scan.run(store.url("other"), storage_options=store.options)
+        assert [name for name in store.names() if name.startswith("other")] == ["other/notes.txt"]
+        store.put("codes/", b"")
+        store.put("codes/_SUCCESS", b"")
+        scan.run(store.url(), storage_options=store.options)
+        store.put("codes/day=2024-01-01/notes.txt", b"mine")
+        with pytest.raises(da.CheckpointError, match=r"day=2024-01-01/notes.txt` is not a part of a run"):
+            scan.run(store.url(), storage_options=store.options)
+    assert service.requests
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_a_file_may_be_an_object(connect: Any, service: da.Sandbox, store: Store, kind: str, tmp_path: Any) -> None:
+    scan = by_day(connect(service), ["id", "name"])
+    write = getattr(scan, f"to_{kind}")
+    write(store.url(f"a b/codes.{kind}"), storage_options=store.options)
+    write(tmp_path / f"codes.{kind}")
+    assert store.get(f"a b/codes.{kind}") == (tmp_path / f"codes.{kind}").read_bytes()
+    assert temporary_files(tmp_path) == []

@@ -1,0 +1,116 @@
+"""URLs of object stores and `storage_options=`: what is accepted, and which store is asked with which credentials."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.objects import Store
+from support.runs import by_day
+
+import dataaccess as da
+
+USES = ("run", "read", "to_parquet", "to_csv", "to_jsonl")
+
+
+def refused(
+    client: Any, error: type[Exception], message: str, url: Any, uses: tuple[str, ...] = USES, **options: Any
+) -> None:
+    """Each use is refused."""
+    for use in uses:
+        with pytest.raises(error, match=message):
+            getattr(by_day(client), use)(url, **options)
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbox, store: Store, tmp_path: Any) -> None:
+    url, options, writes = store.url(), store.options, tuple(use for use in USES if use != "read")
+    with service.client() as client:
+        refused(client, da.ValidationError, r"^private: is for files of this machine", url, writes, private=True)
+        refused(client, da.ValidationError, r"^storage_options: is for URLs", tmp_path / "x", storage_options=options)
+        refused(client, da.ValidationError, r"^(path|folder): PosixPath drops a slash of a URL", Path(url))
+        refused(
+            client,
+            da.ConfigError,
+            r"has no option `aws_secret_acess_key`; ",
+            url,
+            storage_options={"aws_secret_acess_key": "x"},
+        )
+        refused(
+            client,
+            da.ConfigError,
+            r"storage_options cannot be used for `s3://",
+            url,
+            storage_options={**options, "aws_allow_http": "maybe"},
+        )
+        refused(client, TypeError, r"must be a dict of strings, not list", url, storage_options=["x"])
+        refused(
+            client,
+            TypeError,
+            r"'aws_allow_http' has a value of type bool",
+            url,
+            storage_options={"aws_allow_http": True},
+        )
+        refused(client, da.ConfigError, r"`s3://…@bucket/codes` has credentials in it", "s3://key:hidden@bucket/codes")
+        refused(client, da.ConfigError, r"has a `\?` or `#`; write %3F", "s3://bucket/codes?x=1")
+        refused(client, da.ConfigError, r"names no bucket", "s3:///codes")
+        refused(
+            client, da.FileError, r"`s3://bucket` names no file", "s3://bucket", writes[1:], storage_options=options
+        )
+    assert service.requests == []
+    assert store.requests == []
+
+
+STORES = {
+    "s3": (
+        "s3://box/codes",
+        {
+            "aws_access_key_id": "key-of-test",
+            "aws_secret_access_key": "x",
+            "aws_endpoint_url": "URL",
+            "aws_allow_http": "true",
+        },
+        r"^/box$",
+        r"^AWS4-HMAC-SHA256 Credential=key-of-test/",
+    ),
+    "gs": (
+        "gs://box/codes",
+        {"google_bearer_token": "tok-of-test", "google_base_url": "URL"},
+        r"^/box$",
+        r"^Bearer tok-of-test$",
+    ),
+    "az": (
+        "az://box/codes",
+        {
+            "azure_storage_account_name": "account-of-test",
+            "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
+            "azure_storage_endpoint": "URL",
+            "azure_allow_http": "true",
+        },
+        r"^/box$",
+        r"^SharedKey account-of-test:",
+    ),
+}
+
+
+@pytest.mark.parametrize("scheme", STORES)
+@pytest.mark.parametrize("by", ["options", "environment"])
+def test_the_store_of_a_url_gets_its_credentials(
+    service: da.Sandbox, store: Store, scheme: str, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, options, path, authorization = STORES[scheme]
+    options = {name: store.endpoint if value == "URL" else value for name, value in options.items()}
+    store.hook = lambda _request: (404, "<Error><Code>Nothing</Code></Error>")
+    if by == "environment":
+        for name, value in options.items():
+            monkeypatch.setenv(name.upper(), value)
+    with (
+        service.client() as client,
+        pytest.raises(da.CheckpointFileError, match=rf"`{url}` cannot be listed: it does not"),
+    ):
+        by_day(client).run(url, storage_options=options if by == "options" else None)
+    assert re.search(path, store.requests[0].path), store.requests[0]
+    assert "codes" in store.requests[0].query
+    assert re.search(authorization, store.requests[0].headers["authorization"])

@@ -1,0 +1,253 @@
+"""What goes wrong at an object store: kills, outages, refusals, and other runs in the same folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.objects import KEY, SECRET, Hook, Request, Store, error, temporary_files
+from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
+
+import dataaccess as da
+
+LOCK = "codes/.dataaccess/lock"
+
+CHILD = """
+import sys
+import dataaccess as da
+
+client = da.Client(sys.argv[1], concurrency=2)
+scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
+scan.run(sys.argv[2], on_progress=lambda progress: print(progress.done, flush=True))
+"""
+
+
+def run(client: Any, store: Store, **options: Any) -> da.ScanReport:
+    """Runs all days into the folder."""
+    report: da.ScanReport = by_day(client).run(store.url(), storage_options=store.options, **options)
+    return report
+
+
+def refusing(is_meant: Callable[[Request], bool], outcome: tuple[int, str] | str, times: int = 1) -> Hook:
+    """Refuses the first requests of a kind."""
+    left = [None] * times
+
+    def hook(request: Request) -> tuple[int, str] | str | None:
+        return outcome if is_meant(request) and left and left.pop() is None else None
+
+    return hook
+
+
+def is_part(request: Request) -> bool:
+    """Whether a part is put."""
+    return request.method == "PUT" and ".parquet" in request.path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
+def test_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_scale: Any, tmp_path: Any) -> None:
+    with some_days(latency=0.1) as service:
+        token = service.issue_token()
+        environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
+        command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
+            assert process.stdout is not None
+            while process.stdout.readline() != "3\n":
+                pass
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        done = [name for name in store.names() if name.endswith(".parquet")]
+        assert 3 <= len(done) < len(ROWS_OF_DAYS)
+        assert temporary_files(tmp_path) == []
+        asked = len(service.requests)
+        client = da.Client(service.base_url, token=token)
+        with pytest.raises(
+            da.CheckpointLockedError, match=r"is in use by process \d+ on .*; if it was killed"
+        ) as caught:
+            run(client, store)
+        assert caught.value.pid == process.pid
+        assert caught.value.host
+        assert len(service.requests) == asked
+        time_scale(60)
+        until = time.monotonic() + 10
+        while True:
+            try:
+                report = run(client, store)
+                break
+            except da.CheckpointLockedError:
+                assert time.monotonic() < until
+                time.sleep(0.2)
+        assert sum(task.was_done for task in report.tasks) == len(done)
+        assert len(store.ids()) == len(set(store.ids())) == ROWS
+        assert LOCK not in store.names()
+
+
+def test_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
+    store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
+    with (
+        service.client() as client,
+        pytest.raises(da.CheckpointLockedError, match="by process 7 on far; wait") as caught,
+    ):
+        run(client, store)
+    assert (caught.value.pid, caught.value.host, caught.value.path) == (7, "far", store.url())
+    assert [request for request in service.requests if request.content] == []
+    assert store.names() == [LOCK]
+    assert vars(pickle.loads(pickle.dumps(caught.value))) == vars(caught.value)
+
+
+def test_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
+    with service.client() as client:
+        store.ignored_headers = ("if-none-match", "if-match")
+        with pytest.raises(
+            da.CheckpointError, match=r"no conditional puts \(If-None-Match\).*; run into a folder of this"
+        ):
+            run(client, store)
+        store.ignored_headers = ()
+        with pytest.raises(da.CheckpointError, match="no conditional puts"):
+            by_day(client).run(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
+    assert service.requests == []
+    assert store.names() == []
+
+
+@pytest.mark.parametrize("outcome", [(500, error("InternalError")), (503, error("SlowDown")), "close"])
+def test_a_store_that_fails_for_a_moment_is_asked_again(service: da.Sandbox, store: Store, outcome: Any) -> None:
+    with service.client() as client:
+        store.hook = refusing(is_part, outcome, times=2)
+        report = run(client, store)
+        assert (report.rows, report.retries) == (ROWS, 0)
+        store.hook = refusing(lambda request: request.method == "GET", outcome, times=2)
+        assert run(client, store).rows == ROWS
+    assert len(store.ids()) == ROWS
+
+
+def test_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
+    uploads: list[str] = []
+
+    def hook(request: Request) -> tuple[int, str] | None:
+        if is_part(request):
+            uploads.append(request.path)
+            if len(uploads) > 3:
+                return 403, error("AccessDenied", "no more")
+        return None
+
+    with service.client(concurrency=1) as client:
+        store.hook = hook
+        with pytest.raises(da.CheckpointFileError) as caught:
+            run(client, store)
+        assert isinstance(caught.value, OSError)
+        assert "cannot be written: the credentials do not allow it (AccessDenied: no more)" in str(caught.value)
+        assert f"3 of 8 tasks are kept in {store.url()}" in str(caught.value)
+        assert len(store.names()) == 3
+        store.hook = None
+        report = run(client, store)
+    assert [task.was_done for task in report.tasks].count(True) == 3
+    assert len(store.ids()) == ROWS
+
+
+REFUSALS = {
+    "no bucket": (404, error("NoSuchBucket", "gone"), r"the bucket does not exist \(NoSuchBucket: gone\); create it"),
+    "no key": (403, error("InvalidAccessKeyId", f"{KEY} is not known"), r"refused \(InvalidAccessKeyId: <redacted> is"),
+    "bad signature": (403, error("SignatureDoesNotMatch", "no"), r"were refused \(SignatureDoesNotMatch: no\); check"),
+    "bare": (401, "", r"the credentials were refused \(HTTP 401\)"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
+    status, body, message = REFUSALS[refusal]
+    store.hook = lambda _request: (status, body)
+    with service.client() as client:
+        scan = by_day(client)
+        for use in (scan.run, scan.read):
+            with pytest.raises(da.CheckpointFileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
+                use(store.url(), storage_options=store.options)
+        for use in (scan.to_parquet, scan.to_csv, scan.to_jsonl):
+            with pytest.raises(da.FileError, match=rf"`{store.url('codes')}` cannot be written: .*{message}"):
+                use(store.url("codes"), storage_options=store.options)
+    assert service.requests == []
+
+
+def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
+    store.hook = lambda request: (403, error("AccessDenied")) if request.method == "GET" else None
+    with service.client() as client:
+        by_day(client).to_parquet(store.url("codes.parquet"), storage_options=store.options)
+    store.hook = None
+    assert store.names() == ["codes.parquet"]
+
+
+def test_a_store_that_is_away_is_an_error_in_time(service: da.Sandbox, store: Store, time_scale: Any) -> None:
+    time_scale(200)
+    options = {**store.options, "aws_endpoint_url": "http://127.0.0.1:9"}
+    with (
+        service.client() as client,
+        pytest.raises(da.CheckpointFileError, match=r"cannot be reached \(.*[Cc]onnection"),
+    ):
+        by_day(client).run(store.url(), storage_options=options)
+    assert service.requests == []
+
+
+def test_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None:
+    rows = [{**code(1, number), "name": os.urandom(600).hex()} for number in range(9_000)]
+    with da.Sandbox() as service:
+        service.load("promotion_code", rows)
+        with service.client() as client:
+            scan = client.scan_codes(["name"], allocated_time=DAYS)
+            store.put("codes.jsonl", b"before")
+            store.requests.clear()
+            is_second = refusing(lambda request: "partNumber=2" in request.query, (400, error("BadDigest")))
+            store.hook = is_second
+            with pytest.raises(da.FileError, match=r"cannot be written: the store failed \(BadDigest: no\)"):
+                scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
+            until = time.monotonic() + 5
+            while not any(request.method == "DELETE" for request in store.requests):
+                assert time.monotonic() < until, "the upload was not aborted"
+                time.sleep(0.01)
+            assert store.get("codes.jsonl") == b"before"
+            store.hook = None
+            scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
+    assert store.get("codes.jsonl").count(b"\n") == len(rows)
+
+
+@pytest.mark.parametrize("use", ["run", "read", "to_parquet"])
+def test_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
+    store.hook = lambda _request: (400, error("Odd", f"{SECRET} of {KEY} in {_request.headers['authorization']}"))
+    with service.client() as client, pytest.raises(da.DataAccessError) as caught:
+        getattr(by_day(client), use)(store.url(), storage_options=store.options)
+    texts = [str(caught.value), repr(vars(caught.value)), repr(pickle.dumps(caught.value))]
+    frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
+    texts += [repr(frame.locals) for frame in frames if "/python/dataaccess/" in frame.filename]
+    assert "<redacted> of <redacted> in AWS4" in texts[0]
+    for text in texts:
+        assert SECRET not in text
+        assert KEY not in text
+
+
+def test_a_cancelled_run_leaves_no_lock(store: Store) -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+        with some_days(latency=0.2) as service:
+            async with da.AsyncClient(service.base_url, token=service.issue_token(), concurrency=1) as client:
+                scan = client.scan_codes(allocated_time=DAYS)
+                task = asyncio.create_task(
+                    scan.run(store.url(), storage_options=store.options, on_progress=lambda _progress: begun.set())
+                )
+                await begun.wait()
+                assert LOCK in await asyncio.to_thread(store.names)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                report = await scan.run(store.url(), storage_options=store.options)
+                assert report.rows == ROWS
+
+    asyncio.run(main())
+    assert LOCK not in store.names()
