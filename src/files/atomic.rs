@@ -31,6 +31,12 @@ pub struct Complete {
 }
 
 impl Complete {
+    /// Its size.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Uploads a file for an object store. Returns its size.
     ///
     /// # Errors

@@ -153,7 +153,7 @@ impl Held {
             match put(&self.object, &self.holder, renewals, PutMode::Update(version)).await {
                 Ok(version) => self.renewed(version, begun),
                 // A renewal whose response was lost, or another process.
-                Err(failure) if failure.reason() == Reason::Changed => match read(&self.object).await {
+                Err(failure) if is_outdated(&failure) => match read(&self.object).await {
                     Ok((Some(holder), version, _)) if holder == self.holder => self.renewed(version, begun),
                     Err(failure) if failure.reason() != Reason::Missing => {}
                     _ => return self.is_lost.store(true, Ordering::Relaxed),
@@ -221,15 +221,20 @@ async fn acquire(object: &Object, holder: &Holder, expiry: Duration) -> Result<U
             // The response to the put was lost.
             return Ok(version);
         }
-        if age < expiry {
-            return Err(Refusal::Held { holder: other, left: expiry - age });
+        if let Some(left) = expiry.checked_sub(age).filter(|left| !left.is_zero()) {
+            return Err(Refusal::Held { holder: other, left });
         }
         match put(object, holder, 0, PutMode::Update(version)).await {
-            Err(failure) if matches!(failure.reason(), Reason::Changed | Reason::Exists) => seen = other,
+            Err(failure) if is_outdated(&failure) => seen = other,
             taken => return taken.map_err(Refusal::from),
         }
     }
     Err(Refusal::Held { holder: seen, left: expiry })
+}
+
+/// Whether the lock is not of the version that was to be replaced. Stores say so in different ways.
+fn is_outdated(failure: &Failure) -> bool {
+    matches!(failure.reason(), Reason::Changed | Reason::Exists | Reason::Missing)
 }
 
 async fn put(object: &Object, holder: &Holder, renewals: u64, mode: PutMode) -> Result<UpdateVersion, Failure> {
@@ -266,8 +271,8 @@ mod tests {
     use object_store::memory::InMemory;
     use object_store::path::Path;
 
-    use super::super::{Bucket, StorageOptions};
     use super::*;
+    use crate::store::{Bucket, StorageOptions};
 
     const SHORT: Duration = Duration::from_millis(20);
     const LONG: Duration = Duration::from_secs(60);
@@ -282,10 +287,10 @@ mod tests {
     async fn one_of_many_takes_it_and_the_next_when_it_is_released() {
         let object = object();
         let takes = (0..8).map(|_| tokio::spawn(Lock::take_for(object.clone(), LONG, LONG)));
-        let mut taken = Vec::new();
+        let mut locks = Vec::new();
         for take in takes.collect::<Vec<_>>() {
             match take.await.unwrap() {
-                Ok(lock) => taken.push(lock),
+                Ok(lock) => locks.push(lock),
                 Err(Refusal::Held { holder, left }) => {
                     assert_eq!(holder.map(|holder| holder.pid), Some(process::id()));
                     assert!(left <= LONG);
@@ -293,8 +298,8 @@ mod tests {
                 Err(other) => panic!("{other:?}"),
             }
         }
-        assert_eq!(taken.len(), 1);
-        taken.pop().unwrap().release().await;
+        assert_eq!(locks.len(), 1);
+        locks.pop().unwrap().release().await;
         let lock = Lock::take_for(object.clone(), LONG, LONG).await.unwrap();
         drop(lock);
         tokio::task::yield_now().await;

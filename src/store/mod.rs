@@ -88,7 +88,7 @@ impl Object {
     /// The object with this name below this one.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
-        let path = name.split('/').fold(self.path.clone(), |path, part| path.join(part));
+        let path = name.split('/').fold(self.path.clone(), Path::join);
         Self { bucket: Arc::clone(&self.bucket), url: format!("{}/{name}", self.url), path }
     }
 

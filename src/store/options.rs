@@ -71,9 +71,9 @@ impl StorageOptions {
             _ => ("AZURE_", |name| AzureConfigKey::from_str(name).is_ok()),
         };
         let settings = self.merged(env_options(prefix, knows));
-        let secret = |(name, value): (&String, &String)| is_credential(name).then(|| value.clone());
+        let secret = |(name, value): &(String, String)| is_credential(name).then(|| value.clone());
         let secrets: Vec<String> = settings.iter().filter_map(secret).collect();
-        let has_credentials = settings.keys().any(|name| is_credential(name) || name.contains("skip_signature"));
+        let has_credentials = settings.iter().any(|(name, _)| is_credential(name) || name.contains("skip_signature"));
         let failed = |cause: object_store::Error| {
             let text = redact(&cause.to_string(), &secrets);
             Error::new(Kind::Config, format!("storage_options cannot be used for `{url}`: {}", excerpt(&text, 300)))
@@ -104,22 +104,22 @@ impl StorageOptions {
         RetryConfig { backoff: BackoffConfig { init_backoff, max_backoff, base }, max_retries: 20, retry_timeout }
     }
 
-    /// The options with those of the environment.
-    fn merged(&self, environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
-        let given: BTreeMap<String, String> =
-            self.given.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
-        let replaces = |group: fn(&str) -> bool| given.keys().any(|name| group(name));
+    /// All options, of which a later one replaces an earlier one: the store may have several names for it.
+    fn merged(&self, environment: Vec<(String, String)>) -> Vec<(String, String)> {
+        let given = self.given.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+        let given: Vec<(String, String)> = given.collect();
+        let replaces = |group: fn(&str) -> bool| given.iter().any(|(name, _)| group(name));
         let (credentials, endpoint) = (replaces(is_credential), replaces(is_endpoint));
-        let mut settings = BTreeMap::from([("timeout".to_owned(), TIMEOUT.to_owned())]);
-        settings.extend(environment.into_iter().filter(|(name, _)| {
-            !(credentials && is_credential(name) || endpoint && is_endpoint(name)) && !given.contains_key(name)
-        }));
+        let is_kept =
+            |(name, _): &(String, String)| !(credentials && is_credential(name) || endpoint && is_endpoint(name));
+        let mut settings = vec![("timeout".to_owned(), TIMEOUT.to_owned())];
+        settings.extend(environment.into_iter().filter(is_kept));
         settings.extend(given);
         settings
     }
 }
 
-fn env_options(prefix: &str, knows: fn(&str) -> bool) -> BTreeMap<String, String> {
+fn env_options(prefix: &str, knows: fn(&str) -> bool) -> Vec<(String, String)> {
     let option = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         let name = name.to_str().filter(|name| name.starts_with(prefix))?.to_ascii_lowercase();
         Some((name, value.into_string().ok()?)).filter(|(name, value)| knows(name) && !value.is_empty())
@@ -151,47 +151,31 @@ impl fmt::Debug for StorageOptions {
 mod tests {
     use super::*;
 
-    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
     #[test]
     fn credentials_and_endpoints_come_from_one_place() {
-        let environment = map(&[
-            ("aws_access_key_id", "env"),
-            ("aws_session_token", "env"),
-            ("aws_endpoint_url_s3", "env"),
-            ("aws_region", "env"),
-        ]);
+        let [key, token, endpoint, region] =
+            ["aws_access_key_id", "aws_session_token", "aws_endpoint_url_s3", "aws_region"].map(|name| (name, "env"));
         let merged = |given: &[(&str, &str)]| {
-            let mut merged = StorageOptions { given: map(given), time_scale: 1 }.merged(environment.clone());
-            merged.remove("timeout");
-            merged
+            let options = StorageOptions { given: pairs(given).into_iter().collect(), time_scale: 1 };
+            options.merged(pairs(&[key, token, endpoint, region])).split_off(1)
         };
-        assert_eq!(merged(&[]), environment);
-        assert_eq!(
-            merged(&[("AWS_ACCESS_KEY_ID", "own"), ("aws_secret_access_key", "own")]),
-            map(&[
-                ("aws_access_key_id", "own"),
-                ("aws_secret_access_key", "own"),
-                ("aws_endpoint_url_s3", "env"),
-                ("aws_region", "env"),
-            ])
-        );
-        assert_eq!(
-            merged(&[("endpoint_url", "own"), ("aws_region", "own")]),
-            map(&[
-                ("aws_access_key_id", "env"),
-                ("aws_session_token", "env"),
-                ("endpoint_url", "own"),
-                ("aws_region", "own"),
-            ])
-        );
+        assert_eq!(merged(&[]), pairs(&[key, token, endpoint, region]));
+        let own = ("aws_access_key_id", "own");
+        assert_eq!(merged(&[("AWS_ACCESS_KEY_ID", "own")]), pairs(&[endpoint, region, own]));
+        let own = [("aws_region", "own"), ("endpoint_url", "own")];
+        assert_eq!(merged(&own), pairs(&[key, token, region, own[0], own[1]]));
     }
 
     #[test]
     fn no_text_shows_a_value() {
-        let options = StorageOptions { given: map(&[("aws_secret_access_key", "s3cr3t")]), time_scale: 1 };
+        let options = StorageOptions {
+            given: pairs(&[("aws_secret_access_key", "s3cr3t")]).into_iter().collect(),
+            time_scale: 1,
+        };
         assert_eq!(format!("{options:?}"), "{\"aws_secret_access_key\"}");
     }
 }

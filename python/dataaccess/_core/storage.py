@@ -18,7 +18,43 @@ class StorageOptions(dict[str, str]):
         super().__init__()
         self._given = given
 
-    def checked(options: StoredOptions) -> StorageOptions | None:
+    def checked(self) -> StorageOptions:
+        """The options, all of them strings.
+
+        Raises:
+            TypeError: They are no mapping of strings.
+        """
+        if self._given is None:
+            return self
+        if not isinstance(self._given, Mapping):
+            raise TypeError(f"storage_options must be a dict of strings, not {type(self._given).__name__}")
+        for name in self._given:
+            if not isinstance(name, str) or not isinstance(self._given[name], str):
+                kind = type(self._given[name]).__name__
+                raise TypeError(f"storage_options must be a dict of strings, and {name!r} has a value of type {kind}")
+        self.update(self._given)
+        self._given = None
+        return self
+
+    def __repr__(self) -> str:
+        names = self._given if isinstance(self._given, Mapping) else self
+        return f"StorageOptions({', '.join(map(repr, names))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has none of them: it becomes the text that `checked` knows."""
+        return str, (_LOST,)
+
+
+StoredOptions: TypeAlias = StorageOptions | str | None
+"""Options, as they are or as a pickle had them."""
+
+
+def hidden(given: object) -> StorageOptions | None:
+    """The options of an argument, as yet unchecked; None for those of the environment alone."""
+    return None if given is None else StorageOptions(given)
+
+
+def checked(options: StoredOptions) -> StorageOptions | None:
     """The options as the core takes them.
 
     Raises:

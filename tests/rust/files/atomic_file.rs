@@ -33,7 +33,7 @@ fn a_file_appears_only_when_complete() {
     file.write_all(b"c").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"before");
     assert_eq!(names(folder.path()).len(), 2);
-    let written = file.finish().unwrap();
+    let written = file.finish().unwrap().bytes();
     assert_eq!(fs::read(&path).unwrap(), b"abc");
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert_eq!(written, 3);
@@ -71,9 +71,9 @@ fn two_writers_of_one_path_do_not_collide() {
     let (mut first, mut second) = (file(&path), file(&path));
     first.write_all(b"first").unwrap();
     second.write_all(b"second").unwrap();
-    first.finish().unwrap();
+    _ = first.finish().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"first");
-    second.finish().unwrap();
+    _ = second.finish().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"second");
 }
 
@@ -111,7 +111,7 @@ fn a_folder_created_at_its_path_is_left_alone() {
 fn a_name_may_have_the_maximal_length() {
     let folder = Folder::new();
     let path = folder.file(&"é".repeat(127));
-    file(&path).finish().unwrap();
+    _ = file(&path).finish().unwrap();
     assert!(path.is_file());
 }
 
@@ -140,7 +140,7 @@ fn a_symbolic_link_at_its_path_is_replaced_and_not_followed() {
         std::os::unix::fs::symlink(target, &link).unwrap();
         let mut file = file(&link);
         file.write_all(b"abc").unwrap();
-        file.finish().unwrap();
+        _ = file.finish().unwrap();
         assert!(link.symlink_metadata().unwrap().is_file());
         fs::remove_file(&link).unwrap();
     }
@@ -169,7 +169,7 @@ fn a_staged_file_makes_its_folder_when_it_is_complete() {
         let mut file = AtomicFile::staged(&path, folder.path(), Kind::File, false).unwrap();
         file.write_all(content.as_bytes()).unwrap();
         assert_eq!(path.exists(), content == "de");
-        file.finish().unwrap();
+        _ = file.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
         assert_eq!(names(folder.path()), ["day"]);
     }
@@ -187,7 +187,7 @@ fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
                 let barrier = &barrier;
                 scope.spawn(move || {
                     barrier.wait();
-                    file.finish().unwrap();
+                    _ = file.finish().unwrap();
                 });
             }
         });
@@ -209,7 +209,7 @@ fn a_private_file_is_for_its_owner_alone_and_others_follow_the_umask() {
         let mut file = AtomicFile::create(&path, Kind::File, is_private).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
-        file.finish().unwrap();
+        _ = file.finish().unwrap();
         assert_eq!(mode(&path), expected);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use dataaccess::error::Result;
-use dataaccess::files::{Parquet, Writer};
+use dataaccess::files::{Location, Parquet, Part, Writer};
 use dataaccess::folder::{self, Names, PartName};
 use serde_json::json;
 
@@ -53,8 +53,30 @@ pub fn names(folder: &Path) -> Vec<String> {
 
 pub const HIDDEN: &str = ".dataaccess";
 
+/// Waits for what a folder does.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(future)
+}
+
+fn at(path: &Path) -> Location {
+    Location::Path(path.to_path_buf())
+}
+
 pub fn open(folder: &Path) -> Result<(folder::Folder, Names)> {
-    folder::Folder::open(folder, false)
+    wait(folder::Folder::open(&at(folder), false))
+}
+
+pub fn open_private(folder: &Path) -> Result<(folder::Folder, Names)> {
+    wait(folder::Folder::open(&at(folder), true))
+}
+
+pub fn read_only(folder: &Path) -> Result<(folder::Folder, Names)> {
+    wait(folder::Folder::read_only(&at(folder)))
+}
+
+/// Reads a part with its rows.
+pub fn read(part: &Path) -> Result<(Part, Vec<RecordBatch>)> {
+    wait(folder::read(&[at(part)])).remove(0)
 }
 
 pub fn part(number: usize) -> PartName {
@@ -77,15 +99,15 @@ pub fn put(folder: &folder::Folder, name: &PartName) -> u64 {
     let rows = rows(name.number);
     let mut parquet = Parquet::new(folder.create(name).unwrap(), rows.schema_ref()).unwrap();
     parquet.write(&rows).unwrap();
-    parquet.finish_part(&json!({"task": name.to_string()})).unwrap()
+    parquet.finish_part(&json!({"task": name.to_string()})).unwrap().bytes()
 }
 
 /// The numbers of the parts, each of which must be as it was written.
 pub fn found(folder: &folder::Folder, names: &Names) -> Vec<usize> {
     let numbers = names.parts.iter().map(|name| {
-        let part = folder.part(name).unwrap();
+        let part = wait(folder.part(name)).unwrap();
         assert_eq!((part.rows, part.record), (name.number as u64 + 1, json!({"task": name.to_string()})));
-        let (_, batches) = folder::read(&folder.path_of(name)).unwrap();
+        let (_, batches) = read(&folder.path_of(name)).unwrap();
         assert_eq!(batches, [rows(name.number)]);
         name.number
     });

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::folder::{self, Query, digest, mismatch};
+use dataaccess::folder::{Query, digest, mismatch};
 
-use super::folder::{Folder, HIDDEN, found, names, of_day, open, part, put};
+use super::folder::{Folder, HIDDEN, found, names, of_day, open, open_private, part, put, read_only, wait};
 
 fn refusal(folder: &Path) -> Error {
     open(folder).unwrap_err()
@@ -23,7 +23,7 @@ fn a_folder_has_the_parts_that_were_put_into_it() {
     put(&opened, &part(10));
     put(&opened, &of_day("2024-01-15", 0));
     drop(opened);
-    for opened in [open(&path), folder::Folder::read_only(&path)] {
+    for opened in [open(&path), read_only(&path)] {
         let (opened, listed) = opened.unwrap();
         assert_eq!(found(&opened, &listed), [1, 10]);
         assert_eq!(listed.days.iter().collect::<Vec<_>>(), ["2024-01-15"]);
@@ -40,7 +40,7 @@ fn a_folder_has_the_parts_that_were_put_into_it() {
 #[test]
 fn reading_makes_no_folder() {
     let folder = Folder::new();
-    let (_, listed) = folder::Folder::read_only(&folder.file("none")).unwrap();
+    let (_, listed) = read_only(&folder.file("none")).unwrap();
     assert!(listed.parts.is_empty() && listed.days.is_empty());
     assert_eq!(names(folder.path()), [""; 0]);
 }
@@ -140,7 +140,7 @@ fn symbolic_links_are_refused() {
         fs::rename(&ours, &target).unwrap();
         std::os::unix::fs::symlink(&target, &ours).unwrap();
         let opened = open(&path).and_then(|(opened, _)| {
-            opened.part(&part(0))?;
+            wait(opened.part(&part(0)))?;
             opened.parts_of_day("2024-01-15")
         });
         let error = opened.unwrap_err();
@@ -158,7 +158,7 @@ fn a_private_folder_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let path = folder.file("runs").join("2024q1");
-    let (opened, _) = folder::Folder::open(&path, true).unwrap();
+    let (opened, _) = open_private(&path).unwrap();
     put(&opened, &part(0));
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!([&path, path.parent().unwrap(), &path.join(HIDDEN)].map(mode), [0o700; 3]);
@@ -173,7 +173,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[cfg(unix)]
 #[track_caller]
 fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
-    let error = open(folder).and_then(|(opened, _)| opened.part(&part(1))).unwrap_err();
+    let error = open(folder).and_then(|(opened, _)| wait(opened.part(&part(1)))).unwrap_err();
     assert_eq!(error.kind(), Kind::Checkpoint);
     assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
     assert_eq!(error.message(), format!("`{}` {problem}", path.display()));

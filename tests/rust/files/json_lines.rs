@@ -21,7 +21,7 @@ fn lines(attributes: &[String], block: &Block) -> String {
     let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File, false).unwrap();
     let mut writer = JsonLines::new(Output::new(file, Compression::None).unwrap(), attributes).unwrap();
     writer.write(block).unwrap();
-    let written = writer.finish().unwrap();
+    let written = writer.finish().unwrap().bytes();
     assert_eq!(written, folder.file("a.jsonl").metadata().unwrap().len());
     fs::read_to_string(folder.file("a.jsonl")).unwrap()
 }

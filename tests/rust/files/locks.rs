@@ -34,7 +34,7 @@ fn a_second_run_learns_who_is_at_work() {
     is_locked_by(&open(folder.path()).unwrap_err(), std::process::id());
     succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
-    file.finish().unwrap();
+    _ = file.finish().unwrap();
     drop(opened);
     open(folder.path()).unwrap();
 }

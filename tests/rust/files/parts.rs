@@ -4,10 +4,9 @@ use std::fs;
 
 use dataaccess::error::Kind;
 use dataaccess::files::{Parquet, Part, Unreadable, Writer};
-use dataaccess::folder;
 use serde_json::json;
 
-use super::folder::{Folder, of_day, open, part, put, rows};
+use super::folder::{Folder, of_day, open, part, put, read, rows, wait};
 
 #[test]
 fn a_part_has_its_record_and_is_parquet_for_any_reader() {
@@ -16,7 +15,7 @@ fn a_part_has_its_record_and_is_parquet_for_any_reader() {
     let name = of_day("2024-01-15", 2);
     let bytes = put(&opened, &name);
     let path = folder.file("day=2024-01-15").join("part-2.parquet");
-    let found = opened.part(&name).unwrap();
+    let found = wait(opened.part(&name)).unwrap();
     assert_eq!((found.bytes, found.rows), (bytes, 3));
     assert_eq!(found.record, json!({"task": "day=2024-01-15/part-2.parquet"}));
     assert_eq!(path.metadata().unwrap().len(), bytes);
@@ -31,16 +30,16 @@ fn a_record_may_hold_any_text() {
     let (opened, _) = open(folder.path()).unwrap();
     let record = json!({"a": "\"data_bytes\":7,\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
     let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap();
-    parquet.finish_part(&record).unwrap();
-    assert_eq!(opened.part(&part(0)).unwrap().record, record);
+    _ = parquet.finish_part(&record).unwrap();
+    assert_eq!(wait(opened.part(&part(0))).unwrap().record, record);
 }
 
 #[test]
 fn parquet_without_a_record_is_no_part() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
-    Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap().finish().unwrap();
-    let error = opened.part(&part(0)).unwrap_err();
+    _ = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap().finish().unwrap();
+    let error = wait(opened.part(&part(0))).unwrap_err();
     assert_eq!(error.kind(), Kind::CheckpointCorrupt);
     assert!(error.message().ends_with("its footer has no record of a task"), "{}", error.message());
 }
@@ -87,12 +86,38 @@ fn damage_is_reported_with_the_way_out() {
         let mut content = fs::read(&path).unwrap();
         content[10] ^= 1;
         fs::write(&path, &content).unwrap();
-        opened.part(&name).unwrap();
-        let error = folder::read(&path).unwrap_err();
+        wait(opened.part(&name)).unwrap();
+        let error = read(&path).unwrap_err();
         assert_eq!(error.kind(), Kind::CheckpointCorrupt);
         assert_eq!((error.details().day.as_deref(), error.hint()), (day, Some(remedy)));
         assert_eq!(error.details().path.as_deref(), path.to_str());
         let problem = "has changed since it was written: its rows do not have the checksum that was written";
         assert!(error.message().ends_with(problem), "{}", error.message());
     }
+}
+
+#[test]
+fn the_record_is_in_the_end_or_it_is_known_where_it_begins() {
+    let folder = Folder::new();
+    let (opened, _) = open(folder.path()).unwrap();
+    put(&opened, &part(4));
+    let content = fs::read(opened.path_of(&part(4))).unwrap();
+    let bytes = content.len() as u64;
+    let mut requests = 0;
+    for start in (0..content.len()).rev() {
+        let mut start = start as u64;
+        // As a reader of an object store asks for more.
+        let found = loop {
+            match Part::in_end(bytes, &content[usize::try_from(start).unwrap()..]).unwrap() {
+                Ok(part) => break part,
+                Err(needed) => {
+                    assert!(needed < start);
+                    (start, requests) = (needed, requests + 1);
+                }
+            }
+        };
+        assert_eq!((found.rows, found.bytes), (5, bytes));
+    }
+    assert!(requests > 0);
+    assert!(matches!(Part::in_end(0, &[]), Err(Unreadable::Damaged(_))));
 }

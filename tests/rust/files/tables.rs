@@ -78,7 +78,7 @@ fn parquet_reads_back_as_written() {
     let all = batch(&rows());
     parquet.write(&all.slice(0, 1)).unwrap();
     parquet.write(&all.slice(1, 2)).unwrap();
-    let written = parquet.finish().unwrap();
+    let written = parquet.finish().unwrap().bytes();
     assert_eq!(written, path.metadata().unwrap().len());
     let (found, metadata) = read(&path);
     assert_eq!(found, all);
@@ -94,7 +94,7 @@ fn parquet_reads_back_as_written() {
 #[test]
 fn parquet_of_no_rows_has_its_columns() {
     let folder = Folder::new();
-    Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap();
+    _ = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap();
     let (found, _) = read(&folder.file("a.parquet"));
     assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
 }
@@ -108,7 +108,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
         for _ in 0..batches {
             parquet.write(&batch).unwrap();
         }
-        parquet.finish().unwrap();
+        _ = parquet.finish().unwrap();
         let metadata = read(&folder.file("a.parquet")).1;
         metadata.row_groups().iter().map(|group| (group.num_rows(), group.compressed_size())).collect::<Vec<_>>()
     };
@@ -135,7 +135,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
     let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
-    let written = csv.finish().unwrap();
+    let written = csv.finish().unwrap().bytes();
     assert_eq!(written, folder.file("a.csv").metadata().unwrap().len());
     let expected = "text,integer,number,truth,time\n\
         \"a,\"\"b\"\"\r\nc\",-9223372036854775808,0.1,true,2024-01-15 10:00:00\n\
@@ -148,7 +148,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
     let csv = Csv::new(output(&folder), b',', &schema()).unwrap();
-    csv.finish().unwrap();
+    _ = csv.finish().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
 
@@ -198,7 +198,7 @@ proptest! {
         for rows in &batches {
             parquet.write(&batch(rows)).unwrap();
         }
-        parquet.finish().unwrap();
+        _ = parquet.finish().unwrap();
         prop_assert_eq!(read(&folder.file("a.parquet")).0, batch(&batches.concat()));
     }
 
@@ -207,7 +207,7 @@ proptest! {
         let folder = Folder::new();
         let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
         csv.write(&batch(&rows)).unwrap();
-        csv.finish().unwrap();
+        _ = csv.finish().unwrap();
         let found = fields(&fs::read_to_string(folder.file("a.csv")).unwrap());
         prop_assert_eq!(found.len(), rows.len() + 1);
         for (found, row) in found[1..].iter().zip(&rows) {
