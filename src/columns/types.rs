@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use crate::contract::codes::{AUDIENCE_TYPES, STATUSES};
 
-/// Key of the field metadata that marks JSON, which has the Arrow type of strings.
+/// Key of the field metadata that marks JSON and names of values, which have the Arrow type of strings.
 const TYPE: &str = "dataaccess.type";
 
 /// The type of a column.
@@ -102,8 +102,11 @@ impl Type {
             DataType::Float64 => Self::Float64,
             DataType::Boolean => Self::Bool,
             DataType::Timestamp(..) => Self::Timestamp,
-            _ if field.metadata().get(TYPE).is_some_and(|name| name == Self::Json.name()) => Self::Json,
-            _ => Self::String,
+            _ => match field.metadata().get(TYPE).map(String::as_str) {
+                Some("json") => Self::Json,
+                Some(NAME) => Self::named(field.name()).unwrap_or(Self::String),
+                _ => Self::String,
+            },
         }
     }
 }
@@ -144,7 +147,9 @@ impl Column {
         };
         let field = Field::new(&self.name, data_type, true);
         Some(match self.column_type {
-            Some(Type::Json) => field.with_metadata(HashMap::from([(TYPE.to_owned(), Type::Json.name().to_owned())])),
+            Some(marked @ (Type::Json | Type::Name(_))) => {
+                field.with_metadata(HashMap::from([(TYPE.to_owned(), marked.name().to_owned())]))
+            }
             _ => field,
         })
     }

@@ -165,14 +165,14 @@ impl RawTable {
     }
 
     /// Writes it into a Parquet file.
-    fn write_parquet(&self, py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<()> {
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf, private: bool, storage_options: Storage) -> PyResult<()> {
         let (schema, batches) = (SchemaRef::clone(&self.schema), self.batches.clone());
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
         let location = location(py, path, storage_options)?;
         bridge::block(py, async move {
             let complete = tokio::task::spawn_blocking(move || {
-                let mut writer = Parquet::new(location.create(Kind::File, false)?.unless(&abandoned), &schema)?;
+                let mut writer = Parquet::new(location.create(Kind::File, private)?.unless(&abandoned), &schema)?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
                 writer.finish()
             });
@@ -230,7 +230,7 @@ fn no_pickle(what: &str) -> PyErr {
 }
 
 fn types(schema: &Schema) -> Vec<(String, &'static str)> {
-    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).name())).collect()
+    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).described())).collect()
 }
 
 fn time_zone(schema: &Schema) -> Option<String> {

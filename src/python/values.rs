@@ -42,7 +42,7 @@ fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec
         _ => each(py, array.as_string::<i32>().iter(), read),
     };
     match (Type::of(field), array.data_type()) {
-        (Type::String, DataType::Utf8 | DataType::Utf8View) => texts(&text),
+        (Type::String | Type::Name(_), DataType::Utf8 | DataType::Utf8View) => texts(&text),
         (Type::Json, DataType::Utf8 | DataType::Utf8View) => texts(&json),
         (Type::Int64, _) => {
             each(py, array.as_primitive::<Int64Type>().iter(), &|value| Ok(PyInt::new(py, value).into_any()))

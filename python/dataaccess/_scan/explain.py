@@ -45,7 +45,7 @@ def plan_text(
     zone = f", days and times in {zone}" if has_times else ""
     lines = [
         f"{cell(first['itemTypeName'])} ({first['itemTypeId']}) in {counted(requests, 'request')}{zone}",
-        "service filters: " + "\n                 ".join(filters),
+        "service filters: " + "\n                 ".join(filters or ["none, so every record"]),
         "columns:         " + ", ".join(f"{cell(name)} {kind}" for name, kind in columns),
     ]
     return "\n".join([*lines, *([f"client cuts:     {counted(limit, 'row')}"] if limit is not None else [])])

@@ -39,7 +39,7 @@ def text_format(name: str, target: FileTarget, compression: object, separator: o
     if problems:
         raise ValidationError("; ".join(map(str, problems)), problems=problems)
     if compression == "infer":
-        compression = _ENDINGS.get(Path(target).suffix) if isinstance(target, str | os.PathLike) else None
+        compression = _ENDINGS.get(Path(target).suffix.lower()) if isinstance(target, str | os.PathLike) else None
     return name, ord(str(separator)), None if compression is None else str(compression)
 
 
@@ -60,6 +60,8 @@ def output_path(
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
     if storage_options is not None:
         refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
+    if private:
+        refuse("private", "is for paths: an open file has the mode that it was made with")
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="dataaccess-") as folder:

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Self, overload
 from zoneinfo import ZoneInfo
 
-from dataaccess._core.checks import count, time_zone
+from dataaccess._core.checks import boolean_argument, count, time_zone
 from dataaccess._core.optional import optional
 from dataaccess._core.paths import file_location
 from dataaccess._core.storage import checked, hidden
@@ -273,12 +273,19 @@ class Table(_Rows):
         """
         return Table(self._raw.slice(0, count("n", n, 0)))
 
-    def to_parquet(self, path: PathArgument, *, storage_options: StorageOptions | None = None) -> None:
+    def to_parquet(
+        self,
+        path: PathArgument,
+        *,
+        private: bool = False,
+        storage_options: StorageOptions | None = None,
+    ) -> None:
         """Writes the rows into a Parquet file (zstd). Atomic: the file appears only when complete.
 
         Args:
             path: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at the
                 end.
+            private: Whether only you may read the file; otherwise the umask decides.
             storage_options: As those of `Scan.to_parquet`.
 
         Raises:
@@ -291,9 +298,9 @@ class Table(_Rows):
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_parquet("codes.parquet")
         """
-        storage_options = hidden(storage_options)
-        path = file_location(path, "to_parquet", storage_options)
-        self._raw.write_parquet(path, checked(storage_options))
+        is_private, storage_options = boolean_argument("private", private), hidden(storage_options)
+        path = file_location(path, "to_parquet", storage_options, private=is_private)
+        self._raw.write_parquet(path, is_private, checked(storage_options))
 
     @overload
     def __getitem__(self, key: str) -> list[Any]: ...

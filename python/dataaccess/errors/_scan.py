@@ -44,6 +44,8 @@ class SegmentExportError(DataAccessError):
 
     entries: list[ExportEntry]
 
+    _exit_code = 69
+
 
 class ScanError(DataAccessError):
     """A scan did not complete."""

@@ -313,8 +313,10 @@ def test_a_file_in_text_mode_is_refused_before_anything_is_sent(connect: Any, sa
     sent = len(sandbox.requests)
     with pytest.raises(TypeError, match="binary mode"):
         scan.to_csv(io.StringIO())
-    with pytest.raises(TypeError, match="not to a int"):
+    with pytest.raises(TypeError, match="rows go to a path"):
         scan.to_jsonl(5)
+    with pytest.raises(da.ValidationError, match="private: is for paths"):
+        scan.to_parquet(io.BytesIO(), private=True)
     assert len(sandbox.requests) == sent
 
 

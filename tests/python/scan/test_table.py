@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -72,4 +73,8 @@ def test_a_table_is_written_to_parquet(table: da.Table, tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "codes.parquet").equals(table.to_polars())
     with pytest.raises(da.FileError, match="make its folder"):
         table.to_parquet(tmp_path / "no" / "codes.parquet")
+    with pytest.raises(da.ValidationError, match="write to_csv, or another suffix"):
+        table.to_parquet(tmp_path / "codes.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["codes.parquet"]
+    table.to_parquet(tmp_path.as_uri() + "/private.parquet", private=True)
+    assert (tmp_path / "private.parquet").stat().st_mode & 0o077 == 0 or os.name == "nt"

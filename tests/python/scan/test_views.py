@@ -128,6 +128,7 @@ client cuts:     2 rows"""
     for group in groups[1:]:
         either |= group
     assert "                 or 2 more groups\n" in client.scan_items("customer", "name", either).explain()
+    assert "service filters: none, so every record\n" in client.scan_items("customer", ["name"]).explain()
     assert len(sandbox.requests) == sent
 
 
