@@ -184,7 +184,8 @@ impl Client {
         let ready = Instant::now();
         let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
         let turn = self.shared_limits.wait_while_down(ready + left).await;
-        if ready.elapsed() > Duration::ZERO {
+        // Otherwise it runs from the first failure on: a service may take long for its first response.
+        if !matches!(turn, Ok(None)) {
             state.start_clock(ready.into_std());
         }
         turn.map_err(|failure_of_all| {

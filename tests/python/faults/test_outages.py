@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,19 @@ def test_r2_calls_of_several_threads_and_copies_probe_one_at_a_time() -> None:
         assert {type(call.exception()) for call in calls} == {da.ThrottledError}
         # Each call sends its first request.
         assert 32 <= len(server.requests) < 32 + 15
+
+
+def test_r2_time_before_the_first_failure_does_not_count(connect: Any, tmp_path: Path) -> None:
+    def answers(asked: ScanRequest) -> bytes:
+        if asked.part == 1 and asked.attempt == 0:
+            time.sleep(1)
+            return http(b"", "502 Bad Gateway")
+        return ok_response(asked)
+
+    with scan_server(answers) as parts:
+        scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 3)
+        assert scan.to_dicts() == rows_of_all(3)
+        assert scan.run(tmp_path).rows == 6
 
 
 def test_r2_one_task_that_always_fails_is_no_outage(connect: Any, tmp_path: Path) -> None:
