@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use object_store::path::Path;
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -213,7 +214,7 @@ async fn acquire(object: &Object, holder: &Holder, expiry: Duration) -> Result<U
             Err(failure) if failure.reason() == Reason::Exists => {}
             Err(failure) => return Err(failure.into()),
         }
-        let (other, version, age) = match read(object).await {
+        let (other, version, renewed) = match read(object).await {
             Err(failure) if failure.reason() == Reason::Missing => continue,
             found => found?,
         };
@@ -221,6 +222,7 @@ async fn acquire(object: &Object, holder: &Holder, expiry: Duration) -> Result<U
             // The response to the put was lost.
             return Ok(version);
         }
+        let age = store_time(object, holder).await?.duration_since(renewed).unwrap_or_default();
         if let Some(left) = expiry.checked_sub(age).filter(|left| !left.is_zero()) {
             return Err(Refusal::Held { holder: other, left });
         }
@@ -244,8 +246,8 @@ async fn put(object: &Object, holder: &Holder, renewals: u64, mode: PutMode) -> 
     put.map(UpdateVersion::from).map_err(|cause| object.failure(&cause))
 }
 
-/// Who holds the lock, its version, and the time since it was renewed.
-async fn read(object: &Object) -> Result<(Option<Holder>, UpdateVersion, Duration), Failure> {
+/// Who holds the lock, its version, and when it was renewed on the clock of the store.
+async fn read(object: &Object) -> Result<(Option<Holder>, UpdateVersion, SystemTime), Failure> {
     let read = async {
         let found = object.bucket.store.get_opts(&object.path, GetOptions::default()).await?;
         let version = UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
@@ -253,10 +255,21 @@ async fn read(object: &Object) -> Result<(Option<Holder>, UpdateVersion, Duratio
         Ok((found.bytes().await?, version, renewed))
     };
     let (body, version, renewed) = read.await.map_err(|cause| object.failure(&cause))?;
-    // The clock of the store: those of two machines need not agree.
-    let age = SystemTime::now().duration_since(renewed).unwrap_or_default();
     let content: Option<Content> = serde_json::from_slice(&body).ok();
-    Ok((content.map(|content| content.holder), version, age))
+    Ok((content.map(|content| content.holder), version, renewed))
+}
+
+/// The time on the clock of the store, from which that of this machine may differ: the time of a new object beside the
+/// lock.
+async fn store_time(object: &Object, holder: &Holder) -> Result<SystemTime, Failure> {
+    let (store, path) = (&object.bucket.store, Path::from(format!("{}.{}", object.path, holder.id)));
+    let read = async {
+        store.put(&path, PutPayload::new()).await?;
+        let found = store.head(&path).await;
+        _ = store.delete(&path).await;
+        found
+    };
+    read.await.map(|found| found.last_modified.into()).map_err(|cause| object.failure(&cause))
 }
 
 /// The name of this machine.
@@ -269,7 +282,6 @@ fn host() -> String {
 #[cfg(test)]
 mod tests {
     use object_store::memory::InMemory;
-    use object_store::path::Path;
 
     use super::*;
     use crate::store::{Bucket, StorageOptions};

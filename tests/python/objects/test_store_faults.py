@@ -105,6 +105,14 @@ def test_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.
     assert vars(pickle.loads(pickle.dumps(caught.value))) == vars(caught.value)
 
 
+def test_a_lock_runs_out_on_the_clock_of_the_store(service: da.Sandbox, store: Store) -> None:
+    store.seconds_behind = 3600
+    store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
+    with service.client() as client, pytest.raises(da.CheckpointLockedError, match="by process 7 on far; wait"):
+        run(client, store)
+    assert store.names() == [LOCK]
+
+
 def test_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         store.ignored_headers = ("if-none-match", "if-match")

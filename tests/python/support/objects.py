@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -70,6 +72,8 @@ class Store:
     requests: list[Request] = field(default_factory=list)
     hook: Hook | None = None
     ignored_headers: tuple[str, ...] = ()
+    # How far its clock is behind that of this machine.
+    seconds_behind: int = 0
 
     @property
     def endpoint(self) -> str:
@@ -185,6 +189,9 @@ class _Forwarder(BaseHTTPRequestHandler):
         is_head = self.command == "HEAD"
         for name, text in headers:
             if name.lower() not in {"connection", "transfer-encoding"} | (set() if is_head else {"content-length"}):
+                if name.lower() == "last-modified":
+                    time = parsedate_to_datetime(text) - timedelta(seconds=self.store.seconds_behind)
+                    text = format_datetime(time, usegmt=True)  # noqa: PLW2901 - the same header
                 self.send_header(name, text)
         if not is_head:
             self.send_header("Content-Length", str(len(content)))
