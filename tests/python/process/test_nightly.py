@@ -1,0 +1,171 @@
+"""The nightly job of the examples, as a process of its own: it grows night after night, whatever stops a night."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.full_disk import small_disk
+from support.nightly import SCRIPT, Job, Night
+from support.pages import blocks
+from support.programs import free_port
+from support.runs import code, parts, rows_in, some_days
+
+import dataaccess as da
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="cron, signals and limits of POSIX"),
+]
+
+# Codes of the first days of January.
+COUNTS = (3, 5, 2, 4, 1, 6)
+CODES = [code(day, number) for day, count in enumerate(COUNTS, 1) for number in range(count)]
+# The month before it ends with days without codes, which are refreshed.
+TODAY, TOMORROW = "2024-01-20", "2024-01-21"
+BEFORE = 16
+
+
+@pytest.fixture
+def service() -> Iterator[da.Sandbox]:
+    """The first days of January."""
+    with some_days(COUNTS) as service:
+        yield service
+
+
+@pytest.fixture
+def job(service: da.Sandbox, tmp_path: Path) -> Job:
+    """The job with a token that is accepted."""
+    job = Job(service.base_url, str(tmp_path / "codes"), tmp_path / "token", dict(os.environ))
+    job.give(service.issue_token())
+    return job
+
+
+def done(job: Job) -> list[Path]:
+    """The days that are done."""
+    return parts(Path(job.folder))
+
+
+@contextmanager
+def held(service: da.Sandbox, job: Job) -> Iterator[tuple[Night, Callable[[], None]]]:
+    """Starts a night in which some days are done. The others are held up until the function that it gives is called."""
+    with ExitStack() as faults:
+        faults.enter_context(service.fault("stall", after=BEFORE))
+        with job.started(TODAY) as night:
+            until = time.monotonic() + 20
+            while len(done(job)) < BEFORE:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            yield night, faults.close
+
+
+def assert_complete(job: Job) -> None:
+    """Each row is there once."""
+    assert sorted(row["id"] for row in rows_in(Path(job.folder))) == sorted(row["id"] for row in CODES)
+
+
+def test_the_page_shows_the_script() -> None:
+    assert SCRIPT.read_text(encoding="utf-8") in [block.parsed for _, block in blocks()]
+
+
+def test_it_grows_and_refreshes_three_days(job: Job, service: da.Sandbox) -> None:
+    job.succeeds("2024-01-04")
+    assert len(service.requests) == 30
+    service.load("promotion_code", [{**code(2, 0), "code_status": 4}, code(1, 77), code(2, 78)], replace=True)
+    asked = []
+    # The night of the 6th is missed.
+    for today in ("2024-01-05", "2024-01-07", "2024-01-10"):
+        service.clear_requests()
+        job.succeeds(today)
+        asked.append(len(service.requests))
+    assert asked == [3, 3, 3]
+    frame = pd.read_parquet(job.folder)
+    assert frame.groupby("day", observed=True).size().to_dict() == {
+        "2024-01-01": 3,  # the code that came later is of a day that was not refreshed
+        "2024-01-02": 6,
+        "2024-01-03": 2,
+        "2024-01-04": 4,
+        "2024-01-05": 1,
+        "2024-01-06": 6,
+    }
+    assert frame.set_index("id")["code_status"][code(2, 0)["id"]] == 4
+    assert len(done(job)) == 36
+
+
+def test_it_outlasts_an_outage(tmp_path: Path) -> None:
+    port, token, store = free_port(), "a-token-of-the-tests", tmp_path / "store"
+    job = Job(f"http://127.0.0.1:{port}", str(tmp_path / "codes"), tmp_path / "token", dict(os.environ))
+    job.give(token)
+    with da.Sandbox(port=port, db=store, token=token) as service:
+        service.load("promotion_code", CODES)
+        with held(service, job) as (night, _):
+            service.stop()
+            time.sleep(1.5)
+            with da.Sandbox(port=port, db=store, token=token):
+                night.succeeds()
+    assert_complete(job)
+    # It does not wait for ever.
+    exit_code, line = job.fails(TOMORROW, retry_for=0.5)
+    assert exit_code == 75
+    assert "27 of 30 tasks are kept" in line
+
+
+def test_a_killed_night_is_continued(job: Job, service: da.Sandbox) -> None:
+    with held(service, job) as (night, _):
+        night.process.send_signal(signal.SIGKILL)
+        night.process.wait()
+    service.clear_requests()
+    job.succeeds(TODAY)
+    assert len(service.requests) == 30 - BEFORE
+    assert_complete(job)
+
+
+def test_a_token_that_expires_is_read_again(job: Job, service: da.Sandbox) -> None:
+    tokens = [job.token_file.read_text(), *(service.issue_token() for _ in range(2))]
+    with held(service, job) as (night, release):
+        job.give(tokens[1])
+        service.revoke(tokens[0])
+        release()
+        night.succeeds()
+    assert_complete(job)
+    service.revoke(tokens[1])
+    exit_code, line = job.fails(TOMORROW)
+    assert exit_code == 77
+    assert tokens[1] not in line
+    job.give(tokens[2])
+    job.succeeds(TOMORROW)
+    assert_complete(job)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
+def test_a_full_disk_keeps_what_is_done(job: Job, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    job.folder = str(tmp_path / "disk" / "codes")
+    with small_disk(tmp_path / "disk", "400k"):
+        ballast = tmp_path / "disk" / "ballast"
+        ballast.write_bytes(bytes(340 * 1024))
+        exit_code, line = job.fails(TODAY)
+        assert exit_code == 74
+        assert "free some space and try again" in line
+        assert "of 30 tasks are kept" in line
+        assert 0 < len(done(job)) < 30
+        ballast.unlink()
+        job.succeeds(TODAY)
+        assert_complete(job)
+
+
+def test_a_file_that_may_not_grow_keeps_what_is_done(job: Job) -> None:
+    # 2 KiB: only the files of days without codes fit.
+    exit_code, line = job.fails(TODAY, within=("sh", "-c", 'ulimit -f 4 && exec "$@"', "sh"))
+    assert exit_code == 74
+    assert "of 30 tasks are kept" in line
+    assert 0 < len(done(job)) < 30
+    job.succeeds(TODAY)
+    assert_complete(job)
