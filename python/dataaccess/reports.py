@@ -149,7 +149,7 @@ class ScanProgress:
     Attributes:
         total: Tasks of the scan.
         done: Tasks that are done, in this run or an earlier one.
-        failed: Tasks that failed permanently in this run.
+        failed: Tasks that failed in this run.
         rows: Rows of the tasks that are done; but for runs, also rows of responses in flight.
         bytes: Size of the responses of the tasks that are done.
         seconds: Since this run or call began.

@@ -239,7 +239,9 @@ class AsyncClient(Connection):
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
                 place of numbers. `to_dicts` and `to_jsonl` keep the numbers.
-            timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
+            timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
+                many requests may take longer. It counts up to the first row of a response; from then on only a stall
+                ends it. None is that of the client.
 
         Returns:
             A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
@@ -307,7 +309,9 @@ class AsyncClient(Connection):
             values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
                 `|` may overlap, so they stay in one request.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
-            timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
+            timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
+                many requests may take longer. It counts up to the first row of a response; from then on only a stall
+                ends it. None is that of the client.
 
         Returns:
             A scan.
@@ -396,14 +400,14 @@ class AsyncClient(Connection):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
-        limit, pause = seconds(timeout), None if poll is None else seconds(poll)
+        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
         callback = update_callback(on_update)
         check = boolean_argument("check", check)
         with problem_values({"export_id": export_id}):
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome, check=check)
 
-    async def check(self, day: Time | None = None) -> ClientCheck:
+    async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
         """Checks address, token, scopes and, with a day, the time zone. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
@@ -412,11 +416,14 @@ class AsyncClient(Connection):
         Args:
             day: A day that has rows. They are read to see whether the service cuts its days in the time zone of the
                 client.
+            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
+                less. What was not asked by then is not known.
 
         Returns:
             A `ClientCheck`; `print(check)` shows it in a few lines.
 
         Raises:
+            ConfigError: `timeout` is not a positive number of seconds.
             ValidationError: `day` is not a day.
 
         Example:
@@ -427,17 +434,20 @@ class AsyncClient(Connection):
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
         """
-        findings = Findings(self)
+        findings = Findings(self, timeout)
         raw = findings.raw
+        if day is not None:
+            # Before anything is sent.
+            findings.scan_of(day)
         with findings.of("item"):
             await raw.search_codes_async(code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1))
-        with findings.of("download"):
-            await raw.download_segment_async(ANY_EXPORT, None)
-        if day is not None:
+        if (left := findings.left()) is not None:
+            with findings.of("download"):
+                await raw.download_segment_async(ANY_EXPORT, left)
+        if day is not None and (left := findings.left()) is not None:
             with findings.of("day"):
-                arguments = code_arguments(["allocated_time"], on(day), None, None, None, None)
-                scan = raw.scan_codes(arguments, None, ordered=True, splits=False)
-                findings.add_day(day, await scan.collect_async(None, views=False, on_progress=None))
+                table = await findings.scan_of(day, left).collect_async(None, views=False, on_progress=None)
+                findings.add_day(day, table)
         return findings.result()
 
     async def post(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import update_wrapper
 from importlib import import_module
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from dataaccess._client.settings import Refused, Settings, checked_item_types, header_pairs, origin, zone_name
+from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
-from dataaccess._core.checks import seconds
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
-from dataaccess._core.tracebacks import at_the_caller
+from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError
 from dataaccess.reports import ClientStats
@@ -34,6 +31,7 @@ class Connection(Validation):
     _embedded: str | None
     _service: object = None
 
+    @at_line
     def __init__(
         self,
         base_url: str | None = None,
@@ -59,9 +57,9 @@ class Connection(Validation):
         try:
             settings = Settings(
                 base_url=base_url,
-                timezone=refused.keep(zone_name, timezone, "UTC"),
-                timeout=seconds(timeout),
-                retry_for=seconds(retry_for),
+                timezone=timezone,
+                timeout=timeout,
+                retry_for=retry_for,
                 retries=retries,
                 concurrency=concurrency,
                 requests_per_second=requests_per_second,
@@ -70,29 +68,17 @@ class Connection(Validation):
                 ca_bundle=ca_bundle,
                 proxy=proxy,
                 allow_http=allow_http,
-                headers=refused.keep(header_pairs, headers),
-                item_types=refused.keep(checked_item_types, item_types) or {},
+                headers=headers,
+                item_types=item_types,
                 strict_empty=strict_empty,
             )
+            settings.check(settings, refused)
             name = embedded_name(base_url)
             held = refused.keep(RawToken, token) if name is None else None
         finally:
             # No frame holds a secret from here on: a traceback with locals cannot show it.
             token = proxy = headers = base_url = None
-        with at_the_caller:
-            self._start(settings, held, name, None, refused)
-
-    def __init_subclass__(cls, **keywords: object) -> None:
-        """Gives each kind of client a constructor of its own name, for the errors of wrong arguments."""
-        super().__init_subclass__(**keywords)
-        if Connection in cls.__bases__:
-            made = Connection.__init__
-            own = FunctionType(made.__code__, made.__globals__, made.__name__, made.__defaults__)
-            update_wrapper(own, made)
-            own.__kwdefaults__ = made.__kwdefaults__
-            own.__qualname__ = f"{cls.__name__}.__init__"
-            del vars(own)["__wrapped__"]
-            setattr(cls, "__init__", own)  # noqa: B010 - a type checker would compare the signatures
+        self._start(settings, held, name, None, refused)
 
     def _start(
         self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
@@ -102,9 +88,9 @@ class Connection(Validation):
         self._settings = settings
         self._embedded = name
         if name is not None:
-            address, issued = embedded(name)
+            address, issued = refused.keep(embedded, name) or (UNUSED_URL, None)
             settings = Settings(settings, base_url=address)
-            token = RawToken(issued)
+            token = None if issued is None else RawToken(issued)
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -179,21 +165,17 @@ class Connection(Validation):
                 name = min(unknown)
                 # One of them may be a token.
                 options = {}
-                raise TypeError(f"with_options() has no option {name!r}; a new token needs a new client")
+                advice = "; a new token needs a new client" if name == "token" else did_you_mean(name, self._settings)
+                raise TypeError(f"with_options() got an unexpected keyword argument {name!r}{advice}")
             settings = Settings(self._settings, **options)
-            moved, has_headers = "base_url" in options, "headers" in options
+            given = list(options)
             # As in `__init__`: no frame holds a secret from here on.
             options = {}
             refused = Refused()
-            for name in ("timeout", "retry_for"):
-                settings[name] = seconds(settings[name])
-            settings["timezone"] = refused.keep(zone_name, settings["timezone"], "UTC")
-            if has_headers:
-                settings["headers"] = refused.keep(header_pairs, settings["headers"])
-            settings["item_types"] = refused.keep(checked_item_types, settings["item_types"]) or {}
+            settings.check(given, refused)
             copy = object.__new__(type(self))
             copy._service = self._service
-            embedded = embedded_name(settings["base_url"]) if moved else self._embedded
+            embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded
             copy._start(settings, self._token, embedded, self._raw, refused)
             copy._check_origin(self)
             return copy

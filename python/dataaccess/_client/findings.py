@@ -3,46 +3,82 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from dataaccess._core.arguments import code_arguments
+from dataaccess._core.checks import seconds
 from dataaccess.errors import (
     ApiError,
     ConfigError,
+    ConnectError,
     DataAccessError,
     PermissionDeniedError,
+    Problem,
     RequestRejectedError,
+    RequestTimeoutError,
     TransportError,
     ValidationError,
 )
+from dataaccess.filters import Days
+from dataaccess.filters._comparison import on
 from dataaccess.reports import ClientCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess._client.base import Connection
-    from dataaccess._native import RawTable
+    from dataaccess._native import RawScan, RawTable
+    from dataaccess.types import Time
 
 # A day without codes, and an export that need not exist.
 EMPTY_DAY = "1990-01-01"
 ANY_EXPORT = 1
 
-# Seconds that one request of a check may take.
+# Seconds that a check may take.
 _TIMEOUT = 30
+# Less is no time for a request.
+_LEAST = 0.001
 
 
 class Findings:
     """The findings so far, and the native client that sends each request once."""
 
-    def __init__(self, client: Connection) -> None:
-        """Nothing is known yet."""
-        self._client = client.with_options(retry_for=0, timeout=min(client._settings["timeout"], _TIMEOUT))  # noqa: SLF001 - of this package
+    def __init__(self, client: Connection, timeout: object) -> None:
+        """Nothing is known yet. The time begins to run."""
+        usual = min(client._settings["timeout"], _TIMEOUT)  # noqa: SLF001 - of this package
+        self._timeout = usual if timeout is None else seconds("timeout", timeout)
+        self._client = client.with_options(retry_for=0, timeout=self._timeout)
         self.raw = self._client._raw  # noqa: SLF001 - likewise
         self.scopes: dict[str, bool | None] = {"item": None, "download": None}
         self._began = monotonic()
         self._errors: dict[str, DataAccessError] = {}
         self._is_reachable = False
+        self._may_ask = True
         self._day: tuple[str | None, bool | None] = (None, None)
+
+    def left(self) -> float | None:
+        """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
+        left = self._timeout - (monotonic() - self._began)
+        return left if self._may_ask and left >= _LEAST else None
+
+    def scan_of(self, day: Time, timeout: float | None = None) -> RawScan:
+        """The search of the rows of a day.
+
+        Raises:
+            ValidationError: It is not a day.
+        """
+        if isinstance(cast("object", day), Days):
+            raise _no_day([Problem("day", "", f"{day!r} is several days: give one of them", day)])
+        self._day = ("not asked, as the service was not reached in time", None)
+        arguments = code_arguments(["allocated_time"], on(day), None, None, None, None, timeout)
+        try:
+            return self.raw.scan_codes(arguments, None, ordered=True, splits=False)
+        except ValidationError as error:
+            # Of the argument that the caller knows.
+            problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
+        raise _no_day(problems)
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
@@ -58,6 +94,10 @@ class Findings:
             if not has_scope:
                 self._errors[name] = error.with_traceback(None)
             self._is_reachable |= not isinstance(error, TransportError | ConfigError)
+            # A second request would wait just as long.
+            self._may_ask = not isinstance(error, ConnectError | RequestTimeoutError)
+            if name == "day":
+                self._day = (None, None)
         else:
             self._is_reachable = True
             if name in self.scopes:
@@ -97,3 +137,7 @@ class Findings:
         is_refused = isinstance(error, RequestRejectedError) or type(error) is ApiError
         is_missing = is_refused and isinstance(error, ApiError) and error.code is not None
         return True if name == "download" and is_missing and self.scopes["item"] is not None else None
+
+
+def _no_day(problems: list[Problem]) -> ValidationError:
+    return ValidationError("; ".join(map(str, problems)), problems=problems)

@@ -199,7 +199,9 @@ def scan_codes(
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
             place of numbers. `to_dicts` and `to_jsonl` keep the numbers.
-        timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
+        timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
+            many requests may take longer. It counts up to the first row of a response; from then on only a stall
+            ends it. None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -280,7 +282,9 @@ def scan_items(
         values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
             `|` may overlap, so they stay in one request.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
-        timeout: Seconds, or a timedelta, for each request up to its first row; None is that of the client.
+        timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
+            many requests may take longer. It counts up to the first row of a response; from then on only a stall
+            ends it. None is that of the client.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, tzinfo
+from functools import partial
+from reprlib import repr as shortened
 from typing import Any, TypeVar
 
-from dataaccess._core.checks import MAX_INTEGER, integer, string
+from dataaccess._core.checks import MAX_INTEGER, boolean, integer, number, optional_integer, seconds, string
 from dataaccess.errors import ConfigError
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+# In place of a refused address, so that the other settings can be checked.
+UNUSED_URL = "https://localhost"
 
 # Parts of header names that indicate a secret.
 _SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
 
 
 class Settings(dict[str, Any]):
-    """Settings by name. Its repr, which a traceback with locals shows, hides the values that may be secret."""
+    """The settings by name. The repr, which a traceback with locals shows, hides the values that may be secret."""
 
     def __repr__(self) -> str:
         hidden = {"headers", "proxy"}
@@ -26,6 +32,12 @@ class Settings(dict[str, Any]):
             hidden.add("base_url")
         shown = {name: value for name, value in self.items() if name not in hidden}
         return f"{shown} and {', '.join(sorted(hidden))}"
+
+    def check(self, names: Iterable[str], refused: Refused) -> None:
+        """Checks the types of settings. One that is refused becomes its default, so that the core checks the others."""
+        for name in names:
+            check, default = _CHECKS[name]
+            self[name] = refused.keep(check, self[name], default)
 
     def secret(self) -> str | None:
         """Describes the setting that must not be pickled, if there is one."""
@@ -62,10 +74,11 @@ class Refused:
 
     def raise_all(self) -> None:
         """Raises the error of all refused settings, if there are any."""
+        lines = [line for error in self._errors for line in error.problems or [str(error)]]
         if len(self._errors) == 1:
+            self._errors[0].problems = lines
             raise self._errors[0]
         if self._errors:
-            lines = [line for error in self._errors for line in error.problems or [str(error)]]
             numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
             raise ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
 
@@ -97,12 +110,12 @@ def checked_item_types(given: object) -> dict[str, int]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"item_types= must be a dict of names and ids, not of type {type(given).__name__}")
     types = {
-        string("item_types", name): integer(f"item_types[{name!r}]", number, -MAX_INTEGER - 1)
-        for name, number in given.items()
+        string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
+        for name, given_id in given.items()
     }
-    for name, number in _FIXED_IDS.items():
-        if types.get(name, number) != number:
-            raise ConfigError(f"item_types[{name!r}]= must be {number}, as the service fixes it, not {types[name]}")
+    for name, fixed in _FIXED_IDS.items():
+        if types.get(name, fixed) != fixed:
+            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {types[name]}")
     return types
 
 
@@ -110,7 +123,56 @@ def header_pairs(headers: object) -> list[tuple[str, str]] | None:
     """Headers as the core takes them. The error for another type does not show the value, which may be a secret."""
     if headers is None:
         return None
-    if isinstance(headers, Mapping):
-        return list(headers.items())
-    kind, headers = type(headers).__name__, None
-    raise ConfigError(f"headers= must be a dict of names and values, not of type {kind}")
+    if not isinstance(headers, Mapping):
+        raise ConfigError(f"headers= must be a dict of names and values, not of type {type(headers).__name__}")
+    for name, value in headers.items():
+        for what, one in (("a name", name), (f"the value of {name!r}", value)):
+            if not isinstance(one, str):
+                kind = type(one).__name__
+                raise ConfigError(f"headers= must have strings as names and values: {what} is of type {kind}")
+            string("headers", one)
+    return list(headers.items())
+
+
+def _path(path: object) -> str | os.PathLike[str]:
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise ConfigError(f"ca_bundle= must be the path of a file or folder, not {shortened(path)}")
+    return path
+
+
+def _optional(check: Callable[[Any], _R]) -> Callable[[Any], _R | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def _whole(name: str, accepted: str) -> Callable[[Any], int]:
+    """The check of an integer, whose bounds the core checks."""
+
+    def check(value: object) -> int:
+        found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
+        if found is None:
+            raise ConfigError(f"{name}= must be {accepted}, not {shortened(value)}")
+        return found
+
+    return check
+
+
+_RATE = "a number from 0.001 to 1000000, or None"
+
+# The check of each setting, and its default.
+_CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
+    "base_url": (_optional(partial(string, "base_url")), UNUSED_URL),
+    "timezone": (zone_name, "UTC"),
+    "timeout": (partial(seconds, "timeout"), 300.0),
+    "retry_for": (partial(seconds, "retry_for"), 60.0),
+    "retries": (_optional(_whole("retries", "an integer from 0 to 10000, or None")), None),
+    "concurrency": (_optional(_whole("concurrency", "an integer from 1 to 10000, or None")), 8),
+    "requests_per_second": (_optional(partial(number, "requests_per_second", accepted=_RATE)), None),
+    "max_response_bytes": (_whole("max_response_bytes", "an integer of at least 1"), 8 * 2**30),
+    "max_buffered_bytes": (_whole("max_buffered_bytes", "an integer of at least 1"), 64 * 2**20),
+    "ca_bundle": (_optional(_path), None),
+    "proxy": (_optional(partial(string, "proxy")), None),
+    "allow_http": (partial(boolean, "allow_http"), False),
+    "headers": (header_pairs, None),
+    "item_types": (checked_item_types, {}),
+    "strict_empty": (partial(boolean, "strict_empty"), False),
+}

@@ -40,36 +40,42 @@ def boolean(name: str, value: object) -> bool:
     return value
 
 
-def seconds(value: float | timedelta) -> float:
-    """A duration in seconds."""
-    return value.total_seconds() if isinstance(value, timedelta) else value
+def number(name: str, value: object, accepted: str) -> float:
+    """A number, which a bool is not. The core checks its bounds."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ConfigError(f"{name}= must be {accepted}, not {shortened(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+
+
+def seconds(name: str, value: object) -> float:
+    """A duration in seconds. The core checks its bounds."""
+    length = value.total_seconds() if isinstance(value, timedelta) else value
+    return number(name, length, "a number of seconds or a timedelta")
 
 
 def call_timeout(value: object) -> float | None:
     """The `timeout` of one call, in seconds; None for that of the client."""
-    if value is None:
-        return None
-    number = value.total_seconds() if isinstance(value, timedelta) else value
-    if not isinstance(number, Real) or isinstance(number, bool):
-        raise ConfigError(f"timeout= must be a number of seconds or a timedelta, not {shortened(value)}")
-    return float(number)
+    return None if value is None else seconds("timeout", value)
 
 
 def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> int:
     """An integer setting within bounds."""
-    number = _integer(value, least, most)
-    if number is None:
+    found = optional_integer(value, least, most)
+    if found is None:
         raise ConfigError(f"{name}= must be an integer from {least} to {most}, not {value!r}")
-    return number
+    return found
 
 
 def count(name: str, value: object, least: int = 1) -> int:
     """A number of rows or bytes of a request."""
-    number = _integer(value, least, MAX_INTEGER)
-    if number is None:
+    found = optional_integer(value, least, MAX_INTEGER)
+    if found is None:
         problem = Problem(name, "", f"must be an integer of at least {least}, not {shortened(value)}", value)
         raise ValidationError(str(problem), problems=[problem])
-    return number
+    return found
 
 
 def boolean_argument(name: str, value: object) -> bool:
@@ -88,12 +94,13 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
     return None if value is None else str(value)
 
 
-def _integer(value: object, least: int, most: int) -> int | None:
+def optional_integer(value: object, least: int, most: int) -> int | None:
+    """An integer within bounds, which a bool is not; None for anything else."""
     try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # a TypeError if it has none
+        found = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # a TypeError if it has none
     except TypeError:
         return None
-    return number if number is not None and least <= number <= most else None
+    return found if found is not None and least <= found <= most else None
 
 
 def time_zone(name: str, value: object) -> str | None:
@@ -111,8 +118,8 @@ def time_zone(name: str, value: object) -> str | None:
 
 def duration(name: str, value: object) -> float:
     """A duration setting, in seconds."""
-    number = value.total_seconds() if isinstance(value, timedelta) else value
-    length = float(number) if isinstance(number, Real) and not isinstance(number, bool) else -1.0
+    given = value.total_seconds() if isinstance(value, timedelta) else value
+    length = float(given) if isinstance(given, Real) and not isinstance(given, bool) else -1.0
     if not 0 <= length < inf:
         raise ConfigError(f"{name}= must be a number of seconds of at least 0, or a timedelta, not {value!r}")
     return length

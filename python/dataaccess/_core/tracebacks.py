@@ -1,10 +1,13 @@
-"""Short tracebacks: an error of a call is raised at the caller's line, without the frames of this package."""
+"""Short tracebacks: an error of a call is raised at the caller's line, without the frames of this package.
+
+The error of arguments that do not fit names the public function, and an argument that may be meant.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import wraps
 from types import FunctionType, TracebackType
@@ -53,8 +56,7 @@ def short_tracebacks(cls: _T) -> _T:
     """Raises errors of the public methods of a class at the line of their caller."""
     for name, member in list(vars(cls).items()):
         is_public = name in _SPECIAL or not name.startswith("_")
-        is_generator = inspect.isgeneratorfunction(member) or inspect.isasyncgenfunction(member)
-        if is_public and isinstance(member, FunctionType) and not is_generator:
+        if is_public and isinstance(member, FunctionType):
             setattr(cls, name, at_line(member))
     return cls
 
@@ -66,13 +68,47 @@ def at_line(function: _F) -> _F:
         @wraps(function)
         async def call(*arguments: Any, **keywords: Any) -> Any:
             with at_the_caller:
-                return await function(*arguments, **keywords)
+                try:
+                    return await function(*arguments, **keywords)
+                except TypeError as error:
+                    _name_publicly(error, function, arguments, keywords)
+                    raise
+                finally:
+                    # No frame holds a secret of the caller once the call has failed.
+                    arguments, keywords = (), {}
 
     else:
 
         @wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
             with at_the_caller:
-                return function(*arguments, **keywords)
+                try:
+                    return function(*arguments, **keywords)
+                except TypeError as error:
+                    _name_publicly(error, function, arguments, keywords)
+                    raise
+                finally:
+                    arguments, keywords = (), {}
 
     return cast("_F", call)
+
+
+def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: Iterable[str]) -> None:
+    """Replaces the name of an internal base class in the error of arguments that do not fit."""
+    text, named = str(error), f"{function.__qualname__}()"
+    if (error.__traceback__ and error.__traceback__.tb_next) or not text.startswith(named):
+        return
+    owner = type(arguments[0]).__name__ if "." in function.__qualname__ else ""
+    public = ".".join(name for name in (owner, function.__name__) if name not in ("", "__init__"))
+    known = inspect.signature(function).parameters
+    unknown = [name for name in keywords if f"unexpected keyword argument {name!r}" in text and name not in known]
+    # Python 3.13 suggests a name itself.
+    suggested = "" if "Did you mean" in text else "".join(did_you_mean(name, known) for name in unknown)
+    error.args = (f"{public}(){text.removeprefix(named)}{suggested}",)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown name, if a known one is similar."""
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(name, known, n=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._core.checks import duration, string, strings
+from dataaccess._core.tracebacks import short_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _C = TypeVar("_C", "Client", "AsyncClient")
 
 
+@short_tracebacks
 class Access:
     """Tokens and clients."""
 

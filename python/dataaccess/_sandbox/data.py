@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, string
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from dataaccess._native import RawSandbox
 
 
+@short_tracebacks
 class Data:
     """Business objects and rows."""
 

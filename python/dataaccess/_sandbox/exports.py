@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import boolean, duration, integer
+from dataaccess._core.tracebacks import short_tracebacks
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dataaccess._native import RawSandbox
 
 
+@short_tracebacks
 class Exports:
     """Segment exports."""
 

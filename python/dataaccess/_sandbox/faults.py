@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._sandbox.fault import Fault
 from dataaccess._sandbox.received import ReceivedRequest, received
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dataaccess._sandbox.fault import FaultKind
 
 
+@short_tracebacks
 class Faults:
     """Faults and the request log."""
 

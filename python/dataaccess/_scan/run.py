@@ -84,7 +84,7 @@ def report_of(
     """The report of a run. Warns of what is doubtful in the data.
 
     Raises:
-        ScanIncompleteError: Tasks failed permanently.
+        ScanIncompleteError: Tasks failed.
     """
     outcome, failed = result
     # `Path` drops a slash of a URL.
@@ -103,11 +103,14 @@ def report_of(
         _, _, first = failed[0]
         days = list(dict.fromkeys(day for _, day, _ in failed if day))
         named = f" ({', '.join(days[:_NAMED])}{', …' if len(days) > _NAMED else ''})" if days else ""
+        retryable = any(error.retryable for _, _, error in failed)
+        how = "failed" if retryable else "failed permanently"
+        kept = f", and {len(tasks)} are kept in {report.folder}: run it again to resume with the others"
+        count = f"{len(failed)} of {len(failed) + len(tasks)} tasks"
         raise errors.ScanIncompleteError(
-            f"{len(failed)} of {len(failed) + len(tasks)} tasks failed permanently{named}, and {len(tasks)} are kept "
-            f"in {report.folder}: run it again to resume with the others. The first: {first}",
+            f"{count} {how}{named}{kept if tasks else ''}. The first: {first}",
             operation=first.operation,
-            retryable=any(error.retryable for _, _, error in failed),
+            retryable=retryable,
             failed={name: error for name, _, error in failed},
             report=report,
         ) from first

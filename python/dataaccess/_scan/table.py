@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+@short_tracebacks
 class _Rows:
     """The columns of a batch or a table."""
 

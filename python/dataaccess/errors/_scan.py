@@ -54,7 +54,7 @@ class ScanError(DataAccessError):
 
 
 class ScanIncompleteError(ScanError):
-    """Some tasks of a scan failed permanently; the others are done and kept.
+    """Some tasks of a run failed; the others are done and kept.
 
     Attributes:
         failed: The error of each failed task, by task id, which begins with its day.
@@ -84,7 +84,7 @@ class FileError(DataAccessError, OSError):
 
 
 class CheckpointError(ScanError):
-    """The folder of a run cannot be used. The finished tasks are kept.
+    """The folder of a run cannot be used. Tasks that were finished before are kept.
 
     Attributes:
         path: The file or folder.

@@ -56,7 +56,7 @@ def test_all_settings_that_cannot_be_used_are_reported_together(kind: Any) -> No
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_constructor_is_named_by_its_class_in_errors(kind: Any) -> None:
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}\.__init__\(\) takes from 1 to 2 positional"):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) takes from 1 to 2 positional"):
         kind("https://cdp.example.com", 5)
 
     class Own(kind):  # type: ignore[misc] # one class or the other
@@ -136,15 +136,6 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
 def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, message: str) -> None:
     with pytest.raises(da.ConfigError, match=message):
         kind(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"retries": "3"}, "retries="), ({"timeout": "long"}, "timeout="), ({"token": 7}, "token=")],
-)
-def test_a_setting_of_another_type_is_a_type_error(options: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        da.Client(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
 
 
 def test_a_ca_file_without_certificates_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,7 +152,7 @@ def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da
     with (
         service.fault("status", status=500),
         pytest.raises(
-            da.ScanIncompleteError, match=r"^2 of 3 tasks failed permanently \(2024-01-02, 2024-01-03\), and 1 are kept"
+            da.ScanIncompleteError, match=r"^2 of 3 tasks failed \(2024-01-02, 2024-01-03\), and 1 are kept"
         ) as caught,
     ):
         scan(client, 1, 4).run(tmp_path, refresh="last 2 days")

@@ -233,7 +233,7 @@ class Scan(Planned, Reading):
         A scan by days makes `day=2024-01-15/part-0.parquet`: pandas, polars, DuckDB, pyarrow and Spark read the folder
         as one dataset with a column `day`. The same call with more days adds them; with fewer it reports on those.
         However a run ends, finished tasks are kept: only the tasks that were in flight are requested again. Tasks that
-        fail permanently do not end the others.
+        fail do not end the others.
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
@@ -246,7 +246,7 @@ class Scan(Planned, Reading):
             same_service: Whether the folder may have files from another address, such as another name of the service,
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
-            fail_fast: Whether the first task that fails permanently ends the run.
+            fail_fast: Whether the first task that fails ends the run.
             on_progress: Called with a `ScanProgress` before the first task and after each one, in the calling thread.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
@@ -257,7 +257,7 @@ class Scan(Planned, Reading):
         Raises:
             ValidationError: The scan has a limit, or an argument does not fit it.
             ConfigError: The URL or an option of the store cannot be used.
-            ScanIncompleteError: Tasks failed permanently; `failed` has their errors and `report` what is done.
+            ScanIncompleteError: Tasks failed; `failed` has their errors and `report` what is done.
             PermissionDeniedError: The token was refused: run it again with another one.
             CheckpointMismatchError: The folder belongs to a different query.
             CheckpointLockedError: Another run uses the folder.

@@ -1,0 +1,74 @@
+"""Settings of a wrong type: one `ConfigError` names each with what was given and what is accepted."""
+
+from __future__ import annotations
+
+import fractions
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dataaccess as da
+
+CLASSES = [da.Client, da.AsyncClient]
+SERVICE: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok"}
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"base_url": 7}, "base_url= must be a string, not of type int"),
+    ({"timezone": 3}, "timezone= must be an IANA name or a ZoneInfo, not 3"),
+    ({"timeout": "30"}, "timeout= must be a number of seconds or a timedelta, not '30'"),
+    ({"timeout": True}, "timeout= must be a number of seconds or a timedelta, not True"),
+    ({"timeout": None}, "timeout= must be a number of seconds or a timedelta, not None"),
+    ({"retry_for": "60"}, "retry_for= must be a number of seconds or a timedelta, not '60'"),
+    ({"retries": "3"}, "retries= must be an integer from 0 to 10000, or None, not '3'"),
+    ({"retries": 10**30}, f"retries= must be an integer from 0 to 10000, or None, not {10**30}"),
+    ({"concurrency": "8"}, "concurrency= must be an integer from 1 to 10000, or None, not '8'"),
+    ({"concurrency": True}, "concurrency= must be an integer from 1 to 10000, or None, not True"),
+    ({"concurrency": 2.5}, "concurrency= must be an integer from 1 to 10000, or None, not 2.5"),
+    ({"requests_per_second": "9"}, "requests_per_second= must be a number from 0.001 to 1000000, or None, not '9'"),
+    ({"max_response_bytes": "1 GB"}, "max_response_bytes= must be an integer of at least 1, not '1 GB'"),
+    ({"max_buffered_bytes": None}, "max_buffered_bytes= must be an integer of at least 1, not None"),
+    ({"ca_bundle": 3}, "ca_bundle= must be the path of a file or folder, not 3"),
+    ({"proxy": 3128}, "proxy= must be a string, not of type int"),
+    ({"allow_http": "yes"}, "allow_http= must be True or False, not 'yes'"),
+    ({"headers": {"X-A": 5}}, "headers= must have strings as names and values: the value of 'X-A' is of type int"),
+    ({"headers": {5: "hunter2"}}, "headers= must have strings as names and values: a name is of type int"),
+    ({"item_types": {"store": "7"}}, "item_types['store']= must be an integer from"),
+    ({"strict_empty": 1}, "strict_empty= must be True or False, not 1"),
+]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize(("options", "message"), WRONG)
+def test_a_setting_of_another_type_is_refused_by_name(kind: Any, options: dict[str, Any], message: str) -> None:
+    makers: list[Any] = [lambda: kind(**{**SERVICE, **options})]
+    if "token" not in options:
+        makers.append(lambda: kind(**SERVICE).with_options(**options))
+    for make in makers:
+        with pytest.raises(da.ConfigError) as caught:
+            make()
+        assert str(caught.value).startswith(message)
+        assert [line.startswith(message) for line in caught.value.problems] == [True]
+        assert "hunter2" not in str(caught.value)
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    numbers: dict[str, Any] = {
+        "timeout": np.float32(2),
+        "retry_for": fractions.Fraction(1, 2),
+        "concurrency": np.int64(3),
+        "retries": np.int8(1),
+    }
+    client = da.Client(**SERVICE, **numbers)
+    copy = client.with_options(timeout=timedelta(minutes=2), retry_for=0)
+    assert [one._settings["timeout"] for one in (client, copy)] == [2.0, 120.0]
+    assert [one._settings["concurrency"] for one in (client, copy)] == [3, 3]
+
+
+@pytest.mark.parametrize("timeout", ["5", True, None])
+def test_the_limit_of_waiting_is_a_number(client: Any, timeout: Any) -> None:
+    with pytest.raises(da.ConfigError, match="timeout= must be a number of seconds or a timedelta, not"):
+        client.wait_for_segment(5637051, timeout=timeout)
+    with pytest.raises(da.ConfigError, match="poll= must be a number of seconds or a timedelta, not 'x'"):
+        client.wait_for_segment(5637051, timeout=5, poll="x")
