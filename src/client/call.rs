@@ -54,11 +54,19 @@ struct Log {
     /// What the first attempt waits for.
     waits_for: &'static str,
     history: Vec<String>,
+    last_failure: Option<Error>,
 }
 
 impl Log {
     fn new() -> Self {
-        Self { started: Instant::now(), id: random(), attempts: 0, waits_for: "a token", history: Vec::new() }
+        Self {
+            started: Instant::now(),
+            id: random(),
+            attempts: 0,
+            waits_for: "a token",
+            history: Vec::new(),
+            last_failure: None,
+        }
     }
 
     fn request_id(&self) -> String {
@@ -67,6 +75,7 @@ impl Log {
 
     fn record(&mut self, failure: &Error) {
         self.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+        self.last_failure = Some(failure.clone());
     }
 
     fn into_context(self, operation: &'static str) -> Context {
@@ -88,7 +97,10 @@ impl Client {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
             outcome = self.attempts(call, to, &mut log) => outcome,
-            failure = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(failure),
+            passed = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(match log.last_failure.clone() {
+                None => passed,
+                Some(last) => call.deadline.after_failures(passed, last, log.attempts as usize > log.history.len()),
+            }),
         };
         match outcome {
             Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
@@ -112,12 +124,11 @@ impl Client {
         to: &Destination<'_, G>,
         log: &mut Log,
     ) -> Result<Envelope> {
-        let mut state = RetryState::new(call.policy, call.idempotent);
+        let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let mut is_renewed = false;
-        let mut last_failure = None;
         loop {
             let is_first = log.attempts == 0 && !call.is_scan_request;
-            let _probe = if is_first { None } else { self.turn(call, &mut state, last_failure, log).await? };
+            let _probe = if is_first { None } else { self.turn(call, &mut state, log).await? };
             let ready = Instant::now();
             log.waits_for = self.rate_limiter.cause();
             self.rate_limiter.wait_for_start(&self.shared_limits).await;
@@ -167,20 +178,13 @@ impl Client {
             };
             to.delivery.void();
             observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
-            last_failure = Some(failure);
             tokio::time::sleep(delay).await;
             to.delivery.restart().await;
         }
     }
 
     /// Waits while the service is down. Then one request at a time probes it.
-    async fn turn(
-        &self,
-        call: &Call<'_>,
-        state: &mut RetryState,
-        last_failure: Option<Error>,
-        log: &Log,
-    ) -> Result<Option<Probe<'_>>> {
+    async fn turn(&self, call: &Call<'_>, state: &mut RetryState, log: &Log) -> Result<Option<Probe<'_>>> {
         let ready = Instant::now();
         let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
         let turn = self.shared_limits.wait_while_down(ready + left).await;
@@ -193,9 +197,11 @@ impl Client {
             let (name, limit) =
                 if is_timeout { ("timeout", call.deadline.timeout) } else { ("retry_for", self.policy.retry_for) };
             let seconds = limit.as_secs_f64();
-            last_failure
+            let ended = format!("{name}={seconds} s ended the retries, as the service is down");
+            log.last_failure
+                .clone()
                 .unwrap_or(failure_of_all)
-                .with_reason(format!("gave up after the {seconds} s of {name}=, as the service is down"))
+                .with_reason(format!("{ended}: raise {name}= to retry for longer"))
                 .with(|details| details.is_outage = true)
         })
     }
@@ -227,7 +233,7 @@ impl Client {
     /// The token to send. A failing token source is retried as a failing connection is.
     async fn token<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
-        let mut state = RetryState::new(call.policy, true);
+        let mut state = RetryState::new(call.policy, true).within(call.deadline.timeout);
         loop {
             let limit = if to.delivery.is_pulled() { PULLED } else { Duration::MAX };
             let failure = match self.auth.token(limit).await {

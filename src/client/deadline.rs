@@ -14,6 +14,8 @@ use crate::error::{Error, Kind, Phase, Result};
 pub(super) struct Deadline {
     pub(super) timeout: Duration,
     pub(super) scope: TimeoutScope,
+    /// When it began, if that was before the call: it then bounds several calls together.
+    pub(super) began: Option<Instant>,
 }
 
 /// What it limits. After the first row the consumer's own time counts too, so only the stall rule applies.
@@ -35,12 +37,16 @@ impl Deadline {
 
     /// What is left for a call that has started then.
     pub(super) fn left(&self, started: Instant) -> Duration {
-        if self.is_of_call() { self.timeout.saturating_sub(started.elapsed()) } else { Duration::MAX }
+        if self.is_of_call() { self.rest(started) } else { Duration::MAX }
+    }
+
+    fn rest(&self, started: Instant) -> Duration {
+        self.timeout.saturating_sub(self.began.unwrap_or(started).elapsed())
     }
 
     /// Waits until it has passed, and returns the error.
     pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>) -> Error {
-        tokio::time::sleep(self.timeout).await;
+        tokio::time::sleep(self.rest(Instant::now())).await;
         if self.scope != TimeoutScope::Whole && delivery.arrived() == Arrived::Rows {
             future::pending::<()>().await;
         }
@@ -48,6 +54,18 @@ impl Deadline {
             self.incomplete()
         } else {
             self.without(Phase::Headers, "response headers")
+        }
+    }
+
+    /// The error when it passed after attempts that had failed: that of the attempt in flight, or else the last one.
+    pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        let ended = format!("timeout={seconds} s ended the retries: raise timeout= to retry for longer");
+        if is_in_flight {
+            let before = format!("{}: {}", last.kind().class_name(), last.message());
+            passed.with_hint(format!("{ended}; the failure before: {before}"))
+        } else {
+            last.with_reason(ended)
         }
     }
 

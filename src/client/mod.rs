@@ -18,6 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
@@ -67,6 +68,8 @@ pub struct SearchMode {
     pub is_scan_request: bool,
     /// In place of the client's `timeout=`.
     pub timeout: Option<Duration>,
+    /// When the time-out began, if it bounds all requests of a call together.
+    pub began: Option<Instant>,
 }
 
 /// A client of one service in one process.
@@ -124,11 +127,12 @@ impl Client {
             policy: self.policy,
             deadline: Deadline {
                 timeout: mode.timeout.unwrap_or(self.settings.timeout),
-                scope: match (mode.is_scan_request, mode.delivery) {
-                    (true, _) => TimeoutScope::EachToFirstRow,
-                    (false, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
-                    (false, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
+                scope: match (mode.began, mode.is_scan_request, mode.delivery) {
+                    (None, true, _) => TimeoutScope::EachToFirstRow,
+                    (_, _, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
+                    (_, _, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
                 },
+                began: mode.began,
             },
             is_scan_request: mode.is_scan_request,
         };
@@ -193,7 +197,7 @@ impl Client {
     ) -> Result<Envelope> {
         let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
         let (policy, is_scan_request) = (self.policy, false);
-        let deadline = Deadline { timeout, scope: TimeoutScope::Whole };
+        let deadline = Deadline { timeout, scope: TimeoutScope::Whole, began: None };
         let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, is_scan_request };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);

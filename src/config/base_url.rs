@@ -4,7 +4,7 @@ use url::{Host, Url};
 
 use super::{Origin, environment};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// What users copy from the API specification into the base URL.
 const OPERATIONS: [&str; 2] = [SEARCH_PATH, DOWNLOAD_PATH];
@@ -27,8 +27,9 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
 }
 
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
-    let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL ({origin}) {what}"));
-    let mut url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL; write it as https://cdp.example.com"))?;
+    let text = text.trim();
+    let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL {}({origin}) {what}", shown(text)));
+    let mut url = Url::parse(text).map_err(|_| refuse("is not a URL; write it as https://cdp.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(refuse("must begin with https://"));
     }
@@ -51,6 +52,27 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     }
     url.set_path(&path);
     Ok(url)
+}
+
+/// Characters of a base URL that an error shows.
+const SHOWN: usize = 200;
+/// A longer text without `://` may be a token.
+const LONGEST_HOST: usize = 64;
+
+/// A refused base URL in an error: without user, password, query and fragment, and not at all if it may be a token.
+fn shown(text: &str) -> String {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    if scheme.is_none() && (text.len() > LONGEST_HOST || !text.contains(['.', ':'])) {
+        return String::new();
+    }
+    let (user, rest) = match (text.rsplit_once('@'), scheme) {
+        (None, _) => (String::new(), text),
+        (Some((_, rest)), Some(scheme)) if !scheme.contains('@') => (format!("{scheme}://…@"), rest),
+        (Some((_, rest)), _) => ("…@".to_owned(), rest),
+    };
+    let end = rest.find(['?', '#']);
+    let cut = end.and_then(|end| rest.get(..=end)).map_or_else(|| rest.to_owned(), |kept| format!("{kept}…"));
+    format!("`{}` ", excerpt(&format!("{user}{cut}"), SHOWN))
 }
 
 pub(super) fn is_loopback(url: &Url) -> bool {

@@ -26,7 +26,8 @@ pub struct CaSource {
 
 impl Trust {
     /// The argument; else the environment, our own variable first; else the system.
-    pub(super) fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
+    #[must_use]
+    pub fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let one = |path: PathBuf, origin| vec![CaSource { path, origin }];
         let named = |name| lookup(name).map(|path| one(PathBuf::from(path), Origin::Environment(name)));
         let openssl = || {

@@ -69,7 +69,7 @@ kinds! {
     StreamInterrupted,
     /// The export did not end in time.
     WaitTimeout,
-    /// Some tasks of a scan failed permanently.
+    /// Some tasks of a run failed.
     ScanIncomplete,
     /// The folder of a run cannot be used.
     Checkpoint,

@@ -111,9 +111,9 @@ impl Error {
     /// The error that reports all invalid settings; a single one as it is.
     #[must_use]
     pub fn settings(mut refused: Vec<Self>) -> Option<Self> {
+        let lines = |error: &Self| error.details().problems.clone().unwrap_or_else(|| vec![error.summary()]);
+        let lines: Vec<String> = refused.iter().flat_map(lines).collect();
         let last = refused.pop()?;
-        let mut lines: Vec<String> = refused.iter().map(Self::summary).collect();
-        lines.push(last.summary());
         if refused.is_empty() {
             return Some(last.with(|details| details.problems = Some(lines)));
         }

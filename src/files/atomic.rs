@@ -80,6 +80,16 @@ pub struct AtomicFile {
     failure: Option<Error>,
 }
 
+/// What the system knows of a new file in a folder, such as its owner.
+///
+/// # Errors
+/// No file can be created there.
+pub fn metadata_of_new_file(folder: &Path) -> io::Result<Metadata> {
+    let (file, path) = temporary(folder, "dataaccess", false)?;
+    let _removed_at_the_end = Temporary(Some(path));
+    file.metadata()
+}
+
 impl AtomicFile {
     /// Creates an empty temporary file beside `path`. Its errors are of this kind. A private one is for its owner
     /// alone; otherwise the umask decides.
@@ -151,14 +161,6 @@ impl AtomicFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// What the system knows of the temporary file, such as its owner.
-    ///
-    /// # Errors
-    /// It cannot be inspected.
-    pub fn metadata(&self) -> Result<Metadata> {
-        self.file.metadata().map_err(|cause| failure(self.kind, &self.path, "inspected", cause))
     }
 
     /// Renames the file to its path, durably. Replaces what was there, a symbolic link included. An object is complete

@@ -11,7 +11,7 @@ mod parquet;
 mod part;
 mod system;
 
-pub use self::atomic::{AtomicFile, Complete, remove_stale};
+pub use self::atomic::{AtomicFile, Complete, metadata_of_new_file, remove_stale};
 pub use self::csv::Csv;
 pub use self::json_lines::JsonLines;
 pub use self::location::Location;

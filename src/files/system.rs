@@ -53,6 +53,7 @@ pub fn failure(kind: Kind, path: &Path, done: &str, cause: io::Error) -> Error {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a folder that you may write to",
         _ => return error.with_source(cause),
     };
-    let kept = if kind == Kind::File { "nothing was left behind" } else { "finished tasks are kept" };
-    error.with_hint(format!("{remedy} and try again: {kept}")).with_source(cause)
+    // A run says itself which tasks it keeps.
+    let left = if kind == Kind::File { ": nothing was left behind" } else { "" };
+    error.with_hint(format!("{remedy} and try again{left}")).with_source(cause)
 }

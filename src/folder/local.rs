@@ -14,7 +14,7 @@ use super::lock::Lock;
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Part, remove_stale};
+use crate::files::{AtomicFile, Part, metadata_of_new_file, remove_stale};
 
 /// A folder of this machine.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Local {
         access.check_path(&hidden)?;
         make(&hidden, is_private)?;
         let lock = Lock::take(&path, &hidden, &access, is_private)?;
-        // Of runs that were killed; the folder itself may have the probe of one.
+        // Of runs that were killed; the folder itself may have the temporary file of one.
         [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::CheckpointFile))?;
         let names = names(&path, visible(&path)?)?;
         Ok((Self { path, is_private, writer: Some((access, lock)) }, names))
@@ -115,9 +115,9 @@ pub(super) struct Access {
 impl Access {
     /// By a new file in a folder.
     fn of_new_files(folder: &Path) -> Result<Self> {
-        let probe = AtomicFile::create(&folder.join("dataaccess.probe"), Kind::CheckpointFile, false)?.metadata()?;
+        let found = metadata_of_new_file(folder).map_err(|cause| failure(folder, "written to", cause))?;
         #[cfg(unix)]
-        return Ok(Self { owner: probe.uid(), writers: probe.mode() & 0o022 });
+        return Ok(Self { owner: found.uid(), writers: found.mode() & 0o022 });
         #[cfg(not(unix))]
         return Ok(Self {});
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyRuntimeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
@@ -22,13 +22,14 @@ use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::{Client, WaitOutcome};
-use crate::config::{Arguments, Settings, environment};
+use crate::config::{Arguments, Settings, Trust, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
-use crate::filter::{Search, export};
+use crate::filter::{Plan, export};
 use crate::scan::{LastStats, Scan};
 use crate::time::Moment;
+use crate::transport::Transport;
 
 /// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -44,10 +45,11 @@ impl RawClient {
     /// Checks the settings. `like` is a client whose connections are shared where the settings allow it.
     #[new]
     fn new(py: Python<'_>, token: Py<RawToken>, settings: &Bound<'_, PyDict>, like: Option<&Self>) -> PyResult<Self> {
-        let settings = Settings::resolve(arguments(settings)?, environment::read).map_err(|error| raise(py, error))?;
+        let given = arguments(settings)?;
+        let settings = resolve(settings)?;
         let like = like.map(|like| like.core(py)).transpose()?;
         let core = Client::try_new(settings.clone(), token.get().token(), like.as_deref());
-        let core = core.map_err(|error| raise(py, error))?;
+        let core = core.map_err(|error| raise(py, Error::settings(refused(&given)).unwrap_or(error)))?;
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
@@ -64,22 +66,22 @@ impl RawClient {
 
     /// Searches promotion codes. Returns the rows and their figures.
     fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_codes", arguments, request::codes(arguments, &self.settings.zone)?)
+        self.search(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
     }
 
     /// As `search_codes`, awaited.
     fn search_codes_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_codes", arguments, request::codes(arguments, &self.settings.zone)?)
+        self.search_async(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
     }
 
     /// Searches any business object. Returns the rows and their figures.
     fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?)
+        self.search(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?.into())
     }
 
     /// As `search_items`, awaited.
     fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?)
+        self.search_async(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?.into())
     }
 
     /// A scan of promotion codes. Sends nothing.
@@ -247,9 +249,9 @@ impl RawClient {
         py: Python<'_>,
         name: &'static str,
         arguments: &Bound<'_, PyDict>,
-        search: Search,
+        search: Plan,
     ) -> PyResult<RowsAndStats> {
-        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
+        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
         rows::block(py, self.core(py)?, scan, &LastStats::default(), None)
     }
 
@@ -258,9 +260,9 @@ impl RawClient {
         py: Python<'py>,
         name: &'static str,
         arguments: &Bound<'_, PyDict>,
-        search: Search,
+        search: Plan,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?);
+        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
         rows::spawn(py, self.core(py)?, scan, LastStats::default(), None)
     }
 
@@ -327,14 +329,28 @@ fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
     })
 }
 
-/// Checks settings without a token.
+/// Checks settings without a token, and without making a client.
 #[pyfunction]
 pub(super) fn check_settings(settings: &Bound<'_, PyDict>) -> PyResult<()> {
-    let checked = Settings::resolve(arguments(settings)?, environment::read);
-    checked.map(drop).map_err(|error| raise(settings.py(), error))
+    resolve(settings)?;
+    Error::settings(refused(&arguments(settings)?)).map_or(Ok(()), |error| Err(raise(settings.py(), error)))
 }
 
-/// The settings by name. The Python package always passes all of them.
+/// The checked settings, or all their problems.
+fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
+    let arguments = arguments(settings)?;
+    Settings::resolve(arguments.clone(), environment::read).map_err(|error| {
+        let all = std::iter::once(error.clone()).chain(refused(&arguments)).collect();
+        raise(settings.py(), Error::settings(all).unwrap_or(error))
+    })
+}
+
+/// What only a client that is made would refuse.
+fn refused(arguments: &Arguments) -> Vec<Error> {
+    Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), environment::read), &arguments.headers)
+}
+
+/// The settings by name. The Python package passes all of them, with the right types.
 fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     fn take<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
     where
@@ -342,14 +358,10 @@ fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     {
         let value = settings.as_any().get_item(name)?;
         value.extract::<T>().map_err(|error| {
-            let error = error.into();
-            if error.is_instance_of::<PyUnicodeEncodeError>(settings.py()) {
-                return no_unicode(settings.py(), &format!("{name}="));
-            }
-            let class = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            let refusal = PyTypeError::new_err(format!("{name}= cannot be a {class}"));
-            refusal.set_cause(settings.py(), Some(error));
-            refusal
+            let error: PyErr = error.into();
+            // A path may hold what the file system cannot.
+            let is_of_text = error.is_instance_of::<PyUnicodeEncodeError>(settings.py());
+            if is_of_text { no_unicode(settings.py(), &format!("{name}=")) } else { error }
         })
     }
     Ok(Arguments {

@@ -22,6 +22,18 @@ pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
     codes::check(codes_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
 }
 
+/// The request of a promotion code search, or one for each day of a range.
+pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Plan> {
+    let given = codes_arguments(arguments)?;
+    let is_range = match &given.allocated_time {
+        InputValue::Comparison(comparison) => matches!(comparison.value, InputValue::Days(_)),
+        time => matches!(time, InputValue::Days(_)),
+    };
+    let plan =
+        if is_range { codes::plan(given, &InputValue::Null, zone) } else { codes::check(given, zone).map(Plan::from) };
+    plan.map_err(|error| raise(arguments.py(), error))
+}
+
 /// A search of any business object.
 pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
     items::check(items_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))

@@ -57,7 +57,8 @@ impl RawToken {
             return Ok(Self { token, source: "callable", callable: Some(callable) });
         }
         let class = token.get_type().name()?;
-        Err(PyTypeError::new_err(format!("token= must be a string or a callable that returns one, not {class}")))
+        let message = format!("token= must be a string or a callable that returns one, not of type {class}");
+        Err(raise(py, Error::new(Kind::Config, message)))
     }
 
     /// `text`, `environment` or `callable`.

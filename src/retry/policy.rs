@@ -100,6 +100,8 @@ pub enum RetryDecision {
 pub struct RetryState {
     policy: Policy,
     idempotent: bool,
+    /// The call's `timeout=`, for its errors.
+    timeout: Duration,
     retries: u32,
     used_free_retry: bool,
     failed_kinds: Vec<Kind>,
@@ -116,12 +118,20 @@ impl RetryState {
         Self {
             policy,
             idempotent,
+            timeout: Duration::MAX,
             retries: 0,
             used_free_retry: false,
             failed_kinds: Vec::new(),
             truncations: Vec::new(),
             failing_since: None,
         }
+    }
+
+    /// The same state, of a call with this `timeout=`.
+    #[must_use]
+    pub const fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
     }
 
     /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
@@ -163,7 +173,10 @@ impl RetryState {
         let is_second = failure.max_retries() == 1 && self.failed_kinds.contains(&failure.kind());
         self.failed_kinds.push(failure.kind());
         if is_second || !self.policy.may_retry(self.retries, &failure, self.idempotent) {
-            return Err(failure);
+            // Had `retries=` been greater, the request would be retried.
+            let is_used_up = !is_second && self.retries > 0 && self.policy.may_retry(0, &failure, self.idempotent);
+            let reason = format!("retries={} ended the retries: raise retries= to retry more often", self.retries);
+            return Err(if is_used_up { failure.with_reason(reason) } else { failure });
         }
         self.start_clock(now);
         let (rest, retry_for) = (self.left(now), self.policy.retry_for);
@@ -177,11 +190,10 @@ impl RetryState {
         let own = self.policy.backoff(retry_for.saturating_sub(rest), Policy::is_throttle(&failure), jitter).min(rest);
         let delay = own.max(asked);
         if rest.is_zero() {
-            let reason = format!("gave up after the {} s of retry_for=", retry_for.as_secs_f64());
-            return Err(failure.with_reason(reason));
+            return Err(failure.with_reason(ended_by("retry_for", retry_for)));
         }
         if delay >= left {
-            return Err(failure);
+            return Err(failure.with_reason(ended_by("timeout", self.timeout)));
         }
         if let Some(offset) = truncation_offset(&failure) {
             self.truncations.push(offset);
@@ -197,6 +209,10 @@ impl RetryState {
         self.retries += 1;
         Ok(RetryDecision::After(delay))
     }
+}
+
+fn ended_by(name: &str, limit: Duration) -> String {
+    format!("{name}={} s ended the retries: raise {name}= to retry for longer", limit.as_secs_f64())
 }
 
 /// After how many bytes the response was cut off, if it was.

@@ -62,22 +62,42 @@ pub(super) fn other_total(completed: &Completed) -> Option<String> {
 }
 
 /// The warning for responses that look capped, unless there are no reasons.
-pub(super) fn incomplete(reasons: &[String], splits: bool) -> Option<DataWarning> {
-    let split = if splits { "" } else { ", or let a scan split it with on_suspected_cap=\"split\"" };
-    let message = format!("rows may be missing: {}; ask for less per request{split}", reasons.join("; "));
+pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> Option<DataWarning> {
+    let advice = match operation {
+        // A search has no argument that would split it.
+        "search_codes" => ": by day (da.days) and by status, or use scan_codes, which can split requests",
+        "search_items" => ": fewer values or a narrower where, or use scan_items, which can split requests",
+        _ if splits => "",
+        _ => ", or split requests that look capped with on_suspected_cap=\"split\"",
+    };
+    let message = format!("rows may be missing: {}; ask for less per request{advice}", reasons.join("; "));
     (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 
-/// The warning for codes that were searched by the status "available" alone, of which none was found.
-pub(super) fn no_available_codes(search: &Search) -> Option<DataWarning> {
-    let [group] = search.body.filters.or.as_slice() else { return None };
+/// The warning for a result without rows, if the status "available" alone may explain it, or if each day of several is
+/// empty.
+pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {
+    let nothing = if days > 1 { format!("no rows on any of the {days} days") } else { "no rows".to_owned() };
+    let message = if searches_available(search) {
+        format!(
+            "{nothing}: a search for available codes needs an allocated_time too, and a code that was never \
+             allocated has none if the service leaves it empty"
+        )
+    } else if days > 1 {
+        format!("{nothing}; check the days and the other conditions")
+    } else {
+        return None;
+    };
+    Some(DataWarning { kind: DataWarningKind::EmptyResult, message })
+}
+
+/// Whether codes are searched by the status "available" alone.
+fn searches_available(search: &Search) -> bool {
+    let [group] = search.body.filters.or.as_slice() else { return false };
     let is_available = |condition: &Condition| {
         condition.column == STATUS && condition.operator == MATCHES && condition.value == serde_json::json!([AVAILABLE])
     };
-    let is_asked = search.body.item_type_id == PROMOTION_CODE_ID && group.and.iter().any(is_available);
-    let message = "no rows: a search for available codes needs an allocated_time too, and a code that was never \
-                   allocated has none if the service leaves it empty";
-    is_asked.then(|| DataWarning { kind: DataWarningKind::EmptyResult, message: message.to_owned() })
+    search.body.item_type_id == PROMOTION_CODE_ID && group.and.iter().any(is_available)
 }
 
 /// The warning for rows outside the requested day.

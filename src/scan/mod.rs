@@ -38,6 +38,7 @@ use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 pub use collect::Collected;
 pub use data_warning::{DataWarning, DataWarningKind};
@@ -67,6 +68,14 @@ use cap::Count;
 use day::Day;
 use progress::Reporter;
 
+/// What the time-out of a scan bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimeLimit {
+    OfEachRequest,
+    /// All together, if the result is collected.
+    OfAllRequests,
+}
+
 /// A valid plan, or some of its requests, with the types of their columns.
 #[derive(Clone, Debug)]
 pub struct Scan {
@@ -81,6 +90,7 @@ pub struct Scan {
     limit: Option<u64>,
     /// In place of the client's `timeout=`.
     timeout: Option<Duration>,
+    time_limit: TimeLimit,
     columns: Vec<Column>,
     /// The caller's zone, in which days are checked and named.
     zone: Zone,
@@ -148,6 +158,7 @@ impl Scan {
             is_ordered: true,
             limit: plan.template().limit,
             timeout: None,
+            time_limit: TimeLimit::OfEachRequest,
             columns: Vec::new(),
             zone: zone.clone(),
             is_splitting: false,
@@ -209,6 +220,12 @@ impl Scan {
     #[must_use]
     pub fn within(self, timeout: Option<Duration>) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// The same scan with a time-out that bounds all its requests together, if its result is collected.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        Self { time_limit: TimeLimit::OfAllRequests, ..self }
     }
 
     /// The same scan with the requests split whose responses look capped, or not.
@@ -275,6 +292,11 @@ impl Scan {
         self.by_day.as_ref()?.day(&self.body(index))
     }
 
+    /// How many days it asks for, one by one.
+    fn days(&self) -> usize {
+        (0..self.requests()).filter_map(|index| self.day(index)).collect::<BTreeSet<_>>().len()
+    }
+
     /// How errors name a request of a scan of several: by its number and its day.
     fn request_name(&self, index: usize) -> Option<String> {
         let (requests, number) = (self.plan.requests(), self.chosen.start + index + 1);
@@ -306,7 +328,8 @@ impl Scan {
         // The batches of a single response are taken as they arrive and voided by a retry.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
         let is_scan_request = self.is_task || self.requests() > 1;
-        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout }
+        let began = (self.time_limit == TimeLimit::OfAllRequests).then(Instant::now);
+        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout, began }
     }
 
     /// How requests are sent when the caller gets batches as they arrive.
@@ -315,7 +338,7 @@ impl Scan {
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
         let is_scan_request = self.is_task || held > 0;
-        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout }
+        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout, began: None }
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Progress {
     pub tasks: usize,
     /// Finished tasks; of a run also those of earlier runs.
     pub done: usize,
-    /// Tasks that failed permanently in this run.
+    /// Tasks that failed in this run.
     pub failed: usize,
     /// Rows of the finished tasks; of other uses than a run also those of responses in flight.
     pub rows: u64,

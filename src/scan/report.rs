@@ -45,7 +45,7 @@ pub struct TaskReport {
     figures: TaskFigures,
 }
 
-/// A task that failed permanently.
+/// A task that failed.
 #[derive(Clone, Debug)]
 pub struct FailedTask {
     /// The index of its request in the plan.
@@ -86,7 +86,7 @@ pub struct Report {
     pub absent: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// The tasks that failed permanently in this run, in the order of the plan.
+    /// The tasks that failed in this run, in the order of the plan.
     #[serde(skip)]
     pub failed: Vec<FailedTask>,
 }
@@ -138,12 +138,12 @@ impl Report {
         let mut stray_days: Vec<String> = stray.filter_map(|task| task.day.clone()).collect();
         stray_days.dedup();
         let absent = absent(&tasks);
-        let no_codes = || data_warning::no_available_codes(scan.plan.template());
+        let is_empty = rows == 0 && tasks.len() == scan.requests();
         let warnings = [
-            data_warning::incomplete(&reasons, scan.splits()),
+            data_warning::incomplete(&reasons, scan.operation, scan.splits()),
             data_warning::stray(&out_of_day),
             data_warning::absent(&absent),
-            (rows == 0 && !tasks.is_empty()).then(no_codes).flatten(),
+            is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         Self {
             folder: folder.path().to_path_buf(),

@@ -1,6 +1,6 @@
 //! A scan into a folder: one part per task, so that a second run does only the tasks without one.
 //!
-//! A task that fails permanently does not end the others, unless its error would fail them all, as a refused token or
+//! A task that fails does not end the others, unless its error would fail them all, as a refused token or
 //! a full disk.
 
 use std::process;
@@ -182,9 +182,8 @@ impl RunProgress {
             Err(error) if self.fail_fast || fails_all(&error) => {
                 let Progress { done, tasks, .. } = self.so_far;
                 let folder = run.folder.path().display();
-                return Err(
-                    error.with_reason(format!("{done} of {tasks} tasks are kept in {folder}: run again to continue"))
-                );
+                let kept = format!("{done} of {tasks} tasks are kept in {folder}: run again to continue");
+                return Err(if done > 0 { error.with_reason(kept) } else { error });
             }
             Err(error) => {
                 self.so_far.failed += 1;

@@ -122,12 +122,13 @@ impl Figures {
             present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
         let suspected = || Suspicion::of(&self.counts, scan.known_row_cap()).reasons;
         let reasons = self.after_split.clone().unwrap_or_else(suspected);
-        let is_empty = rows == 0 && self.sums.requests > 0 && !scan.is_task;
+        // All responses, as those of a stream that is still read may have rows.
+        let is_empty = rows == 0 && self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let warnings = [
             data_warning::absent(&absent),
-            data_warning::incomplete(&reasons, self.after_split.is_some()),
+            data_warning::incomplete(&reasons, scan.operation, self.after_split.is_some()),
             data_warning::stray(&self.out_of_day),
-            is_empty.then(|| data_warning::no_available_codes(scan.plan.template())).flatten(),
+            is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         Stats {
             rows,

@@ -25,7 +25,7 @@ use self::connections::{ObservedBody, Sent, observe};
 use self::encoding::Accepted;
 use self::pool::Pool;
 use self::route::Route;
-use crate::config::{Settings, Timeouts};
+use crate::config::{Settings, Timeouts, Trust};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
@@ -95,6 +95,13 @@ impl Transport {
             timeouts: settings.timeouts.clone(),
             meter,
         })
+    }
+
+    /// The settings that `try_new` would refuse, if others are refused before. What all programs share may not be used.
+    #[must_use]
+    pub fn refused(trust: &Trust, headers: &[(String, String)]) -> Vec<Error> {
+        let certificates = if trust.is_ours() { tls::check(trust) } else { Ok(()) };
+        [certificates, Accepted::of_settings(headers).map(drop)].into_iter().filter_map(Result::err).collect()
     }
 
     /// Whether clients with these settings can share connections.

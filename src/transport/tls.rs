@@ -28,6 +28,14 @@ pub(super) fn configure(builder: ClientBuilder, settings: &Settings) -> Result<C
     }
 }
 
+/// Checks that the CA certificates can be read.
+pub(super) fn check(trust: &Trust) -> Result<()> {
+    match trust {
+        Trust::System => Ok(()),
+        Trust::Only(all) => read(all).map(drop),
+    }
+}
+
 /// Reads the CA certificates. Each file must hold one.
 fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
     let mut certificates = Vec::new();

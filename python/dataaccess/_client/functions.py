@@ -59,7 +59,8 @@ def search_codes(
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
-        timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+        timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
+            is that of the client.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
             reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.

@@ -13,7 +13,7 @@ from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.scan import Scan
-from dataaccess.filters._comparison import is_range, on
+from dataaccess.filters._comparison import on
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -113,7 +113,8 @@ class Client(Connection):
             allocated_audience: One id of a customer or visitor, or several.
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
-            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+            timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
+                is that of the client.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
                 reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
 
@@ -137,8 +138,6 @@ class Client(Connection):
         arguments = code_arguments(
             attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
-        if is_range(allocated_time):
-            return Scan(self, "scan_codes", arguments, None, ordered=True).to_dicts()
         with problem_values(arguments):
             return checked_rows(self._raw.search_codes(arguments))
 

@@ -10,7 +10,7 @@ class AbsentAttributeWarning(DataAccessWarning):
 
 
 class EmptyResultWarning(DataAccessWarning):
-    """Nothing was found, and the conditions of the search may explain why."""
+    """Nothing was found on any of several days, or the conditions of the search may explain why."""
 
 
 class IncompleteWarning(DataAccessWarning):

@@ -172,8 +172,3 @@ def between(start: Time, stop: Time) -> Days:
         days('2024-01-01', '2024-04-01')
     """
     return days(start, stop)
-
-
-def is_range(condition: object) -> bool:
-    """Whether a time condition is a range of days, and so several requests."""
-    return isinstance(condition._value if isinstance(condition, Comparison) else condition, Days)

@@ -164,7 +164,10 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
         sent += 1;
     };
     assert_eq!((call.now - began, sent), (MINUTE, 15));
-    assert_eq!(error.hint(), Some("look at it; gave up after the 60 s of retry_for="));
+    assert_eq!(
+        error.hint(),
+        Some("look at it; retry_for=60 s ended the retries: raise retry_for= to retry for longer")
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fractions
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ SERVICE: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok"
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"base_url": 7}, "base_url= must be a string, not of type int"),
+    ({"token": 7}, "token= must be a string or a callable that returns one, not of type int"),
     ({"timezone": 3}, "timezone= must be an IANA name or a ZoneInfo, not 3"),
     ({"timeout": "30"}, "timeout= must be a number of seconds or a timedelta, not '30'"),
     ({"timeout": True}, "timeout= must be a number of seconds or a timedelta, not True"),
@@ -53,6 +55,34 @@ def test_a_setting_of_another_type_is_refused_by_name(kind: Any, options: dict[s
         assert "hunter2" not in str(caught.value)
 
 
+def test_all_settings_are_reported_together_whatever_is_wrong_with_each(tmp_path: Path) -> None:
+    empty = tmp_path / "ca.pem"
+    empty.write_text("nothing")
+    wrong: dict[str, Any] = {
+        "base_url": "cdp.example.com", "token": 7, "timezone": 3, "timeout": "30", "retry_for": -1, "retries": "3",
+        "concurrency": True, "ca_bundle": empty, "headers": {"Accept-Encoding": "br"}, "strict_empty": "no",
+    }  # fmt: skip
+    named = {"base_url": "base URL", "ca_bundle": str(empty), "headers": "Accept-Encoding"}
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(**wrong)
+    assert len(caught.value.problems) == len(wrong)
+    for name in wrong:
+        assert any(named.get(name, f"{name}=") in line for line in caught.value.problems), name
+    del wrong["token"]
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(**SERVICE).with_options(**wrong)
+    assert len(caught.value.problems) == len(wrong)
+
+
+def test_an_unreadable_ca_bundle_of_the_environment_is_listed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "ftp://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere/ca.pem")
+    with pytest.raises(da.ConfigError) as caught:
+        da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    found = ["`ftp://cdp.example.com`", "/nowhere/ca.pem", "no token"]
+    assert [text in line for text, line in zip(found, caught.value.problems, strict=True)] == [True] * 3
+
+
 def test_numbers_of_other_libraries_are_numbers() -> None:
     numbers: dict[str, Any] = {
         "timeout": np.float32(2),
@@ -64,6 +94,30 @@ def test_numbers_of_other_libraries_are_numbers() -> None:
     copy = client.with_options(timeout=timedelta(minutes=2), retry_for=0)
     assert [one._settings["timeout"] for one in (client, copy)] == [2.0, 120.0]
     assert [one._settings["concurrency"] for one in (client, copy)] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("cdp.example.com", "`cdp.example.com`"),
+        ("https//cdp.example.com", "`https//cdp.example.com`"),
+        ("ftp://cdp.example.com/a", "`ftp://cdp.example.com/a`"),
+        ("http://cdp.example.com", "`http://cdp.example.com`"),
+        ("https://me:hunter2@cdp.example.com/a", "`https://…@cdp.example.com/a`"),
+        ("https://me:hun/ter2@cdp.example.com:port", "`https://…@cdp.example.com:port`"),
+        ("https://cdp.example.com/a?key=hunter2", "`https://cdp.example.com/a?…`"),
+        ("https://cdp.example.com/a#hunter2", "`https://cdp.example.com/a#…`"),
+        ("hunter2-hunter2-hunter2", None),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.hunter2-hunter2-hunter2-hunter2", None),
+    ],
+)
+def test_a_base_url_that_is_refused_is_shown_without_secrets(address: str, shown: str | None) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(address, token="tok")
+    text = str(caught.value)
+    assert "hunter2" not in text
+    assert "ter2" not in text
+    assert (shown in text) if shown else ("`" not in text)
 
 
 @pytest.mark.parametrize("timeout", ["5", True, None])

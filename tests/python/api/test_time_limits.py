@@ -15,8 +15,73 @@ EIGHT_DAYS: dict[str, Any] = {"allocated_time": da.days("2024-01-01", "2024-01-0
 DOWN = http(b"", "500 Broken")
 
 
+def late(connection: Any, _number: int) -> None:
+    time.sleep(0.15)
+    connection.sendall(http())
+
+
 def silent(_connection: Any, _number: int) -> None:
     time.sleep(5)
+
+
+@pytest.mark.parametrize(("call", "of_client"), [({"timeout": 0.4}, {}), ({}, {"timeout": 0.4})])
+def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_client: Any) -> None:
+    with serving(late) as server:
+        client = connect(server.base_url, concurrency=1, **of_client)
+        began = time.monotonic()
+        with pytest.raises(
+            da.RequestTimeoutError, match=r"request [23] of 8 \(2024-01-0[23]\): .*timeout=0.4 s"
+        ) as caught:
+            client.search_codes(["id"], **EIGHT_DAYS, **call)
+        assert 0.4 <= time.monotonic() - began < 0.8
+        assert caught.value.operation == "search_codes"
+        assert len(server.requests) <= 3
+        # A scan has it for each request.
+        assert len(client.scan_codes(["id"], **EIGHT_DAYS, **call).to_dicts()) == 16
+
+
+def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
+    rows = client.search_codes(["allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-09"), timeout=60)
+    days = [row["allocated_time"][:10] for row in rows]
+    assert days == sorted(days)
+    assert len(set(days)) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "ended"),
+    [
+        ({"timeout": 0.5}, "timeout=0.5 s ended the retries: raise timeout= to retry for longer"),
+        ({"retry_for": 0.3}, "retry_for=0.3 s ended the retries"),
+        ({"retries": 1}, "retries=1 ended the retries: raise retries= to retry more often"),
+        ({"retries": 0}, None),
+        ({"retry_for": 0}, None),
+    ],
+)
+def test_an_error_names_the_limit_that_ended_the_retries(connect: Any, options: Any, ended: str | None) -> None:
+    with serving(always(DOWN)) as server:
+        with pytest.raises(da.ServerError) as caught:
+            connect(server.base_url, **options).search_codes(["id"], **ON_A_DAY)
+        text = str(caught.value)
+        assert ended in text if ended else "ended the retries" not in text
+        assert (f"(after {len(server.requests)} requests in " in text) == (len(server.requests) > 1)
+
+
+def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) -> None:
+    def answer(connection: Any, number: int) -> None:
+        if number == 0:
+            connection.sendall(DOWN)
+        else:
+            silent(connection, number)
+
+    with serving(answer) as server:
+        with pytest.raises(
+            da.RequestTimeoutError, match=r"timeout=0.7 s ended the retries.*before: ServerError"
+        ) as caught:
+            connect(server.base_url, timeout=0.7).search_codes(["id"], **ON_A_DAY)
+        assert (caught.value.attempts, len(caught.value.history)) == (2, 2)
+        with pytest.raises(da.RequestTimeoutError) as caught:
+            connect(server.base_url, timeout=0.2).search_codes(["id"], **ON_A_DAY)
+        assert "ended the retries" not in str(caught.value)
 
 
 def test_a_check_waits_its_timeout_once(connect: Any) -> None:

@@ -43,7 +43,7 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
     scan = client.scan_codes(["id"], allocated_time=DAYS)
     for use in (scan.to_dicts, lambda: scan.run(tmp_path)):
         clock = Stopwatch()
-        with pytest.raises(da.ConnectError, match="gave up after the 1 s of retry_for=") as caught:
+        with pytest.raises(da.ConnectError, match="retry_for=1 s ended the retries, as the service is down") as caught:
             use()
         assert 1 <= clock.seconds < 3
         assert caught.value.retryable
@@ -56,7 +56,7 @@ def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(
     connect: Any, tmp_path: Path, options: dict[str, int]
 ) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, **options)
-    with pytest.raises(da.ConnectError, match="0 of 91 tasks are kept"):
+    with pytest.raises(da.ConnectError, match=r"^(?!.*run again)"):
         client.scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
     assert client.stats.requests == 1
 
