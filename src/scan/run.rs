@@ -179,7 +179,7 @@ impl RunProgress {
                 self.so_far.bytes += finished.figures.bytes;
                 self.done.push(finished);
             }
-            Err(error) if self.fail_fast || fails_all(&error) => {
+            Err(error) if self.ends(&error) => {
                 let Progress { done, tasks, .. } = self.so_far;
                 let folder = run.folder.path().display();
                 let kept = format!("{done} of {tasks} tasks are kept in {folder}: run again to continue");
@@ -195,12 +195,20 @@ impl RunProgress {
         self.send().await
     }
 
+    /// Whether the error of a task ends the run.
+    fn ends(&self, error: &Error) -> bool {
+        self.fail_fast || fails_all(error)
+    }
+
     async fn send(&mut self) -> Result<()> {
         self.so_far.seconds = self.begun.elapsed().as_secs_f64();
         let sent = self.sender.send(self.so_far.clone()).await;
         sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
     }
 }
+
+/// The number of a task; its figures and its schema, or its error.
+type TaskOutcome = (usize, Result<(Finished, Option<SchemaRef>)>);
 
 impl Run {
     async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
@@ -237,7 +245,7 @@ impl Run {
         mut open: impl Iterator<Item = (usize, Scan)>,
         progress: &mut RunProgress,
     ) -> Result<()> {
-        let mut in_flight = JoinSet::new();
+        let mut in_flight: JoinSet<TaskOutcome> = JoinSet::new();
         loop {
             while in_flight.len() < self.client.concurrency()
                 && let Some((task, scan)) = open.next()
@@ -248,12 +256,27 @@ impl Run {
             }
             match in_flight.join_next().await {
                 Some(Ok((task, outcome))) => {
-                    progress.add(self, task, outcome.map(|(finished, _)| finished)).await?;
+                    let outcome = outcome.map(|(finished, _)| finished);
+                    if outcome.as_ref().is_err_and(|error| progress.ends(error)) {
+                        self.stop(&mut in_flight, progress).await?;
+                    }
+                    progress.add(self, task, outcome).await?;
                 }
                 Some(Err(_)) => return Err(panicked()),
                 None => return Ok(()),
             }
         }
+    }
+
+    /// Stops the tasks in flight and adds those that finish nevertheless: once the folder is unlocked, none may write.
+    async fn stop(&self, in_flight: &mut JoinSet<TaskOutcome>, progress: &mut RunProgress) -> Result<()> {
+        in_flight.abort_all();
+        while let Some(ended) = in_flight.join_next().await {
+            if let Ok((task, Ok((finished, _)))) = ended {
+                progress.add(self, task, Ok(finished)).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
