@@ -71,7 +71,7 @@ def test_night_after_night(update: Callable[..., Any], service: da.Sandbox, monk
 def test_the_script_ends_with_one_line_for_cron(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("nightly.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, "nightly.py"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ScanReport(0 rows of 30 tasks in 'codes')")
+    assert done.stdout.startswith("ScanReport(0 rows of 30 tasks in 'codes': 30 new)")
     monkeypatch.setenv("DATAACCESS_TOKEN", "expired")
     done = subprocess.run([sys.executable, "nightly.py"], capture_output=True, text=True, check=False)
     assert done.returncode == 77
