@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dataaccess.errors import DataAccessError
-    from dataaccess.types import StorageOptions
+    from dataaccess.types import StorageOptions, TimeZone
 
 
 @public
@@ -182,6 +182,7 @@ class TaskReport:
             infer types from.
         file_bytes: Size of its file.
         was_done: Whether it was done before this run.
+        was_refreshed: Whether it has a file that this run replaced.
     """
 
     id: str
@@ -194,12 +195,13 @@ class TaskReport:
     path: Path | str | None
     file_bytes: int
     was_done: bool
+    was_refreshed: bool
 
 
 @public
 @dataclass(frozen=True, slots=True, repr=False)
 class ScanReport:
-    """The result of a run: what `Scan.run` returns.
+    """The result of a run: what `Scan.run` returns. It shows how many tasks are new, kept and refreshed.
 
     Attributes:
         folder: The folder of the files, in an object store its URL as a string.
@@ -226,20 +228,38 @@ class ScanReport:
     reasons: list[str]
     stray_days: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
-    _reader: Callable[[Any], Callable[[], Any]] = field(compare=False)
+    _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)
 
-    def frame(self, *, storage_options: StorageOptions | None = None) -> pd.DataFrame:
+    @property
+    def new(self) -> int:
+        """Tasks that this run did for the first time. A scan by days has one task a day, or more if it splits lists."""
+        return len(self.tasks) - self.kept - self.refreshed
+
+    @property
+    def kept(self) -> int:
+        """Tasks that an earlier run did: nothing was requested for them."""
+        return sum(task.was_done for task in self.tasks)
+
+    @property
+    def refreshed(self) -> int:
+        """Tasks whose file this run replaced, because of `refresh=` or because a response looked capped."""
+        return sum(task.was_refreshed for task in self.tasks)
+
+    def frame(self, *, tz: TimeZone | None = None, storage_options: StorageOptions | None = None) -> pd.DataFrame:
         """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.
 
         Only the tasks that the scan asked for are read: the folder may hold other days.
 
         Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
             storage_options: In place of those of the run, which a pickled report does not have.
 
         Returns:
             A DataFrame with the columns and types of `Scan.to_pandas`.
 
         Raises:
+            ValidationError: `tz` is not a time zone.
             ImportError: pandas or pyarrow is not installed.
             CheckpointCorruptError: A file has changed since it was written.
 
@@ -250,7 +270,7 @@ class ScanReport:
             >>> report.frame().shape
             (73, 1)
         """
-        read = self._reader(storage_options)
+        read = self._reader(tz, storage_options)
         # A traceback shows no credentials.
         del storage_options
         frame: pd.DataFrame = read().to_pandas()
@@ -259,4 +279,7 @@ class ScanReport:
     def __repr__(self) -> str:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         tasks = f"{len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}"
-        return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}{'; maybe capped' if self.maybe_capped else ''})"
+        counts = {"new": self.new, "kept": self.kept, "refreshed": self.refreshed}
+        shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        capped = "; maybe capped" if self.maybe_capped else ""
+        return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}{shown and f': {shown}'}{capped})"

@@ -270,7 +270,7 @@ StorageOptions: TypeAlias = Mapping[str, str]
 """Credentials and options of an object store, by the names of polars and delta-rs, such as `aws_endpoint_url`."""
 
 Refresh: TypeAlias = Time | Days | Iterable[Time]
-"""Days of a scan, or text such as "last 3 days"."""
+"""A day of a scan, several days, or text such as "last 3 days"."""
 
 
 class WritableFile(Protocol):

@@ -16,6 +16,11 @@ pub(super) fn refused(path: &Path, problem: &str) -> Error {
     at(Kind::Checkpoint, path, problem)
 }
 
+/// The error for a folder that is to be read and has nothing in it.
+pub(super) fn missing(path: &Path, problem: &str) -> Error {
+    at(Kind::CheckpointFile, path, problem).with_hint("check its name, or run the scan into it first")
+}
+
 /// An error of any kind about a path.
 pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
     Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path)

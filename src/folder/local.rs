@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{self, Path, PathBuf};
 
-use super::fault::{failure, refused};
+use super::fault::{failure, missing, refused};
 use super::lock::Lock;
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
@@ -46,6 +46,13 @@ impl Local {
 
     pub(super) fn read_only(folder: &Path) -> Result<(Self, Names)> {
         let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
+        if let Err(cause) = fs::metadata(&path) {
+            let errno = cause.raw_os_error();
+            return Err(match cause.kind() {
+                ErrorKind::NotFound => missing(&path, "does not exist").with(|details| details.errno = errno),
+                _ => failure(&path, "inspected", cause),
+            });
+        }
         let names = names(&path, visible(&path)?)?;
         Ok((Self { path, is_private: false, writer: None }, names))
     }
@@ -87,7 +94,7 @@ fn make(folder: &Path, is_private: bool) -> Result<()> {
     builder.create(folder).map_err(|cause| failure(folder, "made", cause))
 }
 
-/// The names that a reader would read, and nothing of a folder that does not exist.
+/// The names that a reader would read; none of a folder that does not exist.
 fn visible(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -74,10 +74,10 @@ impl Folder {
         }
     }
 
-    /// Opens a folder to read its parts. Without a folder there are none.
+    /// Opens a folder to read its parts.
     ///
     /// # Errors
-    /// As those of `open`.
+    /// As those of `open`; `CheckpointFile` if there is no folder, or no object in it.
     pub async fn read_only(location: &Location) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 
-use super::fault::at;
+use super::fault::{at, missing};
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Error, Kind, Result};
@@ -33,14 +33,22 @@ pub(super) struct Remote {
 impl Remote {
     pub(super) async fn open(folder: &Object) -> Result<(Self, Names)> {
         // Before anything is put into a folder of other files, and below, once no other run adds parts.
-        Self::read_only(folder).await?;
+        Self::listed(folder).await?;
         let object = folder.join(&format!("{HIDDEN}/{LOCK}"));
         let lock = Lock::take(object.clone()).await.map_err(|refusal| refused(folder, &object, refusal))?;
-        let (listed, names) = Self::read_only(folder).await?;
+        let (listed, names) = Self::listed(folder).await?;
         Ok((Self { lock: Some(lock), ..listed }, names))
     }
 
     pub(super) async fn read_only(folder: &Object) -> Result<(Self, Names)> {
+        let (listed, names) = Self::listed(folder).await?;
+        if listed.files.is_empty() {
+            return Err(missing(Path::new(folder.url()), "has no files"));
+        }
+        Ok((listed, names))
+    }
+
+    async fn listed(folder: &Object) -> Result<(Self, Names)> {
         let mut files = folder.list().await.map_err(|failure| unlisted(folder, failure))?;
         files.retain(|name, _| !name.split('/').any(is_hidden));
         let first = |name: &String| name.split('/').next().unwrap_or_default().to_owned();

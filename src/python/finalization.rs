@@ -15,8 +15,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::process::PerProcess;
+use crate::store;
 
-/// How long the exit waits for attached threads.
+/// How long the exit waits for attached threads, and for locks in object stores to be removed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -131,14 +132,16 @@ impl Drop for AttachedScope {
     }
 }
 
-/// Keeps other threads out and waits for those that are attached. Registered with `atexit`.
+/// Keeps other threads out and waits for those that are attached, and for the locks of interrupted runs to be removed.
+/// Registered with `atexit`.
 #[pyfunction]
 pub(super) fn begin_finalization(py: Python<'_>) {
     let finalization = Finalization::of_process();
     finalization.exiting.get_or_init(|| thread::current().id());
     py.detach(|| {
         let end = Instant::now() + PATIENCE;
-        while finalization.attached.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+        let is_busy = || finalization.attached.load(Ordering::SeqCst) > 0 || store::is_removing_locks();
+        while is_busy() && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
     });

@@ -50,7 +50,7 @@ impl Scan {
             attempts: sum(|task| task.figures.attempts),
             ..Stats::default()
         };
-        let report = Report::new(self, &folder, &tasks, stored.done, Vec::new(), begun.elapsed());
+        let report = Report::new(self, &folder, &tasks, &stored.before, stored.done, Vec::new(), begun.elapsed());
         let Report { seconds, absent, reasons, warnings, .. } = report;
         let stats = Stats { seconds, absent, reasons, warnings, ..stats };
         Ok(Collected { schema, batches, stats: Arc::new(stats) })

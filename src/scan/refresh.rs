@@ -7,7 +7,9 @@ use crate::error::{Result, excerpt};
 use crate::filter::{Days, InputValue};
 use crate::time::{Moment, Zone};
 
-const ADVICE: &str = "write days, as [\"2024-01-15\"], or \"last 3 days\"";
+const ADVICE: &str = "write refresh=\"last 3 days\", a day as \"2024-01-15\", a list of days, or da.days(start, stop)";
+/// A greater number was not meant as a number of days: no scan has so many.
+const MOST_DAYS: i64 = 100_000;
 
 impl Scan {
     /// The tasks of the days that are refreshed.
@@ -22,7 +24,7 @@ impl Scan {
             return Err(invalid("refresh", "takes days, and the requests of this scan are not for one day each"));
         };
         let days: Vec<String> = (0..self.requests()).filter_map(|index| self.day(index)).collect();
-        let chosen = match last(refresh) {
+        let chosen = match last(refresh).map_err(|problem| invalid("refresh", &problem))? {
             Some(count) => {
                 let mut last: Vec<String> = days.clone();
                 last.dedup();
@@ -40,13 +42,21 @@ impl Scan {
     }
 }
 
-/// The number of `last 3 days`.
-fn last(refresh: &InputValue) -> Option<usize> {
-    let InputValue::Text(text) = refresh else { return None };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.as_slice() {
-        ["last", count, "day" | "days"] => count.parse().ok().filter(|count| *count > 0),
-        _ => None,
+/// The number of `last 3 days`; none for days.
+fn last(refresh: &InputValue) -> Result<Option<usize>, String> {
+    match refresh {
+        InputValue::Text(text) => {
+            let words = text.to_ascii_lowercase();
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let ["last", count, "day" | "days"] = words.as_slice() else { return Ok(None) };
+            let count = count.parse::<usize>().ok().filter(|count| *count > 0);
+            count.map(Some).ok_or_else(|| format!("`{}` names no days: {ADVICE}", excerpt(text, 40)))
+        }
+        InputValue::Integer(count @ 1..=MOST_DAYS) => {
+            let days = if *count == 1 { "day" } else { "days" };
+            Err(format!("{count} is not a day: write refresh=\"last {count} {days}\""))
+        }
+        _ => Ok(None),
     }
 }
 

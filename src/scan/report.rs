@@ -2,6 +2,7 @@
 //!
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct TaskReport {
     pub file_bytes: u64,
     /// Whether an earlier run finished it.
     pub was_done: bool,
+    /// Whether this run replaced its part.
+    pub was_refreshed: bool,
     #[serde(skip)]
     figures: TaskFigures,
 }
@@ -92,7 +95,7 @@ pub struct Report {
 }
 
 impl TaskReport {
-    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, done: Finished) -> Self {
+    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &BTreeSet<usize>, done: Finished) -> Self {
         let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
         Self {
             id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
@@ -105,6 +108,7 @@ impl TaskReport {
             path: name.map(|name| folder.path_of(name)),
             file_bytes: done.file_bytes.unwrap_or_default(),
             was_done: done.was_done,
+            was_refreshed: !done.was_done && before.contains(&done.index),
             figures: done.figures,
         }
     }
@@ -115,11 +119,13 @@ impl Report {
         scan: &Scan,
         folder: &Folder,
         tasks: &Tasks,
+        before: &BTreeSet<usize>,
         done: Vec<Finished>,
         mut failed: Vec<FailedTask>,
         took: Duration,
     ) -> Self {
-        let mut tasks: Vec<_> = done.into_iter().map(|done| TaskReport::new(scan, folder, tasks, done)).collect();
+        let report = |done| TaskReport::new(scan, folder, tasks, before, done);
+        let mut tasks: Vec<_> = done.into_iter().map(report).collect();
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
@@ -199,6 +205,7 @@ mod tests {
             path: None,
             file_bytes: 0,
             was_done: false,
+            was_refreshed: false,
             figures: TaskFigures::default(),
         };
         rows.iter().enumerate().map(task).collect()

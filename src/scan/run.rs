@@ -77,7 +77,7 @@ impl Scan {
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
-            let Stored { done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
+            let Stored { before, done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),
@@ -96,7 +96,7 @@ impl Scan {
             }
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
-            Ok(Report::new(self, &folder, &run.tasks, done, failed, took))
+            Ok(Report::new(self, &folder, &run.tasks, &before, done, failed, took))
         };
         let report = report.await;
         folder.close().await;

@@ -73,6 +73,8 @@ pub(super) struct Tasks {
 /// What a folder has of a scan.
 #[derive(Debug)]
 pub(super) struct Stored {
+    /// The tasks that have parts, also those that are to be replaced.
+    pub(super) before: BTreeSet<usize>,
     /// The finished tasks, in the order of the plan.
     pub(super) done: Vec<Finished>,
     /// The types of all parts, once they are known.
@@ -123,7 +125,9 @@ impl Tasks {
         for day in names.days.iter().filter(|day| days.contains(day)) {
             found.append(&mut folder.parts_of_day(day)?);
         }
-        let is_done = |(index, name): &(usize, &PartName)| found.contains(*name) && !refreshed.contains(index);
+        let is_found = |(_, name): &(usize, &PartName)| found.contains(*name);
+        let before = self.names.iter().enumerate().filter(is_found).map(|(index, _)| index).collect();
+        let is_done = |each: &(usize, &PartName)| is_found(each) && !refreshed.contains(&each.0);
         let (indices, done): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_done).unzip();
         let mut parts = Vec::with_capacity(done.len());
         for ((index, name), part) in indices.into_iter().zip(&done).zip(folder.parts(&done).await) {
@@ -152,7 +156,7 @@ impl Tasks {
             file_bytes: Some(part.bytes),
             was_done: true,
         });
-        Ok(Stored { done: done.collect(), types, other_service })
+        Ok(Stored { before, done: done.collect(), types, other_service })
     }
 
     /// Some part of the folder that can be read: all are of the same query and types.

@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,6 +27,15 @@ const EXPIRY: Duration = Duration::from_secs(120);
 const RELEASE: Duration = Duration::from_secs(5);
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
+
+/// Locks of this process that are dropped and not yet removed.
+static REMOVALS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a lock that was dropped, as Ctrl-C does, is still to be removed. A process that ends now would leave it.
+#[must_use]
+pub fn is_removing_locks() -> bool {
+    REMOVALS.load(Ordering::SeqCst) > 0
+}
 
 /// Who holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +149,12 @@ impl Drop for Lock {
         // In a forked child no thread runs the runtime, and the lock is its parent's.
         if self.held.holder.pid == process::id() && !self.is_released.load(Ordering::Relaxed) {
             self.renewal.abort();
-            self.runtime.spawn(Arc::clone(&self.held).remove());
+            REMOVALS.fetch_add(1, Ordering::SeqCst);
+            let held = Arc::clone(&self.held);
+            self.runtime.spawn(async move {
+                _ = timeout(RELEASE, held.remove()).await;
+                REMOVALS.fetch_sub(1, Ordering::SeqCst);
+            });
         }
     }
 }
@@ -280,59 +294,4 @@ fn host() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use object_store::memory::InMemory;
-
-    use super::*;
-    use crate::store::{Bucket, StorageOptions};
-
-    const SHORT: Duration = Duration::from_millis(20);
-    const LONG: Duration = Duration::from_secs(60);
-
-    fn object() -> Object {
-        let (options, secrets) = (StorageOptions::default(), Vec::new());
-        let bucket = Bucket { store: Arc::new(InMemory::new()), options, secrets, has_credentials: true };
-        Object { bucket: Arc::new(bucket), url: "s3://bucket/lock".to_owned(), path: Path::from("lock") }
-    }
-
-    #[tokio::test]
-    async fn one_of_many_takes_it_and_the_next_when_it_is_released() {
-        let object = object();
-        let takes = (0..8).map(|_| tokio::spawn(Lock::take_for(object.clone(), LONG, LONG)));
-        let mut locks = Vec::new();
-        for take in takes.collect::<Vec<_>>() {
-            match take.await.unwrap() {
-                Ok(lock) => locks.push(lock),
-                Err(Refusal::Held { holder, left }) => {
-                    assert_eq!(holder.map(|holder| holder.pid), Some(process::id()));
-                    assert!(left <= LONG);
-                }
-                Err(other) => panic!("{other:?}"),
-            }
-        }
-        assert_eq!(locks.len(), 1);
-        locks.pop().unwrap().release().await;
-        let lock = Lock::take_for(object.clone(), LONG, LONG).await.unwrap();
-        drop(lock);
-        tokio::task::yield_now().await;
-        Lock::take_for(object, LONG, LONG).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_lock_is_held_while_it_is_renewed_and_taken_over_after() {
-        let object = object();
-        let renewed = Lock::take_for(object.clone(), SHORT, 10 * SHORT).await.unwrap();
-        sleep(20 * SHORT).await;
-        assert!(matches!(Lock::take_for(object.clone(), LONG, 10 * SHORT).await, Err(Refusal::Held { .. })));
-        // As of a process that was killed.
-        renewed.renewal.abort();
-        sleep(12 * SHORT).await;
-        let second = Lock::take_for(object.clone(), LONG, 10 * SHORT).await.unwrap();
-        // The first one neither renews nor removes what is no longer its own.
-        let first = Arc::clone(&renewed.held).renew(SHORT);
-        timeout(LONG, first).await.unwrap();
-        assert!(renewed.is_lost() && !second.is_lost());
-        renewed.release().await;
-        assert!(matches!(Lock::take_for(object, LONG, LONG).await, Err(Refusal::Held { .. })));
-    }
-}
+mod tests;

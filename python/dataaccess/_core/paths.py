@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _FILE_URL = re.compile(r"file:(?://(?:localhost)?)?(?=/(?!/))", re.IGNORECASE)
 _STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss")
-_COMPRESSED = (".gz", ".zst")
-_METHODS = {
-    ".parquet": "to_parquet",
-    ".pq": "to_parquet",
-    ".csv": "to_csv",
-    ".json": "to_jsonl",
-    ".jsonl": "to_jsonl",
-    ".ndjson": "to_jsonl",
-}
 
 
 def location(argument: str, path: object, options: StorageOptions | None, *, private: bool = False) -> str:
@@ -68,15 +59,3 @@ def refuse(argument: str, message: str, value: object = None) -> NoReturn:
     """Raises the error for an argument."""
     problem = Problem(argument, "", message, value)
     raise ValidationError(str(problem), problems=[problem])
-
-
-def file_location(path: object, method: str, options: StorageOptions | None, *, private: bool = False) -> str:
-    """The path or URL of a file that a method writes; another format's suffix is refused."""
-    file = location("path", path, options, private=private)
-    name = file.lower()
-    for ending in _COMPRESSED:
-        name = name.removesuffix(ending)
-    fitting = _METHODS.get(os.path.splitext(name)[1], method)  # noqa: PTH122 - likewise
-    if fitting != method:
-        refuse("path", f"{shortened(file)} is no file of {method}: write {fitting}, or another suffix", file)
-    return file

@@ -47,7 +47,8 @@ class Faults:
           for 403 it is the permission failure of the API specification.
         - `delay`: the response starts after `seconds`.
         - `drip`: the body is sent in pieces of `chunk_bytes`, with `seconds` between them.
-        - `late_code`: `code` follows the rows of a successful response, with the given value.
+        - `late_code`: the response begins as a successful one, with HTTP 200 and all its rows, and reports failure at
+          its end: the last member of the body is `code`, with the given value, such as 500.
 
         A fault that is never entered has no effect, and warns of that. The first active fault whose path matches gets
         the request. Requests that are refused for their host or size get none.

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.paths import file_location, refuse
+from dataaccess._core.paths import location, refuse
+from dataaccess._core.suffixes import check_suffix, compression_of
 from dataaccess.errors import Problem, ValidationError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions
     from dataaccess.types import FileTarget, PathArgument, WritableFile
 
-_ENDINGS = {".gz": "gzip", ".zst": "zstd"}
 _PIECE = 1 << 20
 
 # Name, separator of CSV, compression.
@@ -38,8 +38,7 @@ def text_format(name: str, target: FileTarget, compression: object, separator: o
         problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
     if problems:
         raise ValidationError("; ".join(map(str, problems)), problems=problems)
-    if compression == "infer":
-        compression = _ENDINGS.get(Path(target).suffix.lower()) if isinstance(target, str | os.PathLike) else None
+    compression = compression_of(Path(target).name if isinstance(target, str | os.PathLike) else "", compression)
     return name, ord(str(separator)), None if compression is None else str(compression)
 
 
@@ -54,7 +53,9 @@ def output_path(
     if isinstance(target, io.TextIOBase):
         raise TypeError('the file is open in text mode: open it in binary mode ("wb"), or pass its .buffer')
     if isinstance(target, str | os.PathLike):
-        yield file_location(target, method, storage_options, private=private), None
+        path = location("path", target, storage_options, private=private)
+        check_suffix(path, method)
+        yield path, None
         return
     if not hasattr(target, "write"):
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")

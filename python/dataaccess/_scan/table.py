@@ -10,23 +10,22 @@ from zoneinfo import ZoneInfo
 
 from dataaccess._core.checks import boolean_argument, count, time_zone
 from dataaccess._core.optional import optional
-from dataaccess._core.paths import file_location
+from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
+from dataaccess._core.suffixes import check_suffix
 from dataaccess._core.tracebacks import short_tracebacks
-from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
 from dataaccess._scan.text_table import counted, grid, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._core.storage import StoredOptions
     from dataaccess._native import RawBatch, RawTable
     from dataaccess.reports import ScanStats
     from dataaccess.types import DtypeBackend, PathArgument, Row, StorageOptions, TimeZone
@@ -216,14 +215,6 @@ class Table(_Rows):
         """Use `Scan.collect`."""
         self._raw = raw
 
-    @classmethod
-    def _of_files(
-        cls, folder: str, paths: list[str], column_names: list[str], own: StoredOptions, given: object
-    ) -> Callable[[], Table]:
-        """Reads files that a run wrote, with its own storage options or with those that are given."""
-        options = own if given is None else hidden(given)
-        return lambda: cls(read_files(folder, paths, column_names, checked(options)))
-
     @property
     def stats(self) -> ScanStats:
         """Statistics of the scan."""
@@ -300,7 +291,8 @@ class Table(_Rows):
             >>> scan.collect().to_parquet("codes.parquet")
         """
         is_private, storage_options = boolean_argument("private", private), hidden(storage_options)
-        path = file_location(path, "to_parquet", storage_options, private=is_private)
+        path = location("path", path, storage_options, private=is_private)
+        check_suffix(path, "to_parquet")
         self._raw.write_parquet(path, is_private, checked(storage_options))
 
     @overload

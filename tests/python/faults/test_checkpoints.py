@@ -36,19 +36,6 @@ from support.streams import answer
 
 import dataaccess as da
 
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
-
-
 # Runs where files must not grow beyond some bytes, and once more where they may.
 FULL = """
 import json, resource, sys

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,6 @@ from support.runs import (
 from support.streams import HEAD, answer
 
 import dataaccess as da
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
-
 
 # Requests a second: the run does not wait for `on_progress`, which has to act before the last of eight.
 RATE = 10

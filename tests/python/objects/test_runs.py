@@ -97,7 +97,19 @@ def test_another_query_is_refused(service: da.Sandbox, store: Store) -> None:
     assert store.names() == PARTS, "no lock is left"
 
 
-def test_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, store: Store) -> None:
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
+def test_a_folder_without_files_is_no_empty_one(service: da.Sandbox, store: Store, missing: Any) -> None:
+    store.put("others/x", b"x")
+    store.put("code/x", b"x")
+    with (
+        service.client() as client,
+        pytest.raises(da.CheckpointFileError, match=rf"`{store.url()}` has no files; check its name") as caught,
+    ):
+        by_day(client).read(store.url(), missing=missing, storage_options=store.options)
+    assert caught.value.path == store.url()
+
+
+def test_o9_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         scan = by_day(client)
         scan.run(store.url(), storage_options=store.options)
@@ -128,10 +140,10 @@ def test_other_objects_are_refused_and_marks_of_folders_are_not(service: da.Sand
     assert service.requests
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("kind", ["parquet", "csv", "csv.GZ", "jsonl.zst"])
 def test_a_file_may_be_an_object(connect: Any, service: da.Sandbox, store: Store, kind: str, tmp_path: Any) -> None:
     scan = by_day(connect(service), ["id", "name"])
-    write = getattr(scan, f"to_{kind}")
+    write = getattr(scan, f"to_{kind.partition('.')[0]}")
     write(store.url(f"a b/codes.{kind}"), storage_options=store.options)
     write(tmp_path / f"codes.{kind}")
     assert store.get(f"a b/codes.{kind}") == (tmp_path / f"codes.{kind}").read_bytes()

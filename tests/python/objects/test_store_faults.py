@@ -1,4 +1,4 @@
-"""What goes wrong at an object store: kills, outages, refusals, and other runs in the same folder."""
+"""What goes wrong at an object store (O1 to O11): kills, outages, refusals, and other runs in the same folder."""
 
 from __future__ import annotations
 
@@ -53,19 +53,40 @@ def is_part(request: Request) -> bool:
     return request.method == "PUT" and ".parquet" in request.path
 
 
+def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: str) -> subprocess.Popen[str]:
+    """Runs in a process that gets a signal after three tasks, until it has ended."""
+    environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
+    command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as process:  # noqa: S603 - our own
+        assert process.stdout is not None
+        while process.stdout.readline() != "3\n":
+            pass
+        process.send_signal(number)
+        process.wait()
+    return process
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+def test_o2_a_run_that_ctrl_c_ends_leaves_no_lock(store: Store) -> None:
+    # The removal takes a moment, as over a network: the interpreter exits meanwhile.
+    store.hook = refusing(lambda request: "delete" in request.query, (503, error("SlowDown")))
+    with some_days(latency=0.1) as service:
+        process = ended_by(signal.SIGINT, service, store, service.issue_token())
+        assert process.returncode == -signal.SIGINT
+        assert LOCK not in store.names()
+        with service.client() as client:
+            report = run(client, store)
+    assert 3 <= report.kept < len(ROWS_OF_DAYS)
+    assert len(store.ids()) == len(set(store.ids())) == ROWS
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
-def test_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_scale: Any, tmp_path: Any) -> None:
+def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_scale: Any, tmp_path: Any) -> None:
     with some_days(latency=0.1) as service:
         token = service.issue_token()
-        environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
-        command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
-            assert process.stdout is not None
-            while process.stdout.readline() != "3\n":
-                pass
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        process = ended_by(signal.SIGKILL, service, store, token)
         done = [name for name in store.names() if name.endswith(".parquet")]
         assert 3 <= len(done) < len(ROWS_OF_DAYS)
         assert temporary_files(tmp_path) == []
@@ -92,7 +113,7 @@ def test_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_scale
         assert LOCK not in store.names()
 
 
-def test_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
+def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
     with (
         service.client() as client,
@@ -113,7 +134,25 @@ def test_a_lock_runs_out_on_the_clock_of_the_store(service: da.Sandbox, store: S
     assert store.names() == [LOCK]
 
 
-def test_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
+def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_scale: Any) -> None:
+    # A lock is renewed every 0.3 s.
+    time_scale(100)
+    other = json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode()
+
+    def taken_over(progress: da.ScanProgress) -> None:
+        if progress.done == 2:
+            store.put(LOCK, other)
+
+    with some_days(latency=0.2) as service, service.client(concurrency=1) as client:
+        with pytest.raises(da.CheckpointLockedError, match="was taken over by another run") as caught:
+            run(client, store, on_progress=taken_over)
+        assert caught.value.path == store.url()
+        assert len(service.requests) < len(ROWS_OF_DAYS)
+    assert 2 <= len(store.names()) - 1 < len(ROWS_OF_DAYS)
+    assert store.get(LOCK) == other
+
+
+def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         store.ignored_headers = ("if-none-match", "if-match")
         with pytest.raises(
@@ -128,7 +167,7 @@ def test_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Stor
 
 
 @pytest.mark.parametrize("outcome", [(500, error("InternalError")), (503, error("SlowDown")), "close"])
-def test_a_store_that_fails_for_a_moment_is_asked_again(service: da.Sandbox, store: Store, outcome: Any) -> None:
+def test_o5_a_store_that_fails_for_a_moment_is_asked_again(service: da.Sandbox, store: Store, outcome: Any) -> None:
     with service.client() as client:
         store.hook = refusing(is_part, outcome, times=2)
         report = run(client, store)
@@ -138,7 +177,7 @@ def test_a_store_that_fails_for_a_moment_is_asked_again(service: da.Sandbox, sto
     assert len(store.ids()) == ROWS
 
 
-def test_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
+def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
     uploads: list[str] = []
 
     def hook(request: Request) -> tuple[int, str] | None:
@@ -171,7 +210,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
+def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
     status, body, message = REFUSALS[refusal]
     store.hook = lambda _request: (status, body)
     with service.client() as client:
@@ -204,7 +243,7 @@ def test_a_store_that_is_away_is_an_error_in_time(service: da.Sandbox, store: St
     assert service.requests == []
 
 
-def test_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None:
+def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None:
     rows = [{**code(1, number), "name": os.urandom(600).hex()} for number in range(9_000)]
     with da.Sandbox() as service:
         service.load("promotion_code", rows)
@@ -227,7 +266,7 @@ def test_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None:
 
 
 @pytest.mark.parametrize("use", ["run", "read", "to_parquet"])
-def test_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
+def test_o10_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
     store.hook = lambda _request: (400, error("Odd", f"{SECRET} of {KEY} in {_request.headers['authorization']}"))
     with service.client() as client, pytest.raises(da.DataAccessError) as caught:
         getattr(by_day(client), use)(store.url(), storage_options=store.options)

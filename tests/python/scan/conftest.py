@@ -1,6 +1,7 @@
 """Fixtures of the tests of scans."""
 
 from support.fast_clock import short_pauses
+from support.runs import service, store
 from support.written_files import path, unchanged_folder
 
-__all__ = ["path", "short_pauses", "unchanged_folder"]
+__all__ = ["path", "service", "short_pauses", "store", "unchanged_folder"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from support.cycled import cycled
-from support.raw_server import Close, RawServer, http, in_turn, reset, serving
-from support.streams import CLOSING, HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
+from support.raw_server import Close, http, in_turn, reset, serving
+from support.streams import CLOSING, HEAD, OPENING, answer, client_of, endless, gone, in_parts, records, scan_of, whole
 
 import dataaccess as da
 
@@ -20,20 +20,6 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 def numbers(batches: Any) -> list[int]:
     return [row["n"] for batch in batches for row in batch.to_pylist()]
-
-
-def gone(server: RawServer, seconds: float = 5) -> bool:
-    deadline = time.monotonic() + seconds
-    while server.open and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return server.open == 0
-
-
-def endless(connection: Any, _number: int) -> None:
-    """Records until the other side has gone."""
-    connection.sendall(HEAD + OPENING + records(0, 1))
-    while True:
-        connection.sendall(b"," + records(1, 1_000))
 
 
 @pytest.mark.parametrize(("size", "sizes"), [(1_000, [1_000] * 10), (4_096, [4_096, 4_096, 1_808]), (10**6, [10_000])])
@@ -72,7 +58,7 @@ def test_the_end_is_the_end(connect: Any) -> None:
 
 @pytest.mark.both_clients
 def test_closing_early_closes_the_connection(connect: Any) -> None:
-    with serving(endless) as server:
+    with serving(endless()) as server:
         scan = scan_of(connect(server.base_url))
         with scan.batches(max_rows=100) as batches:
             assert next(iter(batches)).num_rows == 100
@@ -87,7 +73,7 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
 
 @pytest.mark.both_clients
 def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
-    with serving(endless) as server:
+    with serving(endless()) as server:
         batches = scan_of(connect(server.base_url)).batches()
         batches.close()
         with pytest.raises(da.StreamInterruptedError, match="closed after 0 rows"):
@@ -119,7 +105,7 @@ def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
 
 def test_async_batches_close_as_generators_do() -> None:
     async def main() -> None:
-        with serving(endless) as server:
+        with serving(endless()) as server:
             batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
             async with contextlib.aclosing(batches):
                 assert (await anext(batches)).num_rows == 100
@@ -132,7 +118,7 @@ def test_async_batches_close_as_generators_do() -> None:
 
 @pytest.mark.both_clients
 def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
-    with serving(endless) as server:
+    with serving(endless()) as server:
         for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
             assert batch.num_rows == 100
             break
@@ -141,7 +127,7 @@ def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
 
 
 def test_closing_the_client_ends_its_batches() -> None:
-    with serving(endless) as server:
+    with serving(endless()) as server:
         client = client_of(server)
         batches = scan_of(client).batches(max_rows=100)
         next(batches)
@@ -354,31 +340,17 @@ def test_a_cancelled_wait_has_taken_nothing() -> None:
     assert asyncio.run(main()) == list(range(10_000))
 
 
-def test_cancelling_a_task_that_owns_batches_closes_the_connection() -> None:
+async def own_batches(scan: Any) -> None:
+    async with scan.batches(max_rows=100) as batches:
+        async for _ in batches:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("work", [own_batches, lambda scan: scan.to_polars()], ids=["batches", "collection"])
+def test_cancelling_a_task_closes_the_connection(work: Any) -> None:
     async def main() -> None:
-        with serving(endless) as server:
-            scan = scan_of(da.AsyncClient(server.base_url, token="tok"))
-
-            async def work() -> None:
-                async with scan.batches(max_rows=100) as batches:
-                    async for _ in batches:
-                        await asyncio.sleep(0.01)
-
-            task = asyncio.create_task(work())
-            while not server.requests:
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert await asyncio.to_thread(gone, server)
-
-    asyncio.run(main())
-
-
-def test_cancelling_a_collection_closes_the_connection() -> None:
-    async def main() -> None:
-        with serving(endless) as server:
-            task = asyncio.create_task(scan_of(da.AsyncClient(server.base_url, token="tok")).to_polars())
+        with serving(endless()) as server:
+            task = asyncio.create_task(work(scan_of(da.AsyncClient(server.base_url, token="tok"))))
             while not server.requests:
                 await asyncio.sleep(0.01)
             task.cancel()

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import Close, always, http, serving
-from support.streams import HEAD, OPENING, answer, client_of, in_parts, records, scan_of, whole
+from support.streams import HEAD, OPENING, answer, client_of, endless, gone, in_parts, records, scan_of, whole
 
 import dataaccess as da
 
@@ -73,37 +73,21 @@ def test_asking_only_for_the_schema_leaves_one_request(service: da.Sandbox) -> N
 
 
 def test_an_unused_stream_ends_with_its_scan() -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 1))
-        while True:
-            connection.sendall(b"," + records(1, 1_000))
-
-    with serving(endless) as server:
+    with serving(endless()) as server:
         scan = scan_of(client_of(server))
         assert pa.schema(scan).names == ["n", "text"]
         assert server.open == 1
         del scan
         gc.collect()
-        deadline = time.monotonic() + 5
-        while server.open and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert server.open == 0
+        assert gone(server)
 
 
 def test_an_unread_capsule_ends_its_request() -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 100_000))
-        while True:
-            connection.sendall(b"," + records(1, 1_000))
-
-    with serving(endless) as server:
+    with serving(endless(100_000)) as server:
         capsule = scan_of(client_of(server)).__arrow_c_stream__()
         assert server.open == 1
         del capsule
-        deadline = time.monotonic() + 5
-        while server.open and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert server.open == 0
+        assert gone(server)
 
 
 def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
@@ -145,12 +129,7 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
 
 
 def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 100_000))
-        while True:
-            connection.sendall(b"," + records(1, 1_000))
-
-    with serving(endless) as server:
+    with serving(endless(100_000)) as server:
         client = client_of(server)
         reader = pa.RecordBatchReader.from_stream(scan_of(client))
         assert reader.read_next_batch().num_rows == 65_536

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import threading
 from collections.abc import Iterator
@@ -195,43 +193,6 @@ def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, pa
         assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "compression"),
-    [
-        (".gz", {}, "gzip"),
-        (".zst", {}, "zstd"),
-        ("", {"compression": "gzip"}, "gzip"),
-        (".gz", {"compression": None}, None),
-        (".gz", {"compression": "zstd"}, "zstd"),
-    ],
-)
-@pytest.mark.parametrize("method", ["to_csv", "to_jsonl"])
-def test_text_files_are_compressed_as_their_name_or_the_caller_says(
-    client: Any, tmp_path: Path, method: str, name: str, options: Any, compression: Any
-) -> None:
-    scan = client.scan_codes(allocated_time=da.on("2024-01-15"))
-    name = f"x.{method.removeprefix('to_')}{name}"
-    getattr(scan, method)(tmp_path / "plain")
-    getattr(scan, method)(str(tmp_path / name), **options)
-    plain, packed = (tmp_path / "plain").read_bytes(), (tmp_path / name).read_bytes()
-    assert compression is None or len(packed) < len(plain)
-    if compression == "zstd":
-        assert pa.input_stream(tmp_path / name, compression="zstd").read() == plain
-    else:
-        assert (gzip.decompress(packed) if compression else packed) == plain
-
-
-def test_other_libraries_read_compressed_files(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
-    scan.to_csv(tmp_path / "x.csv.gz")
-    scan.to_jsonl(tmp_path / "x.jsonl.zst")
-    rows = scan.to_dicts()
-    assert pd.read_csv(tmp_path / "x.csv.gz").to_dict("records") == rows
-    assert pl.read_csv(tmp_path / "x.csv.gz").to_dicts() == rows
-    lines: Any = duckdb.sql(f"from '{tmp_path}/x.jsonl.zst'")
-    assert lines.fetchall() == [tuple(row.values()) for row in rows]
-
-
 def test_the_separator_of_csv_is_chosen(connect: Any, odd: str, tmp_path: Path) -> None:
     scan = odd_scan(connect(odd))
     scan.to_csv(tmp_path / "comma.csv")
@@ -239,85 +200,6 @@ def test_the_separator_of_csv_is_chosen(connect: Any, odd: str, tmp_path: Path) 
         scan.to_csv(tmp_path / "x.csv", separator=separator)
         with (tmp_path / "comma.csv").open(newline="") as comma, (tmp_path / "x.csv").open(newline="") as other:
             assert list(csv.reader(other, delimiter=separator)) == list(csv.reader(comma))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"separator": ""}, "separator: must be one ASCII character"),
-        ({"separator": '"'}, "separator: "),
-        ({"separator": "\n"}, "separator: "),
-        ({"separator": "é"}, "separator: "),
-        ({"separator": 44}, "separator: "),
-        ({"compression": "bz2"}, 'compression: must be "infer", "gzip", "zstd" or None'),
-        ({"compression": "bz2", "separator": "ab"}, "compression: .*; separator: "),
-    ],
-)
-def test_options_of_files_are_checked_before_anything_is_sent(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, options: Any, message: str
-) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    sent = len(sandbox.requests)
-    with pytest.raises(da.ValidationError, match=message):
-        scan.to_csv(tmp_path / "x.csv", **options)
-    assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
-
-
-class Dribble(io.RawIOBase):
-    """An unbuffered file that takes a few bytes at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.content = b""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.content += bytes(data[:1000])
-        return min(len(data), 1000)
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("method", ["to_parquet", "to_csv", "to_jsonl"])
-def test_an_open_file_gets_what_a_path_gets(client: Any, tmp_path: Path, method: str) -> None:
-    scan = client.scan_codes(allocated_time=da.on("2024-01-15"))
-    getattr(scan, method)(tmp_path / "x")
-    expected = (tmp_path / "x").read_bytes()
-    memory, dribble = io.BytesIO(b"before "), Dribble()
-    memory.seek(0, io.SEEK_END)
-    getattr(scan, method)(memory)
-    assert memory.getvalue() == b"before " + expected
-    getattr(scan, method)(dribble)
-    assert dribble.content == expected
-
-
-def test_an_open_file_is_compressed_on_demand_alone(client: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    plain, packed = io.BytesIO(), io.BytesIO()
-    scan.to_csv(plain)
-    scan.to_csv(packed, compression="gzip")
-    assert gzip.decompress(packed.getvalue()) == plain.getvalue()
-
-
-def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
-    with serving(in_parts(whole(3)[:-1])) as server:
-        memory = io.BytesIO()
-        with pytest.raises(da.TruncatedResponseError):
-            scan_of(connect(server.base_url, retries=0)).to_csv(memory)
-    assert memory.getvalue() == b""
-
-
-def test_a_file_in_text_mode_is_refused_before_anything_is_sent(connect: Any, sandbox: da.Sandbox) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    sent = len(sandbox.requests)
-    with pytest.raises(TypeError, match="binary mode"):
-        scan.to_csv(io.StringIO())
-    with pytest.raises(TypeError, match="rows go to a path"):
-        scan.to_jsonl(5)
-    with pytest.raises(da.ValidationError, match="private: is for paths"):
-        scan.to_parquet(io.BytesIO(), private=True)
-    assert len(sandbox.requests) == sent
 
 
 def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +21,12 @@ from support.runs import (
     left_in,
     parts,
     rows_in,
-    some_days,
     tasks_done,
     values_asked,
 )
 from support.streams import answer
 
 import dataaccess as da
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
 
 
 def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import warnings
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -88,11 +89,22 @@ def test_what_is_read_is_what_was_requested(connect: Any, service: da.Sandbox, t
     assert service.requests == []
 
 
-def test_a_folder_that_does_not_exist_lacks_every_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", ["raise", "ignore"])
+def test_a_folder_that_does_not_exist_is_no_empty_one(
+    connect: Any, service: da.Sandbox, tmp_path: Path, missing: Any
+) -> None:
+    days = scan(connect(service), 1, 9)
+    with pytest.raises(da.CheckpointFileError, match=r"none` does not exist; check its name, or run") as caught:
+        days.read(tmp_path / "none", missing=missing)
+    assert (caught.value.errno, caught.value.path) == (errno.ENOENT, str(tmp_path / "none"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_lacks_every_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     days = scan(connect(service), 1, 9)
     with pytest.raises(da.ScanIncompleteError, match=r"lacks 8 days \(2024-01-01, .*2024-01-05, …\)"):
-        days.read(tmp_path / "none")
-    assert days.read(tmp_path / "none", missing="ignore").schema == days.head(0).schema
+        days.read(tmp_path)
+    assert days.read(tmp_path, missing="ignore").schema == days.head(0).schema
     with pytest.raises(da.ValidationError, match=r"^missing: must be 'raise' or 'ignore', not 'skip'"):
         days.read(tmp_path, missing="skip")
     assert list(tmp_path.iterdir()) == []
@@ -107,6 +119,7 @@ def test_a_folder_that_does_not_exist_lacks_every_day(connect: Any, service: da.
         (da.days("2024-01-01", "2024-01-03"), [1, 2]),
         ("last 1 day", [5]),
         ("last 3 days", [3, 4, 5]),
+        (" Last  3 Day", [3, 4, 5]),
         ("last 30 days", [1, 2, 3, 4, 5]),
         ([], []),
         (None, []),
@@ -125,12 +138,20 @@ def test_days_are_requested_again(
     assert report.rows == len(rows_in(tmp_path)) == sum(ROWS_OF_DAYS[:5]) + len(days)
 
 
+FORMS = r'write refresh="last 3 days", a day as "2024-01-15", a list of days, or da\.days\(start, stop\)'
+
+
 @pytest.mark.parametrize(
     ("refresh", "message"),
     [
         (["2024-01-06"], "2024-01-06 is not a day of this scan, which asks for 2024-01-01 to 2024-01-05"),
-        ("last days", '`last days` is not a day: write days, as .* or "last 3 days"'),
-        ("last 0 days", "is not a day"),
+        ("last days", f"`last days` is not a day: {FORMS}"),
+        ("3 days", f"`3 days` is not a day: {FORMS}"),
+        ("last 0 days", f"`last 0 days` names no days: {FORMS}"),
+        ("last three days", f"`last three days` names no days: {FORMS}"),
+        (3, '3 is not a day: write refresh="last 3 days"'),
+        (1, '1 is not a day: write refresh="last 1 day"'),
+        ([3], "3 is neither|3 is not|milliseconds"),
         ([None], "None is not a day"),
         (True, "is not a day"),
     ],
@@ -241,3 +262,18 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
         report = values.run(tmp_path)
     assert [(task.rows, task.was_done) for task in report.tasks] == [(0, False), (1, False)]
     assert len(parts(tmp_path)) == 2
+
+
+def test_a_report_counts_new_kept_and_refreshed_tasks(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    first = scan(client, 1, 4).run(tmp_path)
+    assert (first.new, first.kept, first.refreshed) == (3, 0, 0)
+    assert repr(first) == str(first) == f"ScanReport(51 rows of 3 tasks in {str(tmp_path)!r}: 3 new)"
+    grown = scan(client, 1, 6).run(tmp_path, refresh="last 3 days")
+    assert (grown.new, grown.kept, grown.refreshed) == (2, 2, 1)
+    assert [task.day for task in grown.tasks if task.was_refreshed] == ["2024-01-03"]
+    assert [task.was_done for task in grown.tasks] == [True, True, False, False, False]
+    assert str(grown).endswith(": 2 new, 2 kept, 1 refreshed)")
+    again = scan(client, 1, 6).run(tmp_path)
+    assert (again.new, again.kept, again.refreshed) == (0, 5, 0)
+    assert str(again).endswith(": 5 kept)")

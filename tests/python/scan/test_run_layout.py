@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,23 +22,10 @@ from support.runs import (
     left_in,
     parts,
     rows_in,
-    some_days,
 )
 from support.streams import answer
 
 import dataaccess as da
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
 
 
 def names(folder: Path) -> list[str]:

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, parts, some_days, tasks_done
+from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, giving, parts, some_days, tasks_done
 from support.streams import answer
 
 import dataaccess as da
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
 
 
 def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -47,7 +34,7 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
     assert report.folder == tmp_path
     assert 0 < report.seconds < 60
     assert (report.maybe_capped, report.reasons, report.stray_days) == (False, [], [])
-    assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r})"
+    assert repr(report) == f"ScanReport(107 rows of 8 tasks in {str(tmp_path)!r}: 8 new)"
 
 
 def test_progress_is_reported_before_the_first_task_and_after_each(
@@ -154,11 +141,7 @@ def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
     records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
-
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(answer(records[value]))
-
-    with answering(give) as server:
+    with answering(giving(records)) as server:
         client = connect(server.base_url)
         by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
         for _ in range(2):

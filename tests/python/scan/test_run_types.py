@@ -10,21 +10,12 @@ import polars as pl
 import pyarrow.dataset
 import pytest
 from support.raw_server import Close
-from support.runs import answering, by_value, failed_for_good, parts, rows_in, values_asked
+from support.runs import answering, by_value, failed_for_good, giving, parts, rows_in, values_asked
 from support.streams import HEAD, answer
 
 import dataaccess as da
 
 BIG = 70_001
-
-
-def giving(records: dict[str, list[dict[str, Any]]]) -> Any:
-    """Responses each value with its records, as they are when it is asked for."""
-
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(answer(records[value]))
-
-    return give
 
 
 def types_of(folder: Path) -> list[dict[str, Any]]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from support.raw_server import RawServer
 from support.scan_requests import (
     OUTPUTS,
     SILENCE,
+    Parts,
     ScanRequest,
     ok_response,
     rows_of_all,
@@ -20,18 +21,11 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import REFUSED, wait_until
+from support.streams import gone
 
 import dataaccess as da
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
-
-
-def gone(server: RawServer) -> bool:
-    """Whether all connections end within a moment."""
-    deadline = time.monotonic() + 5
-    while server.open and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return server.open == 0
 
 
 def all_silent(_asked: ScanRequest) -> bytes:
@@ -132,8 +126,10 @@ def test_cancelling_ends_all_that_are_in_flight(output: str) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("output", [name for name in OUTPUTS if name != "batches"])
-def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> None:
+@contextmanager
+def first_refused() -> Iterator[Parts]:
+    """A service that refuses the first of four requests, once all are in flight; the others get no response."""
+
     def answers(asked: ScanRequest) -> bytes:
         if asked.part:
             return SILENCE
@@ -141,6 +137,12 @@ def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> Non
         return REFUSED
 
     with scan_server(answers) as parts:
+        yield parts
+
+
+@pytest.mark.parametrize("output", [name for name in OUTPUTS if name != "batches"])
+def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> None:
+    with first_refused() as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=4), 4)
         with pytest.raises(da.RequestRejectedError):
             OUTPUTS[output](scan)
@@ -150,13 +152,7 @@ def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> Non
 @pytest.mark.both_clients
 @pytest.mark.parametrize("requests", [4, 40])
 def test_a_failure_ends_all_though_the_batches_are_still_held(connect: Any, requests: int) -> None:
-    def answers(asked: ScanRequest) -> bytes:
-        if asked.part:
-            return SILENCE
-        wait_until(lambda: len(parts.asked) == 4)
-        return REFUSED
-
-    with scan_server(answers) as parts:
+    with first_refused() as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), requests).batches()
         with pytest.raises(da.RequestRejectedError):
             next(iter(batches))

@@ -17,7 +17,7 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import LONG
-from support.streams import answer
+from support.streams import answer, column
 
 import dataaccess as da
 
@@ -34,10 +34,6 @@ def of(*answers: list[Any]) -> Any:
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     names = da.col("n").matches([str(part) for part in range(parts)])
     return client.scan_items("store", ["a"], names, item_type_id=7, values_per_request=1, **options)
-
-
-def column(table: pa.Table) -> tuple[str, list[Any]]:
-    return str(table.schema.field("a").type), table.column("a").to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import always, http, in_turn, serving
-from support.streams import CLOSING, OPENING, answer, client_of, in_parts, scan_of, whole
+from support.streams import CLOSING, OPENING, answer, client_of, column, in_parts, scan_of, whole
 
 import dataaccess as da
-
-
-def column(table: pa.Table) -> tuple[str, list[Any]]:
-    """The type and the values of the one column."""
-    return str(table.schema.field("a").type), table.column("a").to_pylist()
 
 
 @pytest.mark.parametrize(

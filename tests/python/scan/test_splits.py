@@ -7,13 +7,14 @@ import random
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from support.cycled import cycled
-from support.raw_server import serving
+from support.raw_server import RawServer, serving
 from support.streams import answer
 
 import dataaccess as da
@@ -50,12 +51,6 @@ def store(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
     with da.Sandbox(switches={"maximum_rows": CAP, "row_order": request.param}) as service:
         service.load("promotion_code", CODES)
         yield service
-
-
-@pytest.fixture
-def service(store: da.Sandbox) -> da.Sandbox:
-    store.clear_requests()
-    return store
 
 
 def scan_of(client: Any, attrs: list[str] | None = None, **options: Any) -> Any:
@@ -212,15 +207,22 @@ def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox
         refused(lower, scan, "2024-01-02 has 20 rows, and nothing is left to split it by", rows)
 
 
-def by_request(server: Any, number: int) -> tuple[str, Any]:
-    """The status that a request asks for, or None, and the number of requests before it."""
-    (group,) = server.requests[number].json["filters"]["OR"]
-    status = [condition["value"] for condition in group["AND"] if condition["column"] == "code_status"]
-    return (str(status[0][0]) if status else ""), number
-
-
 def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
     return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
+
+
+@contextmanager
+def with_counts(counts: dict[int | None, int]) -> Iterator[RawServer]:
+    """A service that sends so many records of each status, and for None so many of status 3."""
+
+    def give(connection: Any, number: int) -> None:
+        (group,) = server.requests[number].json["filters"]["OR"]
+        asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
+        status = asked[0] if asked else None
+        connection.sendall(answer(records(counts[status], status or 3)))
+
+    with serving(give) as server:
+        yield server
 
 
 @pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
@@ -245,13 +247,7 @@ def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> Non
 
 
 def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any) -> None:
-    counts = {"": 1_000, "1": 0, "3": 400, "4": 500}
-
-    def give(connection: Any, number: int) -> None:
-        status, _ = by_request(server, number)
-        connection.sendall(answer(records(counts[status], int(status or 3))))
-
-    with serving(give) as server:
+    with with_counts({None: 1_000, 1: 0, 3: 400, 4: 500}) as server:
         scan = connect(server.base_url).scan_codes(
             ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
         )
@@ -261,13 +257,7 @@ def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any) -> None:
 
 
 def test_parts_that_show_that_nothing_was_capped_warn_of_nothing(connect: Any) -> None:
-    counts = {"": 1_000, "1": 100, "3": 400, "4": 500}
-
-    def give(connection: Any, number: int) -> None:
-        status, _ = by_request(server, number)
-        connection.sendall(answer(records(counts[status], int(status or 3))))
-
-    with serving(give) as server:
+    with with_counts({None: 1_000, 1: 100, 3: 400, 4: 500}) as server:
         scan = connect(server.base_url).scan_codes(
             ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
         )

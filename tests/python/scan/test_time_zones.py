@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -72,6 +73,18 @@ def test_the_types_name_the_zone(scan: Any) -> None:
     assert "2024-01-16 00:30:00+01:00" in str(table)
     assert table.stats.rows == len(TIMES)
     assert scan.collect().to_arrow().schema.field("time").type == pa.timestamp("us")
+
+
+def test_what_a_run_wrote_is_read_in_a_zone(scan: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    report = scan.run(tmp_path)
+    service.clear_requests()
+    assert iso(report.frame(tz=BERLIN)["time"]) == SHOWN
+    assert iso(row["time"] for row in scan.read(tmp_path, tz=ZoneInfo(BERLIN))) == SHOWN
+    assert iso(report.frame()["time"]) == [time and time.replace(" ", "T") for time in TIMES]
+    for use in (report.frame, lambda tz: scan.read(tmp_path, tz=tz)):
+        with pytest.raises(da.ValidationError, match=r'^tz: must be an IANA time zone such as "Europe/Berlin"'):
+            use(tz="Europe/Berlln")
+    assert service.requests == []
 
 
 def test_frames_of_one_client_join(client: Any) -> None:

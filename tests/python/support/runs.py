@@ -10,7 +10,9 @@ from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
+import pytest
 from support.raw_server import RawServer, serving
+from support.streams import answer as response_of
 
 import dataaccess as da
 
@@ -45,6 +47,20 @@ def some_days(rows_of_days: Sequence[int] = ROWS_OF_DAYS, **switches: Any) -> It
         yield service
 
 
+@pytest.fixture(scope="module")
+def store() -> Iterator[da.Sandbox]:
+    """Some days, for all tests of a module, none of which changes them."""
+    with some_days() as service:
+        yield service
+
+
+@pytest.fixture
+def service(store: da.Sandbox) -> da.Sandbox:
+    """The store of the module, with the requests of one test."""
+    store.clear_requests()
+    return store
+
+
 def by_day(client: Any, *arguments: Any, **options: Any) -> Any:
     """A scan of all these days, a request a day."""
     return client.scan_codes(*arguments, allocated_time=DAYS, **options)
@@ -68,6 +84,15 @@ def answering(answer: Callable[[Any, str, int], None]) -> Iterator[RawServer]:
 
     with serving(serve) as server:
         yield server
+
+
+def giving(records: dict[str, list[dict[str, Any]]]) -> Callable[[Any, str, int], None]:
+    """Responses for `answering`: of each value its records, as they are when it is asked for."""
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(response_of(records[value]))
+
+    return give
 
 
 def values_asked(server: RawServer) -> list[str]:

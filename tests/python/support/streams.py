@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -40,6 +41,25 @@ def in_parts(parts: Iterable[bytes], pause: Callable[[int], object] = lambda _nu
     return send
 
 
+def endless(first: int = 1) -> Any:
+    """Sends so many records, and then more until the other side has gone."""
+
+    def send(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, first))
+        while True:
+            connection.sendall(b"," + records(1, 1_000))
+
+    return send
+
+
+def gone(server: RawServer) -> bool:
+    """Whether all connections end within a moment."""
+    deadline = time.monotonic() + 5
+    while server.open and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return server.open == 0
+
+
 def whole(count: int, most: int = 1_000) -> list[bytes]:
     """The parts of a response of so many records."""
     parts = [records(start, min(most, count - start)) for start in range(0, count, most)]
@@ -51,6 +71,11 @@ def scan_of(client: Any, attrs: Iterable[str] = ("n", "text"), **options: Any) -
     """A scan of an object without rules, for which a raw server may send anything."""
     names = list(attrs)
     return client.scan_items("store", names, da.col(names[0]).equals("x"), item_type_id=7, **options)
+
+
+def column(table: Any) -> tuple[str, list[Any]]:
+    """The type and the values of a column `a`."""
+    return str(table.schema.field("a").type), table.column("a").to_pylist()
 
 
 def search_of(client: Any, attrs: Iterable[str] = ("n", "text")) -> Any:

@@ -38,10 +38,11 @@ fn a_folder_has_the_parts_that_were_put_into_it() {
 }
 
 #[test]
-fn reading_makes_no_folder() {
+fn a_folder_that_does_not_exist_is_no_empty_one() {
     let folder = Folder::new();
-    let (_, listed) = read_only(&folder.file("none")).unwrap();
-    assert!(listed.parts.is_empty() && listed.days.is_empty());
+    let error = read_only(&folder.file("none")).unwrap_err();
+    assert_eq!(error.kind(), Kind::CheckpointFile);
+    assert!(error.to_string().ends_with("/none` does not exist"), "{error}");
     assert_eq!(names(folder.path()), [""; 0]);
 }
 

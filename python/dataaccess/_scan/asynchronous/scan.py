@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from dataaccess._core.checks import boolean_argument
+from dataaccess._core.checks import boolean_argument, time_zone
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions
+    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions, TimeZone
 
 
 @public
@@ -138,7 +138,8 @@ class AsyncScan(Planned, AsyncReading):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             separator: The ASCII character between two fields.
-            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the thread of the event loop.
@@ -177,7 +178,8 @@ class AsyncScan(Planned, AsyncReading):
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the thread of the event loop.
@@ -185,8 +187,8 @@ class AsyncScan(Planned, AsyncReading):
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format; `compression` is
-                invalid.
+            ValidationError: The path is a URL of another kind, or has a suffix that is not written; `compression` is
+                invalid, or not what the suffix says.
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
@@ -244,8 +246,8 @@ class AsyncScan(Planned, AsyncReading):
                 at a time may use it.
             layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
                 is for one day.
-            refresh: Days to request again although they are done: days, `da.days(start, stop)`, or "last 3 days" of the
-                scan. A file is replaced when the new one is complete.
+            refresh: Days to request again although they are done: "last 3 days" of the scan, a day, a list of days, or
+                `da.days(start, stop)`. A file is replaced when the new one is complete.
             same_service: Whether the folder may have files from another address, such as another name of the service,
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -297,6 +299,7 @@ class AsyncScan(Planned, AsyncReading):
         folder: PathArgument,
         *,
         missing: Literal["raise", "ignore"] = "raise",
+        tz: TimeZone | None = None,
         storage_options: StorageOptions | None = None,
     ) -> Table:
         """Reads the rows of this scan from a folder that `run` wrote. Sends nothing.
@@ -305,17 +308,21 @@ class AsyncScan(Planned, AsyncReading):
 
         Args:
             folder: The folder.
-            missing: "ignore" reads what there is, although tasks of the scan are not done.
+            missing: "ignore" reads the days (or tasks) that the folder has, although others of the scan are not done.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
             storage_options: As those of `run`.
 
         Returns:
             A `Table`, as `collect` returns it.
 
         Raises:
+            ValidationError: `tz` is not a time zone.
             ScanIncompleteError: Tasks are not done; the message names their days.
             CheckpointMismatchError: The folder belongs to a different query.
             CheckpointCorruptError: A file was changed since it was written.
-            CheckpointFileError: A file cannot be read, or the store refuses it; also an `OSError`.
+            CheckpointFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
+                `OSError`.
 
         Example:
             >>> import asyncio
@@ -327,5 +334,5 @@ class AsyncScan(Planned, AsyncReading):
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)
-        arguments = read_options(self._client, folder, storage_options, missing)
-        return checked_table(await self._raw.read_async(*arguments))
+        zone, arguments = time_zone("tz", tz), read_options(self._client, folder, storage_options, missing)
+        return checked_table(await self._raw.read_async(*arguments), zone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from dataaccess._core.checks import boolean_argument
+from dataaccess._core.checks import boolean_argument, time_zone
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions
+    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions, TimeZone
 
 
 @public
@@ -137,7 +137,8 @@ class Scan(Planned, Reading):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             separator: The ASCII character between two fields.
-            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the calling thread.
@@ -175,7 +176,8 @@ class Scan(Planned, Reading):
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            compression: "gzip", "zstd", or None; "infer" follows the ending of the path: `.gz` or `.zst`.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
             on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
                 in the calling thread.
@@ -183,8 +185,8 @@ class Scan(Planned, Reading):
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
         Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format; `compression` is
-                invalid.
+            ValidationError: The path is a URL of another kind, or has a suffix that is not written; `compression` is
+                invalid, or not what the suffix says.
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
@@ -241,8 +243,8 @@ class Scan(Planned, Reading):
                 at a time may use it.
             layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
                 is for one day.
-            refresh: Days to request again although they are done: days, `da.days(start, stop)`, or "last 3 days" of the
-                scan. A file is replaced when the new one is complete.
+            refresh: Days to request again although they are done: "last 3 days" of the scan, a day, a list of days, or
+                `da.days(start, stop)`. A file is replaced when the new one is complete.
             same_service: Whether the folder may have files from another address, such as another name of the service,
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -292,6 +294,7 @@ class Scan(Planned, Reading):
         folder: PathArgument,
         *,
         missing: Literal["raise", "ignore"] = "raise",
+        tz: TimeZone | None = None,
         storage_options: StorageOptions | None = None,
     ) -> Table:
         """Reads the rows of this scan from a folder that `run` wrote. Sends nothing.
@@ -300,17 +303,21 @@ class Scan(Planned, Reading):
 
         Args:
             folder: The folder.
-            missing: "ignore" reads what there is, although tasks of the scan are not done.
+            missing: "ignore" reads the days (or tasks) that the folder has, although others of the scan are not done.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as the service wrote them, without a zone.
             storage_options: As those of `run`.
 
         Returns:
             A `Table`, as `collect` returns it.
 
         Raises:
+            ValidationError: `tz` is not a time zone.
             ScanIncompleteError: Tasks are not done; the message names their days.
             CheckpointMismatchError: The folder belongs to a different query.
             CheckpointCorruptError: A file was changed since it was written.
-            CheckpointFileError: A file cannot be read, or the store refuses it; also an `OSError`.
+            CheckpointFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
+                `OSError`.
 
         Example:
             >>> import dataaccess as da
@@ -321,5 +328,5 @@ class Scan(Planned, Reading):
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)
-        arguments = read_options(self._client, folder, storage_options, missing)
-        return checked_table(self._raw.read(*arguments))
+        zone, arguments = time_zone("tz", tz), read_options(self._client, folder, storage_options, missing)
+        return checked_table(self._raw.read(*arguments), zone)

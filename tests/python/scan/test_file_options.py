@@ -1,0 +1,194 @@
+"""Scans into files: compression, the suffixes that say it, options, and open files in place of a path."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.raw_server import serving
+from support.streams import in_parts, scan_of, whole
+
+import dataaccess as da
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "compression"),
+    [
+        (".gz", {}, "gzip"),
+        (".zst", {}, "zstd"),
+        ("", {"compression": "gzip"}, "gzip"),
+        (".GZ", {}, "gzip"),
+        (".Zst", {}, "zstd"),
+        (".gz", {"compression": "gzip"}, "gzip"),
+        ("", {"compression": None}, None),
+    ],
+)
+@pytest.mark.parametrize("method", ["to_csv", "to_jsonl"])
+def test_text_files_are_compressed_as_their_name_or_the_caller_says(
+    client: Any, tmp_path: Path, method: str, name: str, options: Any, compression: Any
+) -> None:
+    scan = client.scan_codes(allocated_time=da.on("2024-01-15"))
+    name = f"x.{method.removeprefix('to_')}{name}"
+    getattr(scan, method)(tmp_path / "plain")
+    getattr(scan, method)(str(tmp_path / name), **options)
+    plain, packed = (tmp_path / "plain").read_bytes(), (tmp_path / name).read_bytes()
+    assert compression is None or len(packed) < len(plain)
+    if compression == "zstd":
+        assert pa.input_stream(tmp_path / name, compression="zstd").read() == plain
+    else:
+        assert (gzip.decompress(packed) if compression else packed) == plain
+
+
+def test_other_libraries_read_compressed_files(client: Any, tmp_path: Path) -> None:
+    scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
+    scan.to_csv(tmp_path / "x.csv.gz")
+    scan.to_jsonl(tmp_path / "x.jsonl.zst")
+    rows = scan.to_dicts()
+    assert pd.read_csv(tmp_path / "x.csv.gz").to_dict("records") == rows
+    assert pl.read_csv(tmp_path / "x.csv.gz").to_dicts() == rows
+    lines: Any = duckdb.sql(f"from '{tmp_path}/x.jsonl.zst'")
+    assert lines.fetchall() == [tuple(row.values()) for row in rows]
+
+
+PLACES = ["", "~/", "file://HOME/", "s3://bucket/"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("method", "name", "options", "message"),
+    [
+        ("to_csv", "x.csv.bz2", {}, r"path: '.*x.csv.bz2' ends with .bz2, which to_csv does not write: .* .csv, .tsv"),
+        ("to_csv", "x.csv.XZ", {}, r"ends with .xz, .*\.csv, \.tsv, each also with \.gz, \.zst; or another suffix"),
+        ("to_csv", "x.zip", {}, "ends with .zip"),
+        ("to_csv", "x.tgz", {}, "ends with .tgz"),
+        ("to_csv", "x.xlsx", {}, "ends with .xlsx"),
+        ("to_csv", "x.arrow.gz", {}, "ends with .arrow.gz"),
+        ("to_csv", "x.parquet.gz", {}, "write to_parquet"),
+        ("to_jsonl", "x.jsonl.lz4", {}, r"ends with .lz4, which to_jsonl does not write: .* .json, .jsonl, .ndjson"),
+        ("to_jsonl", "x.json.zstd", {}, "ends with .zstd"),
+        ("to_parquet", "x.parquet.gz", {}, r"ends with .gz, which to_parquet does not write: .* .parquet, .pq; or"),
+        ("to_parquet", "x.zst", {}, "ends with .zst"),
+        ("to_parquet", "x.feather", {}, "ends with .feather"),
+        ("to_csv", "x.csv.gz", {"compression": "zstd"}, "^compression: is 'zstd', and .* ends with .gz: leave it out"),
+        ("to_csv", "x.csv.gz", {"compression": None}, "^compression: is None, and"),
+        ("to_jsonl", "x.ZST", {"compression": "gzip"}, "^compression: is 'gzip', and .* ends with .zst: leave it out"),
+    ],
+)
+def test_a_suffix_that_would_be_wrong_is_refused_before_anything_is_sent(
+    connect: Any,
+    sandbox: da.Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    method: str,
+    name: str,
+    options: Any,
+    message: str,
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    sent = len(sandbox.requests)
+    with pytest.raises(da.ValidationError, match=message):
+        getattr(scan, method)(place.replace("HOME", str(tmp_path)) + name, **options)
+    assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
+
+
+def test_a_table_refuses_the_same_suffixes(client: Any, tmp_path: Path) -> None:
+    table = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
+    with pytest.raises(da.ValidationError, match=r"ends with \.gz, which to_parquet does not write"):
+        table.to_parquet(tmp_path / "x.parquet.gz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_suffixes_are_the_users_own(client: Any, tmp_path: Path) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    for name in ("x.tsv", "x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
+        scan.to_csv(tmp_path / name)
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"separator": ""}, "separator: must be one ASCII character"),
+        ({"separator": '"'}, "separator: "),
+        ({"separator": "\n"}, "separator: "),
+        ({"separator": "é"}, "separator: "),
+        ({"separator": 44}, "separator: "),
+        ({"compression": "bz2"}, 'compression: must be "infer", "gzip", "zstd" or None'),
+        ({"compression": "bz2", "separator": "ab"}, "compression: .*; separator: "),
+    ],
+)
+def test_options_of_files_are_checked_before_anything_is_sent(
+    connect: Any, sandbox: da.Sandbox, tmp_path: Path, options: Any, message: str
+) -> None:
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    sent = len(sandbox.requests)
+    with pytest.raises(da.ValidationError, match=message):
+        scan.to_csv(tmp_path / "x.csv", **options)
+    assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
+
+
+class Dribble(io.RawIOBase):
+    """An unbuffered file that takes a few bytes at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.content = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.content += bytes(data[:1000])
+        return min(len(data), 1000)
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("method", ["to_parquet", "to_csv", "to_jsonl"])
+def test_an_open_file_gets_what_a_path_gets(client: Any, tmp_path: Path, method: str) -> None:
+    scan = client.scan_codes(allocated_time=da.on("2024-01-15"))
+    getattr(scan, method)(tmp_path / "x")
+    expected = (tmp_path / "x").read_bytes()
+    memory, dribble = io.BytesIO(b"before "), Dribble()
+    memory.seek(0, io.SEEK_END)
+    getattr(scan, method)(memory)
+    assert memory.getvalue() == b"before " + expected
+    getattr(scan, method)(dribble)
+    assert dribble.content == expected
+
+
+def test_an_open_file_is_compressed_on_demand_alone(client: Any) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    plain, packed = io.BytesIO(), io.BytesIO()
+    scan.to_csv(plain)
+    scan.to_csv(packed, compression="gzip")
+    assert gzip.decompress(packed.getvalue()) == plain.getvalue()
+
+
+def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
+    with serving(in_parts(whole(3)[:-1])) as server:
+        memory = io.BytesIO()
+        with pytest.raises(da.TruncatedResponseError):
+            scan_of(connect(server.base_url, retries=0)).to_csv(memory)
+    assert memory.getvalue() == b""
+
+
+def test_a_file_in_text_mode_is_refused_before_anything_is_sent(connect: Any, sandbox: da.Sandbox) -> None:
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    sent = len(sandbox.requests)
+    with pytest.raises(TypeError, match="binary mode"):
+        scan.to_csv(io.StringIO())
+    with pytest.raises(TypeError, match="rows go to a path"):
+        scan.to_jsonl(5)
+    with pytest.raises(da.ValidationError, match="private: is for paths"):
+        scan.to_parquet(io.BytesIO(), private=True)
+    assert len(sandbox.requests) == sent
