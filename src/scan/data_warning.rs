@@ -75,7 +75,7 @@ pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> O
 }
 
 /// The warning for a result without rows, if the status "available" alone may explain it, or if each day of several is
-/// empty.
+/// empty although nothing but a status narrows the search.
 pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {
     let nothing = if days > 1 { format!("no rows on any of the {days} days") } else { "no rows".to_owned() };
     let message = if searches_available(search) {
@@ -83,12 +83,18 @@ pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {
             "{nothing}: a search for available codes needs an allocated_time too, and a code that was never \
              allocated has none if the service leaves it empty"
         )
-    } else if days > 1 {
-        format!("{nothing}; check the days and the other conditions")
+    } else if days > 1 && is_broad(search) {
+        format!("{nothing}; check the days, the zone and the scopes of the token")
     } else {
         return None;
     };
     Some(DataWarning { kind: DataWarningKind::EmptyResult, message })
+}
+
+/// Whether a search has no condition but its day and a status.
+fn is_broad(search: &Search) -> bool {
+    let [group] = search.body.filters.or.as_slice() else { return false };
+    group.and.iter().filter(|condition| condition.column != STATUS).count() <= 1
 }
 
 /// Whether codes are searched by the status "available" alone.

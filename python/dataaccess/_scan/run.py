@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
-from dataaccess._core.checks import boolean_argument, choice, time_zone
+from dataaccess._core.checks import boolean_argument, choice
 from dataaccess._core.paths import location
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.storage import checked
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import read_files
 from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess._scan.table import Table
 from dataaccess.reports import ScanReport, TaskReport
@@ -19,9 +18,9 @@ from dataaccess.reports import ScanReport, TaskReport
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataaccess._core.storage import StorageOptions, StoredOptions
+    from dataaccess._core.storage import StorageOptions
     from dataaccess._scan.plan import Connection
-    from dataaccess.types import OnProgress, TimeZone
+    from dataaccess.types import OnProgress
 
 # Days that an error names.
 _NAMED = 5
@@ -77,19 +76,6 @@ def progress_handler(options: dict[str, Any], on_progress: OnProgress | None) ->
     return handle
 
 
-def parts_reader(
-    folder: str, paths: list[str], column_names: list[str], own: StoredOptions, tz: TimeZone | None, given: object
-) -> Callable[[], Table]:
-    """Reads files that a run wrote, with its own storage options or with those that are given."""
-    options, zone = own if given is None else hidden(given), time_zone("tz", tz)
-
-    def read() -> Table:
-        raw = read_files(folder, paths, column_names, checked(options))
-        return Table(raw if zone is None else raw.zoned(zone))
-
-    return read
-
-
 def report_of(
     options: dict[str, Any],
     column_names: list[str],
@@ -110,7 +96,7 @@ def report_of(
         folder=path(options["folder"]),
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
-        _reader=partial(parts_reader, options["folder"], parts, column_names, options["storage_options"]),
+        _reader=partial(Table._of_files, options["folder"], parts, column_names, options["storage_options"]),  # noqa: SLF001 - of this package
         **{name: outcome[name] for name in figures},
     )
     if failed:

@@ -14,18 +14,20 @@ from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.suffixes import check_suffix
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
 from dataaccess._scan.text_table import counted, grid, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+    from dataaccess._core.storage import StoredOptions
     from dataaccess._native import RawBatch, RawTable
     from dataaccess.reports import ScanStats
     from dataaccess.types import DtypeBackend, PathArgument, Row, StorageOptions, TimeZone
@@ -214,6 +216,25 @@ class Table(_Rows):
     def __init__(self, raw: RawTable) -> None:
         """Use `Scan.collect`."""
         self._raw = raw
+
+    @classmethod
+    def _of_files(
+        cls,
+        folder: str,
+        paths: list[str],
+        column_names: list[str],
+        own: StoredOptions,
+        tz: TimeZone | None,
+        given: object,
+    ) -> Callable[[], Table]:
+        """Reads files that a run wrote, with its own storage options or with those that are given."""
+        options, zone = own if given is None else hidden(given), time_zone("tz", tz)
+
+        def read() -> Table:
+            raw = read_files(folder, paths, column_names, checked(options))
+            return cls(raw if zone is None else raw.zoned(zone))
+
+        return read
 
     @property
     def stats(self) -> ScanStats:

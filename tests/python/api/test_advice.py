@@ -21,7 +21,7 @@ NOTHING = "no rows on any of the 4 days"
 
 
 def test_a_search_that_looks_capped_advises_no_argument_that_it_lacks(connect: Any) -> None:
-    with serving(always(answer([{"n": 1}] * 2_000))) as server:
+    with serving(always(answer([{"n": 1, "text": "a"}] * 2_000))) as server:
         client = connect(server.base_url)
         with pytest.warns(da.IncompleteWarning, match="use scan_items, which can split requests") as caught:
             search_of(client)
