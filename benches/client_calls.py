@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import race
-from clients import PYTHON, SINCE, Aiohttp, Ask, Rows, Service
+from clients import PYTHON, SINCE, Aiohttp, Ask, Rows, Service, records_of
 from expected import Expected
 from prebuilt_server import PrebuiltServer
 from race import US
@@ -14,13 +14,21 @@ from records import ATTRIBUTES
 from report import Measure
 from scale import Scale
 
+import dataaccess as da
+
 THREADS = 16
 
 
-def ours(service: Service) -> Ask:
-    """Our call."""
+def search(service: Service) -> Ask:
+    """Our search."""
     client = service.client()
     return lambda: client.search_codes(ATTRIBUTES, allocated_time=SINCE)
+
+
+def post(service: Service) -> Ask:
+    """Our `post`."""
+    client, body = service.client(), da.validate_codes(ATTRIBUTES, allocated_time=SINCE)
+    return lambda: records_of(client.post("/access/api/item/search", body))
 
 
 def repeated(ask: Ask, calls: int) -> Callable[[], list[Rows]]:
@@ -39,20 +47,19 @@ def threaded(ask: Ask, calls: int, pool: ThreadPoolExecutor) -> Callable[[], lis
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     """The race of single calls, and the one of many threads."""
     service = Service(server.url("1"))
-    expected = Expected(service)
-
-    def check(answers: list[Rows]) -> None:
-        if len(answers) != scale.calls:
-            raise SystemExit(f"{len(answers)} answers to {scale.calls} calls")
-        for rows in answers:
-            expected.check_rows(rows)
-
-    asks = {US: ours(service), **{name: connect(service) for name, connect in PYTHON.items()}}
+    check = Expected(service).check_answers(scale.calls)
+    asks = {"search_codes": search(service), "post": post(service)}
+    ours = list(asks)
+    asks |= {name: connect(service) for name, connect in PYTHON.items()}
     single = {name: repeated(ask, scale.calls) for name, ask in asks.items()}
     found = race.run("one record", single, check, rounds=scale.call_rounds)
-    measures = [*found.times("µs", scale.calls), found.cost(US, found.best_other(), 1.1), found.gain("requests", 4)]
+    measures = found.times("µs", scale.calls)
+    measures += [found.over(name, "pyreqwest") for name in ours] + [found.over("requests", name) for name in ours]
     with ThreadPoolExecutor(THREADS) as pool:
-        shared = {name: threaded(asks[name], scale.calls, pool) for name in (US, "pyreqwest")}
-        shared["one thread"] = single[US]
+        shared = {
+            US: threaded(asks["search_codes"], scale.calls, pool),
+            "pyreqwest": threaded(asks["pyreqwest"], scale.calls, pool),
+            "one thread": single["search_codes"],
+        }
         found = race.run(f"one record, {THREADS} threads", shared, check, rounds=scale.call_rounds)
-    return [*measures, *found.times("µs", scale.calls), found.gain("pyreqwest", 1.5), found.gain("one thread", 1)]
+    return [*measures, *found.times("µs", scale.calls), found.over(US, "pyreqwest"), found.over("one thread")]

@@ -13,11 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.json
 import race
-from clients import PYTHON, Service, body_with_urllib3, check_verdict, drain
+from clients import PYTHON, Service, body_with_urllib3, check_verdict
 from expected import Expected
 from prebuilt_server import PrebuiltServer
 from race import US, Contenders, Race
-from raw_socket import RawSocket
 from report import Measure
 from scale import Scale
 
@@ -68,55 +67,26 @@ def chain(give: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], A
     return lambda: make(give())
 
 
-def over_the_wire(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
-    """What ours adds to taking the bytes out of the socket."""
-    ours = service.scan()
-
-    def check(frame: pd.DataFrame | None) -> None:
-        # The others keep nothing; that they took all of it they have seen to.
-        if frame is not None:
-            expected.check_frame(frame)
-
-    expected.check_frame(pa.Table.from_batches([pa.record_batch(batch) for batch in ours.batches()]))
-    raw = RawSocket(service)
-    found = race.run(
-        f"{rows:,} rows over the wire",
-        {"recv": raw.receive, "to nowhere": lambda: drain(ours, rows), "to pandas": ours.to_pandas},
-        check,
-        rounds=rounds,
-    )
-    return [*found.times(), found.cost("to nowhere", "recv", 1.4), found.cost("to pandas", "recv", 1.8)]
-
-
-def secured_and_compressed(service: Service, rows: int, expected: Expected, rounds: int) -> list[Measure]:
-    """The race to pandas over TLS with gzip."""
-    every = contenders("pandas", service)
-    some = {name: every[name] for name in (US, "requests", "urllib3+msgspec")}
-    found = race.run(f"{rows:,} rows to pandas by TLS and gzip", some, expected.check_frame, rounds=rounds)
-    return [*found.times(), found.gain("requests", 6)]
-
-
-def to_frames(service: Service, rows: int, expected: Expected, rounds: int) -> dict[str, Race]:
-    """The race to each kind of frame."""
-    return {
-        frame: race.run(f"{rows:,} rows to {frame}", contenders(frame, service), expected.check_frame, rounds=rounds)
-        for frame in OF_ROWS
-    }
+def others_to_race(small: Race) -> set[str]:
+    """requests, and the quickest others of a race with fewer rows: the large one takes a minute for each."""
+    quickest = sorted(small.seconds.keys() - {US}, key=small.median)[:3]
+    return {US, "requests", *quickest}
 
 
 def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
-    """All races to frames. What is hoped for is hoped of the large response."""
-    fewer = Service(server.url(str(scale.fewer_rows)))
-    small = to_frames(fewer, scale.fewer_rows, Expected(fewer), scale.rounds)
-    service = Service(server.url(str(scale.rows)))
+    """The race to each kind of frame, with fewer rows and with many."""
+    fewer, service = Service(server.url(str(scale.fewer_rows))), Service(server.url(str(scale.rows)))
+    found = []
+    small = {}
+    expected = Expected(fewer)
+    for frame in OF_ROWS:
+        task = f"{scale.fewer_rows:,} rows to {frame}"
+        small[frame] = race.run(task, contenders(frame, fewer), expected.check_frame, rounds=scale.rounds)
+        found.append(small[frame])
     expected = Expected(service)
-    large = to_frames(service, scale.rows, expected, scale.rounds)
-    measures = [each for found in (*small.values(), *large.values()) for each in found.times()]
-    measures += [gain for found in small.values() for gain in (found.gain("requests"), found.gain(found.best_other()))]
-    measures += [large["pandas"].gain("requests", 20), large["pandas"].gain("urllib3+msgspec", 15)]
-    measures += [
-        large[frame].gain(large[frame].best_other(), reach) for frame, reach in (("polars", 12), ("pyarrow", 18))
-    ]
-    measures += over_the_wire(service, scale.rows, expected, scale.rounds)
-    secured = Service(server.url(f"gzip-{scale.rows}", secured=True), server.ca_bundle)
-    return measures + secured_and_compressed(secured, scale.rows, expected, scale.rounds)
+    for frame in OF_ROWS:
+        every, chosen = contenders(frame, service), others_to_race(small[frame])
+        some = {name: contender for name, contender in every.items() if name in chosen}
+        found.append(race.run(f"{scale.rows:,} rows to {frame}", some, expected.check_frame, rounds=scale.rounds))
+    measures = [each for run in found for each in run.times()]
+    return measures + [gain for run in found for gain in (run.over("requests"), run.best_over_us())]

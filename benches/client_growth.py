@@ -37,7 +37,7 @@ def time_a_row(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     each = {rows: found.median(f"{rows:,}") / rows / times[rows] * 1e9 for rows in scale.growth}
     measures = [Measure(f"{found.task}: of {rows:,}", nanoseconds, "ns") for rows, nanoseconds in each.items()]
     spread = max(each.values()) / min(each.values())
-    return [*measures, Measure(f"{found.task}: slowest over quickest", spread, "x", 1.2, less_is_better=True)]
+    return [*measures, Measure(f"{found.task}: slowest over quickest", spread, "x")]
 
 
 def highest_memory(job: str, server: PrebuiltServer, rows: int) -> float:
@@ -60,13 +60,8 @@ def memory(server: PrebuiltServer, scale: Scale) -> list[Measure]:
             found.append(highest_memory("stream", server, rows))
     medians = {rows: statistics.median(found) for rows, found in streamed.items()}
     grown = (medians[most] / medians[fewer] - 1) * 100
-    measures = [
-        Measure(f"highest memory: {rows:,} rows streamed", median, "MB", 64, less_is_better=True)
-        for rows, median in medians.items()
-    ]
-    measures.append(
-        Measure(f"highest memory: growth from {fewer:,} to {most:,} rows", grown, "%", 5, less_is_better=True)
-    )
+    measures = [Measure(f"highest memory: {rows:,} rows streamed", median, "MB") for rows, median in medians.items()]
+    measures.append(Measure(f"highest memory: growth from {fewer:,} to {most:,} rows", grown, "%"))
     for job, name in (("to_pandas", "to pandas"), ("requests_to_pandas", "to pandas by requests")):
         taken = highest_memory(job, server, scale.rows)
         measures.append(Measure(f"highest memory: {scale.rows:,} rows {name}", taken, "MB"))

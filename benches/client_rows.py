@@ -22,7 +22,5 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     cores.keep_to(cores.CORES[:2])
     on_two = race.run(f"{scale.rows:,} rows to dicts on two cores", some, expected.check_rows, rounds=scale.rounds)
     cores.keep_to(cores.CLIENT)
-    measures = []
-    for found, reach in ((on_one, 1.35), (on_two, 1.6)):
-        measures += [*found.times(), found.gain("urllib3+msgspec", reach), found.gain("requests", 2.7)]
-    return measures
+    gains = [found.over(name) for found in (on_one, on_two) for name in ("urllib3+msgspec", "requests")]
+    return [*on_one.times(), *on_two.times(), *gains]

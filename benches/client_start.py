@@ -58,16 +58,10 @@ def process(program: str, printed: str = "") -> Callable[[], None]:
     return start
 
 
-def beyond_nothing(found: Race, reach: float) -> list[Measure]:
-    """The time of each process beyond that of one that does nothing; only for ours something is hoped."""
+def beyond_nothing(found: Race) -> list[Measure]:
+    """The time of each process beyond that of one that does nothing."""
     return [
-        Measure(
-            f"{found.task}: {name}",
-            (found.median(name) - found.median(NOTHING)) * 1000,
-            "ms",
-            reach if name == US else None,
-            less_is_better=True,
-        )
+        Measure(f"{found.task}: {name}", (found.median(name) - found.median(NOTHING)) * 1000, "ms")
         for name in found.seconds
         if name != NOTHING
     ]
@@ -80,11 +74,11 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     nothing = {NOTHING: process("pass")}
     imports = nothing | {name: process(f"import {name}") for name in PACKAGES}
     found = race.run("import in a new process", imports, rounds=scale.starts)
-    measures = beyond_nothing(found, 30)
+    measures = beyond_nothing(found)
     records = {name: process(text.format(base_url=service.base_url), printed) for name, text in FIRST_RECORD.items()}
     found = race.run("first record of a new process", nothing | records, rounds=scale.starts)
-    measures += beyond_nothing(found, 60)
+    measures += beyond_nothing(found)
     if sys.platform == "linux":
         for name, count in zip(("threads", "sockets"), json.loads(run(LEFT_BY_IMPORT)), strict=True):
-            measures.append(Measure(f"import in a new process: {name} left", count, "", 0, less_is_better=True))
+            measures.append(Measure(f"import in a new process: {name} left", count, ""))
     return measures

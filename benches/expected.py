@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import gc
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -38,12 +39,17 @@ def table_of(result: Any) -> pa.Table:
     return table.select(ATTRIBUTES).cast(SCHEMA)
 
 
+def requested(rows: Rows) -> Rows:
+    """The rows with the requested attributes and no others; a key that is left out is null."""
+    return [{name: row.get(name) for name in ATTRIBUTES} for row in rows]
+
+
 class Expected:
     """The records of one response, as Python's own json module reads them."""
 
     def __init__(self, service: Service) -> None:
         """Asks for them once, and keeps them out of sight of the garbage collector, which would slow the contenders."""
-        self.rows: Rows = records_of(json.loads(body_with_urllib3(service)()))
+        self.rows: Rows = requested(records_of(json.loads(body_with_urllib3(service)())))
         gc.collect()
         gc.freeze()
 
@@ -56,6 +62,21 @@ class Expected:
         """Ends the bench unless these are the records."""
         if rows != self.rows:
             raise SystemExit(f"wrong rows: {len(rows)} of {len(self.rows)}, the first is {rows[:1]}")
+
+    def check_requested(self, rows: Rows) -> None:
+        """Ends the bench unless these are the records, whatever other keys there are or are left out."""
+        self.check_rows(requested(rows))
+
+    def check_answers(self, count: int) -> Callable[[list[Rows]], None]:
+        """A check of the answers to so many calls, each of which has all records."""
+
+        def check(answers: list[Rows]) -> None:
+            if len(answers) != count:
+                raise SystemExit(f"{len(answers)} answers to {count} calls")
+            for rows in answers:
+                self.check_rows(rows)
+
+        return check
 
     def check_frame(self, frame: Any) -> None:
         """Ends the bench unless these are the records."""

@@ -1,8 +1,9 @@
 """A server that costs next to nothing: it sends responses that lie in its memory, over connections that it keeps.
 
 As a program it says in one line of JSON where it is and serves until its input ends. The first part of the path
-names the response: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed, `/later-10/…` ten after
-50 ms. `PrebuiltServer` is the other side, for the benches.
+names the response: `/1000000/…` has a million records, `/gzip-1000000/…` the same compressed, `/chunked-1000000/…` in
+chunks of 8 KiB, `/spaces-1000000/…` in another shape of `records`, `/later-10/…` ten after 50 ms. `PrebuiltServer` is
+the other side, for the benches.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import trustme
 
 Selector = selectors.DefaultSelector
 LATENCY = 0.05
+CHUNK = 8 << 10
 LATER = "later-"
 
 
@@ -39,18 +41,27 @@ def gzipped(pieces: Iterable[bytes]) -> bytes:
     return b"".join([*map(press.compress, pieces), press.flush()])
 
 
+def chunked(pieces: Iterable[bytes]) -> bytes:
+    """The pieces as the chunks of a chunked transfer."""
+    body = b"".join(pieces)
+    chunks = (body[start : start + CHUNK] for start in range(0, len(body), CHUNK))
+    return b"".join([b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks] + [b"0\r\n\r\n"])
+
+
 @functools.cache
 def answer(name: str) -> list[bytes]:
     """What is sent for a name, head and all; a block that comes again is the same in memory."""
-    compression, _, count = name.rpartition("-")
-    pieces = list(records.answer(int(count)))
+    form, _, count = name.rpartition("-")
+    pieces = list(records.answer(int(count), form if form in records.SHAPES else ""))
     encoding = ""
-    if compression:
-        pieces, encoding = [gzipped(pieces)], f"Content-Encoding: {compression}\r\n"
-    length = sum(map(len, pieces))
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{encoding}Content-Length: {length}\r\n\r\n"
+    if form == "gzip":
+        pieces, encoding = [gzipped(pieces)], "Content-Encoding: gzip\r\n"
+    length = f"Content-Length: {sum(map(len, pieces))}"
+    if form == "chunked":
+        pieces, length = [chunked(pieces)], "Transfer-Encoding: chunked"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{encoding}{length}\r\n\r\n"
     # A small response is one write, and so one packet.
-    return [head.encode(), *pieces] if length > 65_536 else [b"".join([head.encode(), *pieces])]
+    return [head.encode(), *pieces] if sum(map(len, pieces)) > 65_536 else [b"".join([head.encode(), *pieces])]
 
 
 class Waiting:

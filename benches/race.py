@@ -38,14 +38,13 @@ class Race:
         scale = {"ms": 1e3, "µs": 1e6}[unit] / parts
         return [Measure(f"{self.task}: {name}", self.median(name) * scale, unit) for name in self.seconds]
 
-    def gain(self, name: str, reach: float | None = None) -> Measure:
-        """How many times as long as ours another one takes."""
-        return Measure(f"{self.task}: {name} over {US}", self.median(name) / self.median(US), "x", reach)
+    def over(self, name: str, other: str = US) -> Measure:
+        """How many times as long as another contender one takes; without a name, as long as ours."""
+        return Measure(f"{self.task}: {name} over {other}", self.median(name) / self.median(other), "x")
 
-    def cost(self, name: str, other: str, reach: float | None = None) -> Measure:
-        """How many times as long as another one takes, which may hardly be undercut."""
-        value = self.median(name) / self.median(other)
-        return Measure(f"{self.task}: {name} over {other}", value, "x", reach, less_is_better=True)
+    def best_over_us(self) -> Measure:
+        """How many times as long as ours the quickest of the others takes."""
+        return Measure(f"{self.task}: the best other over {US}", self.median(self.best_other()) / self.median(US), "x")
 
 
 def run(task: str, contenders: Contenders, check: Callable[[Any], None] | None = None, *, rounds: int) -> Race:

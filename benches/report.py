@@ -1,4 +1,4 @@
-"""What was measured, as a table for people and as JSON for comparisons."""
+"""What was measured, as a table for people and as JSON for comparisons, beside what it should reach."""
 
 from __future__ import annotations
 
@@ -9,47 +9,40 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from goals import GOALS
+
 import dataaccess as da
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure, and what it should reach: at least, or at most where less is better."""
+    """A figure."""
 
     name: str
     value: float
     unit: str
-    reach: float | None = None
-    less_is_better: bool = False
-
-    @property
-    def is_reached(self) -> bool | None:
-        """Whether it is as good as hoped; None where nothing is hoped for."""
-        if self.reach is None:
-            return None
-        return self.value <= self.reach if self.less_is_better else self.value >= self.reach
 
     @property
     def hope(self) -> str:
         """What it should reach, in words; nothing where nothing is hoped for."""
-        if self.reach is None:
-            return ""
-        return f"{'at most' if self.less_is_better else 'at least'} {self.reach:,}"
+        goal = GOALS.get(self.name)
+        return str(goal) if goal else ""
 
     @property
     def verdict(self) -> str:
         """Whether it is as good as hoped, in words."""
-        return {None: "", True: "reached", False: "MISSED"}[self.is_reached]
+        goal = GOALS.get(self.name)
+        if not goal:
+            return ""
+        return "reached" if goal.is_reached(self.value) else "MISSED"
 
 
-def write(name: str, measures: list[Measure], folder: Path) -> Path:
-    """Prints the table, writes the JSON and returns its path."""
+def write(name: str, measures: list[Measure], folder: Path, *, smoke: bool = False) -> Path:
+    """Prints the table, writes the JSON and returns its path; what tiny counts give has no goals."""
     width = max(len(measure.name) for measure in measures)
     for measure in measures:
-        print(
-            f"  {measure.name:<{width}}  {measure.value:>12,.2f} {measure.unit:<10}  "
-            f"{measure.hope:<18} {measure.verdict}".rstrip()
-        )
+        goal = "" if smoke else f"{measure.hope:<18} {measure.verdict}"
+        print(f"  {measure.name:<{width}}  {measure.value:>12,.2f} {measure.unit:<10}  {goal}".rstrip())
     machine: dict[str, object] = {
         "processors": os.cpu_count(),
         "system": platform.platform(),
@@ -62,7 +55,7 @@ def write(name: str, measures: list[Measure], folder: Path) -> Path:
         "version": da.__version__,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
-        "measures": [{**asdict(measure), "is_reached": measure.is_reached} for measure in measures],
+        "measures": [asdict(measure) for measure in measures],
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"

@@ -16,6 +16,27 @@ class Scale:
     calls: int = 800
     call_rounds: int = 15
     starts: int = 15
+    shape_rows: int = 300_000
+    tls_rounds: int = 3
+    # Of the runs that are counted, the shorter: by hardware counters, and by Callgrind, which is 50 times slower.
+    counted_calls: int = 1_600
+    callgrind_rows: int = 20_000
+    callgrind_calls: int = 320
+    # Those that are counted; all if none is named.
+    counted_jobs: tuple[str, ...] = ()
 
 
-SMOKE = Scale(rows=2_000, fewer_rows=500, growth=(1_000, 2_000), rounds=1, calls=32, call_rounds=1, starts=1)
+SMOKE = Scale(
+    rows=2_000,
+    fewer_rows=500,
+    growth=(1_000, 2_000),
+    rounds=1,
+    calls=32,
+    call_rounds=1,
+    starts=1,
+    shape_rows=1_000,
+    tls_rounds=1,
+    counted_calls=16,
+    callgrind_calls=16,
+    counted_jobs=("search_codes",),
+)
