@@ -34,7 +34,7 @@ WORKERS ?= 4
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build the extension
@@ -150,17 +150,41 @@ target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
 
 # The release wheel gets its own environment: .venv keeps its debug build.
 BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
-.PHONY: bench
-bench: .venv/.test target/envs/bench/.installed ## benchmarks of the release build: a table, and JSON in target/bench
+BENCHES = bench-decode bench-client bench-scans bench-sandbox
+# Parts of bench-client, to run alone.
+BENCH_PARTS = frames wire rows shapes tls calls asyncio growth start counters
+.PHONY: bench bench-wheel $(BENCHES) $(BENCH_PARTS:%=bench-%)
+bench: $(BENCHES) ## benchmarks of the release build: tables, and JSON in target/bench; bench-calls and the like alone
+
+bench-wheel: .venv/.test target/envs/bench/.installed
 	$(call say,'Building the release wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
 	$(BIN)/maturin build --release --out target/bench/wheel
 	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
+
+bench-decode: target/envs/bench/.installed
 	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
-	$(BENCH_PYTHON) benches/client.py
-	$(BENCH_PYTHON) benches/scans.py
-	$(BENCH_PYTHON) benches/sandbox.py
+
+bench-client bench-scans bench-sandbox: bench-%: bench-wheel
+	$(BENCH_PYTHON) benches/$*.py
+
+$(BENCH_PARTS:%=bench-%): bench-%: bench-wheel
+	$(BENCH_PYTHON) benches/client.py $*
+
+# Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.
+INSTRUCTIONS = $(BENCH_PYTHON) benches/instructions.py --decode-bench \
+	"$$(ls -t "$${CARGO_TARGET_DIR:-target}"/release/deps/decode-* | grep -v '[.]d$$' | head -1)"
+.PHONY: bench-instructions
+bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted
+	cargo bench --locked --bench decode --no-run
+	$(INSTRUCTIONS) --check
+
+.PHONY: accept-instructions
+accept-instructions: bench-wheel ## count instructions anew and accept them: REASON='why they changed'
+	@[ -n "$(REASON)" ] || { echo "say why: make accept-instructions REASON='…'" >&2; exit 1; }
+	cargo bench --locked --bench decode --no-run
+	$(INSTRUCTIONS) --accept "$(REASON)"
 
 .PHONY: bench-smoke
 bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with little data and the debug build

@@ -26,6 +26,12 @@ import json, dataaccess as da
 client = da.Client({base_url!r}, token="t")
 print(json.dumps(client.search_codes(allocated_time=da.after("2020-01-01")), sort_keys=True), end="")
 """,
+    "pyreqwest": """
+import json
+from pyreqwest.client import SyncClientBuilder
+answer = SyncClientBuilder().build().post({base_url!r} + "/access/api/item/search").body_bytes(b"{{}}").build().send()
+print(json.dumps(answer.json()["data"]["data"], sort_keys=True), end="")
+""",
     "requests": """
 import json, requests
 answer = requests.post({base_url!r} + "/access/api/item/search", data=b"{{}}")

@@ -125,12 +125,12 @@ def switches(command: list[str]) -> dict[str, float]:
     return {"context switches": used.ru_nvcsw + used.ru_nivcsw}
 
 
-def count(work: Work) -> dict[str, float]:
-    """All that can be counted of a job on this machine, per unit."""
+def count(work: Work, *, slowly: bool) -> dict[str, float]:
+    """All that can be counted of a job on this machine, per unit: by Callgrind only if it may take a minute."""
     found = [switches]
     if has_perf():
         found.append(perf)
-    elif shutil.which("valgrind"):
+    elif slowly and shutil.which("valgrind"):
         found.append(callgrind)
     costs: dict[str, float] = {}
     for counter in found:

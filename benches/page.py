@@ -13,26 +13,36 @@ from pathlib import Path
 from typing import Any
 
 import bars
+from goals import GOALS
 from report import Measure
 
 BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
 PICTURE_TEXT = "How long each client takes from the request to a million rows"
 BENCHES = {
-    "client": "The client",
+    "frames": "From a request to a DataFrame or table",
+    "wire": "Over the wire",
+    "rows": "From a request to dicts",
+    "shapes": "Other shapes of JSON",
+    "tls": "TLS",
+    "calls": "Calls of one record",
+    "asyncio": "Awaited calls of one record",
+    "counters": "Instructions and context switches",
+    "growth": "More rows",
+    "start": "Start of a process",
     "scans": "Scans of many requests",
     "decode": "Decoding in memory",
     "sandbox": "The sandbox",
 }
+Reported = tuple[dict[str, Any], list[Measure]]
 
 
-def load(path: Path) -> tuple[dict[str, Any], list[Measure]]:
+def load(path: Path) -> Reported:
     """The results of a bench."""
     try:
         reported = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SystemExit(f"{path} is missing: `make bench` writes it") from None
-    names = ("name", "value", "unit", "reach", "less_is_better")
-    return reported, [Measure(**{name: measure[name] for name in names}) for measure in reported["measures"]]
+    return reported, [Measure(each["name"], each["value"], each["unit"]) for each in reported["measures"]]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -40,19 +50,31 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
+def shown(measure: Measure) -> str:
+    """A figure and its unit."""
+    return f"{measure.value:,.2f} {measure.unit}".rstrip()
+
+
+def goals(found: dict[str, Reported]) -> str:
+    """What is to be reached, and what was; a goal without a figure is said to be not measured."""
+    measured = {measure.name: measure for _, measures in found.values() for measure in measures}
+    rows = [
+        [name, shown(measured[name]), str(goal), measured[name].verdict]
+        if name in measured
+        else [name, "not measured", str(goal), ""]
+        for name, goal in GOALS.items()
+    ]
+    return "\n\n".join(["## What is to be reached", table(["measure", "value", "to reach", ""], rows)])
+
+
 def section(title: str, reported: dict[str, Any], measures: list[Measure]) -> str:
-    """The figures of one bench: those of which something is hoped, then the others."""
+    """All figures of one bench."""
     machine = reported["machine"]
     when, where = reported["time"][:10], f"{machine['processors']} processors, {machine['system']}"
-    shown = [(measure, f"{measure.value:,.2f} {measure.unit}".rstrip()) for measure in measures]
-    hoped = [[each.name, value, each.hope, each.verdict] for each, value in shown if each.hope]
-    others = [[each.name, value] for each, value in shown if not each.hope]
     parts = [
-        f"## {title}",
+        f"<details><summary>{title}</summary>",
         f"{when}, version {reported['version']}, Python {machine['python']}, {where}.",
-        table(["measure", "value", "to reach", ""], hoped),
-        "<details><summary>All else that was measured</summary>",
-        table(["measure", "value"], others),
+        table(["measure", "value"], [[each.name, shown(each)] for each in measures]),
         "</details>",
     ]
     return "\n\n".join(parts)
@@ -77,15 +99,19 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=Path("target/bench"), help="folder of the JSON")
     parser.add_argument("--page", type=Path, default=Path("docs/performance.md"), help="the page to write into")
     options = parser.parse_args()
-    found = {name: load(options.figures / f"{name}.json") for name in BENCHES}
+    found = {name: load(path) for name in BENCHES if (path := options.figures / f"{name}.json").exists()}
+    if missing := BENCHES.keys() - found.keys():
+        print(f"not measured: {', '.join(sorted(missing))}")
     before, begin, rest = options.page.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{options.page} has no place for the figures, between `{BEGIN}` and `{END}`")
+    drawn = picture([measure for _, measures in found.values() for measure in measures])
     sections = [section(BENCHES[name], reported, measures) for name, (reported, measures) in found.items()]
-    figures = "\n\n".join([f"![{PICTURE_TEXT}]({options.page.stem}.svg)", *sections])
+    picture_of = f"![{PICTURE_TEXT}]({options.page.stem}.svg)"
+    figures = "\n\n".join([picture_of, goals(found), "## All that was measured", *sections])
     options.page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
-    options.page.with_suffix(".svg").write_text(picture(found["client"][1]), encoding="utf-8")
+    options.page.with_suffix(".svg").write_text(drawn, encoding="utf-8")
     print(f"wrote {options.page} and its picture")
 
 

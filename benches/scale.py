@@ -24,6 +24,7 @@ class Scale:
     callgrind_calls: int = 320
     # Those that are counted; all if none is named.
     counted_jobs: tuple[str, ...] = ()
+    may_count_slowly: bool = True
 
 
 SMOKE = Scale(
@@ -38,5 +39,7 @@ SMOKE = Scale(
     tls_rounds=1,
     counted_calls=16,
     callgrind_calls=16,
+    callgrind_rows=100,
     counted_jobs=("search_codes",),
+    may_count_slowly=False,
 )
