@@ -45,8 +45,8 @@ class Work:
 
 def client_work(job: str, base_url: str, less: int, more: int, units: int = 1) -> Work:
     """A job of our client done less often and more often, each time with so many units."""
-    commands = [[sys.executable, str(COUNTED), job, str(times), base_url] for times in (less, more)]
-    return Work(*commands, (more - less) * units)
+    command = [sys.executable, str(COUNTED), job]
+    return Work([*command, str(less), base_url], [*command, str(more), base_url], (more - less) * units)
 
 
 def run(command: list[str]) -> None:
