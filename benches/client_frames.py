@@ -87,6 +87,6 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     for frame in OF_ROWS:
         every, chosen = contenders(frame, service), others_to_race(small[frame])
         some = {name: contender for name, contender in every.items() if name in chosen}
-        found.append(race.run(f"{scale.rows:,} rows to {frame}", some, expected.check_frame, rounds=scale.rounds))
+        found.append(race.run(f"{scale.rows:,} rows to {frame}", some, expected.check_frame, rounds=scale.slow_rounds))
     measures = [each for run in found for each in run.times()]
     return measures + [gain for run in found for gain in (run.over("requests"), run.best_over_us())]

@@ -22,6 +22,6 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
         every = contenders("pandas", service)
         some = {each: every[each] for each in (US, "requests", "urllib3+msgspec")}
         check = Expected(service).check_frame
-        found = race.run(f"{scale.rows:,} rows to pandas by {name}", some, check, rounds=scale.tls_rounds)
+        found = race.run(f"{scale.rows:,} rows to pandas by {name}", some, check, rounds=scale.slow_rounds)
         measures += [*found.times(), found.over("requests"), found.over("urllib3+msgspec")]
     return measures

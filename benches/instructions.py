@@ -31,7 +31,7 @@ ROWS = 20_000
 CALLS = (320, 960)
 DECODE = "decode"
 DECODED = 100_000
-LIMITED = ("stream", "dicts", DECODE, "search_codes", "post")
+LIMITED = ("stream", "dicts", "search_codes", "post")
 NATIVE, USER = "native instructions", "user instructions"
 
 Figures = dict[str, dict[str, float]]

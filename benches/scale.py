@@ -17,7 +17,8 @@ class Scale:
     call_rounds: int = 15
     starts: int = 15
     shape_rows: int = 300_000
-    tls_rounds: int = 3
+    # Of races in which others take seconds a round.
+    slow_rounds: int = 3
     # Of the runs that are counted, the shorter: by hardware counters, and by Callgrind, which is 50 times slower.
     counted_calls: int = 1_600
     callgrind_rows: int = 20_000
@@ -36,7 +37,7 @@ SMOKE = Scale(
     call_rounds=1,
     starts=1,
     shape_rows=1_000,
-    tls_rounds=1,
+    slow_rounds=1,
     counted_calls=16,
     callgrind_calls=16,
     callgrind_rows=100,
