@@ -173,18 +173,14 @@ $(BENCH_PARTS:%=bench-%): bench-%: bench-wheel
 	$(BENCH_PYTHON) benches/client.py $*
 
 # Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.
-INSTRUCTIONS = $(BENCH_PYTHON) benches/instructions.py --decode-bench \
-	"$$(ls -t "$${CARGO_TARGET_DIR:-target}"/release/deps/decode-* | grep -v '[.]d$$' | head -1)"
 .PHONY: bench-instructions
 bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted
-	cargo bench --locked --bench decode --no-run
-	$(INSTRUCTIONS) --check
+	$(BENCH_PYTHON) benches/instructions.py --check
 
 .PHONY: accept-instructions
 accept-instructions: bench-wheel ## count instructions anew and accept them: REASON='why they changed'
 	@[ -n "$(REASON)" ] || { echo "say why: make accept-instructions REASON='…'" >&2; exit 1; }
-	cargo bench --locked --bench decode --no-run
-	$(INSTRUCTIONS) --accept "$(REASON)"
+	$(BENCH_PYTHON) benches/instructions.py --accept "$(REASON)"
 
 .PHONY: bench-smoke
 bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with little data and the debug build

@@ -29,8 +29,6 @@ ACCEPTED = Path(__file__).with_suffix(".json")
 ALLOWED = 1.05
 ROWS = 20_000
 CALLS = (320, 960)
-DECODE = "decode"
-DECODED = 100_000
 LIMITED = ("stream", "dicts", "search_codes", "post")
 NATIVE, USER = "native instructions", "user instructions"
 
@@ -46,25 +44,20 @@ def setting() -> dict[str, str]:
     }
 
 
-def work(job: str, server: PrebuiltServer, bench: Path | None, *, smoke: bool) -> Work:
+def work(job: str, server: PrebuiltServer, *, smoke: bool) -> Work:
     """What is done of a job, twice."""
     if job in ROW_JOBS:
         rows = 200 if smoke else ROWS
         return client_work(job, server.url(str(rows)), 1, 3, rows)
-    if job in CALL_JOBS:
-        return client_work(job, server.url("1"), *((16, 32) if smoke else CALLS))
-    if not bench:
-        raise SystemExit("name the program of `cargo bench --bench decode --no-run` by --decode-bench")
-    arguments = [str(bench), "--bench", "decoder_to_columns", "--sample-size", "1", "--sample-count"]
-    return Work([*arguments, "1"], [*arguments, "3"], 2 * DECODED)
+    return client_work(job, server.url("1"), *((16, 32) if smoke else CALLS))
 
 
-def count(jobs: list[str], bench: Path | None, *, smoke: bool) -> Figures:
+def count(jobs: list[str], *, smoke: bool) -> Figures:
     """What a row or a call of each job costs."""
     with PrebuiltServer() as server:
         found = {}
         for job in jobs:
-            done = work(job, server, bench, smoke=smoke)
+            done = work(job, server, smoke=smoke)
             # The first run of all compiles the bytecode.
             run(done.less)
             figures = done.per_unit(callgrind)
@@ -106,9 +99,8 @@ def main() -> None:
     """Counts, and compares or accepts."""
     parser = argparse.ArgumentParser(description="What a row and a call cost in instructions.")
     parser.add_argument(
-        "--only", choices=(*ROW_JOBS, *CALL_JOBS, DECODE), nargs="+", default=list(LIMITED), help="the jobs to count"
+        "--only", choices=(*ROW_JOBS, *CALL_JOBS), nargs="+", default=list(LIMITED), help="the jobs to count"
     )
-    parser.add_argument("--decode-bench", type=Path, help="the program of `cargo bench --bench decode`")
     parser.add_argument("--check", action="store_true", help="fail when a job costs more than was accepted")
     parser.add_argument("--accept", metavar="REASON", help="write the figures, and why they changed")
     parser.add_argument("--accepted", type=Path, default=ACCEPTED, help="the file of the accepted figures")
@@ -117,7 +109,7 @@ def main() -> None:
     if not shutil.which("valgrind"):
         raise SystemExit("instructions are counted by Callgrind: install valgrind")
     cores.keep_to(cores.CLIENT)
-    found = count(options.only, options.decode_bench, smoke=options.smoke)
+    found = count(options.only, smoke=options.smoke)
     accepted = json.loads(options.accepted.read_text(encoding="utf-8")) if options.accepted.exists() else None
     if options.accept:
         if missing := set(LIMITED) - found.keys():
