@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
-pub(super) use super::asyncio::{spawn, spawn_call};
+pub(super) use super::asyncio::{LARGE, make, spawn, spawn_call, spawn_envelope};
 use super::finalization::{self, AttachedScope};
 use super::log::{self, Records};
 use super::process::PerProcess;
@@ -211,13 +211,5 @@ pub(super) async fn with_gil<T: Send + 'static>(
             Ok(panic) => resume_unwind(panic),
             Err(_) => Err(finalization::shutting_down()),
         },
-    }
-}
-
-/// Turns an error of the core into an exception from inside a future.
-pub(super) async fn raise_in_python<T>(result: Result<T>) -> PyResult<T> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(error) => Err(with_gil(move |py| Ok(raise(py, error))).await.unwrap_or_else(|failure| failure)),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -146,7 +146,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id, timeout)?;
-        bridge::spawn_call(py, download, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
+        bridge::spawn_envelope(py, download)
     }
 
     /// Waits for an export. Returns whether it has ended, and the last response.
@@ -202,7 +202,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.posting(py, path, body, idempotent, timeout)?;
-        bridge::spawn_call(py, call, ready(Ok(())), |py, envelope, ()| dict(py, &envelope))
+        bridge::spawn_envelope(py, call)
     }
 
     /// The figures of all calls so far in this process.

@@ -2,6 +2,7 @@
 //!
 //! Blocks of cells become dicts while the next blocks are decoded.
 
+use std::mem;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -13,6 +14,7 @@ use super::updates::{self, Updates};
 use super::{bridge, json};
 use crate::cells::{Block, Cell};
 use crate::client::{Client, Event};
+use crate::decode::Batch as _;
 use crate::scan::{LastStats, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
@@ -56,13 +58,23 @@ pub(super) fn spawn(
     let updates = Updates::in_running_loop(py, on_progress)?;
     let request = async move { scan.rows(&client, sender).await };
     let taking = async move {
+        let (mut waiting, mut bytes) = (Vec::new(), 0);
         while let Some(event) = events.recv().await {
-            rows = bridge::with_gil(move |py| rows.take(py, event).map(|()| rows)).await?;
+            bytes += if let Event::Batch(block) = &event { block.bytes() } else { 0 };
+            waiting.push(event);
+            if bytes > bridge::LARGE {
+                let taken = mem::take(&mut waiting);
+                rows = bridge::with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
+                bytes = 0;
+            }
         }
-        Ok(rows)
+        Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, request, handler, move |py, stats, (rows, _)| rows.finish(py, stats, &last_stats))
+    bridge::spawn_call(py, request, handler, move |py, stats, ((mut rows, waiting), _)| {
+        rows.take_all(py, waiting)?;
+        rows.finish(py, stats, &last_stats)
+    })
 }
 
 /// The rows that have arrived.
@@ -98,6 +110,10 @@ impl Rows {
                 Ok(())
             }
         }
+    }
+
+    fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Block>>) -> PyResult<()> {
+        events.into_iter().try_for_each(|event| self.take(py, event))
     }
 
     fn append(&self, py: Python<'_>, block: &Block) -> PyResult<()> {

@@ -103,7 +103,7 @@ impl RawStream {
         let open = self.open(py)?;
         bridge::spawn(py, async move {
             open.stream.wait().await;
-            Ok(())
+            Ok(bridge::make(|_| Ok(())))
         })
     }
 

@@ -34,7 +34,7 @@ fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bound<'_, PyAn
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
     if asynchronous {
-        return spawn(py, panicking::<PyResult<()>>());
+        return spawn(py, panicking());
     }
     block(py, panicking::<Result<()>>()).map(|()| py.None().into_bound(py))
 }

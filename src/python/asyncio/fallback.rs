@@ -1,7 +1,7 @@
-//! Asynchronous calls: a future of the core becomes an asyncio future of the running loop.
+//! Calls of a loop that watches no sockets, as the default one of Windows, through pyo3-async-runtimes.
 //!
-//! pyo3-async-runtimes gets our own runtime, as its own one does not survive a fork, and an event loop that may be
-//! closed at any time.
+//! The library gets our own runtime, as its own one does not survive a fork, and an event loop that may be closed at any
+//! time.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -14,50 +14,22 @@ use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::{JoinError, JoinHandle};
 
-use super::bridge::{raise_in_python, with_gil};
-use super::raise::raise;
-use super::{bridge, finalization, log};
+use super::{Failure, Make};
 use crate::error::Result;
+use crate::python::bridge::{self, with_gil};
+use crate::python::finalization;
 use crate::scan::panicked;
 
-/// Returns an asyncio future of the running loop. Cancelling it drops `future` and so closes its connection.
-pub(super) fn spawn<T>(
-    py: Python<'_>,
-    future: impl Future<Output = PyResult<T>> + Send + 'static,
-) -> PyResult<Bound<'_, PyAny>>
-where
-    T: for<'py> IntoPyObject<'py> + Send + 'static,
-{
-    let _scope = finalization::AttachedScope::enter(py);
-    bridge::runtime().map_err(|error| raise(py, error))?;
-    let running = py.import("asyncio")?.call_method0("get_running_loop")?;
-    let future = log::in_running_loop(py, future)?;
-    let event_loop = Bound::new(py, Loop(running.unbind()))?.into_any();
-    generic::future_into_py_with_locals::<CoreRuntime, _, T>(py, TaskLocals::new(event_loop), async move {
-        match AssertUnwindSafe(future).catch_unwind().await {
-            Ok(result) => result,
-            Err(_) => raise_in_python(Err(panicked())).await,
-        }
-    })
-}
-
-/// As [`spawn`], for a future of the core. `handler` takes its events meanwhile; when both have ended, `finish` makes
-/// the result with the interpreter held.
-pub(super) fn spawn_call<T, H, R>(
-    py: Python<'_>,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-    handler: impl Future<Output = PyResult<H>> + Send + 'static,
-    finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
-) -> PyResult<Bound<'_, PyAny>>
-where
-    T: Send + 'static,
-    H: Send + 'static,
-    R: for<'py> IntoPyObject<'py> + Send + 'static,
-{
-    spawn(py, async move {
-        let future = async { raise_in_python(future.await).await };
-        let (value, taken) = tokio::try_join!(future, handler)?;
-        with_gil(move |py| finish(py, value, taken)).await
+/// Returns an asyncio future of this loop, as [`super::spawn`] does.
+pub(super) fn spawn<'py>(
+    running: &Bound<'py, PyAny>,
+    call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = running.py();
+    let event_loop = Bound::new(py, Loop(running.clone().unbind()))?.into_any();
+    generic::future_into_py_with_locals::<CoreRuntime, _, _>(py, TaskLocals::new(event_loop), async move {
+        let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
+        with_gil(move |py| outcome.map_or_else(|failure| Err(failure.raise(py)), |make| make(py))).await
     })
 }
 

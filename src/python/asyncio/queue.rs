@@ -1,0 +1,189 @@
+//! The finished calls of one loop, and the socket that wakes it.
+//!
+//! A call that finishes puts its outcome into the queue of its loop. The first one in an empty queue wakes the loop, which
+//! takes all that are there by then: so many calls share one wake-up, and no thread of the runtime needs the interpreter.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use pyo3::exceptions::PyNotImplementedError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use tokio::task::AbortHandle;
+
+use super::{Failure, Make};
+use crate::error::Result;
+use crate::python::bridge::{self, runtime};
+use crate::python::finalization::AttachedScope;
+use crate::python::process::PerProcess;
+use crate::python::raise::raise;
+use crate::scan::panicked;
+
+/// How long results are made before the loop runs what else is ready.
+const TURN: Duration = Duration::from_millis(5);
+
+/// The watchers of this process by the ids of their loops: a `WeakValueDictionary`, as a loop that is closed drops its
+/// watcher.
+static QUEUES: PerProcess<Py<PyAny>> = PerProcess::empty();
+
+/// A call that has ended, and the asyncio future that waits for it.
+struct Finished {
+    outcome: Result<Make, Failure>,
+    future: Py<PyAny>,
+}
+
+/// The finished calls of one loop.
+pub(super) struct Queue {
+    /// None once the loop was closed.
+    calls: Mutex<Option<VecDeque<Finished>>>,
+    /// A byte that is written here wakes the loop, which watches the other end.
+    waker: UnixStream,
+    watched: UnixStream,
+}
+
+impl Queue {
+    /// The queue of a running loop; `None` for a loop that cannot watch a socket.
+    pub(super) fn of(running: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Self>>> {
+        let py = running.py();
+        let queues = QUEUES.get_or_try_make(|| {
+            PyResult::Ok(py.import("weakref")?.getattr("WeakValueDictionary")?.call0()?.unbind())
+        })?;
+        let queues = queues.bind(py);
+        let id = running.as_ptr() as usize;
+        if let Ok(known) = queues.call_method1(intern!(py, "get"), (id,))?.cast_into::<Watcher>() {
+            return Ok(Some(Arc::clone(&known.get().0)));
+        }
+        match Self::watched(running) {
+            Ok(watcher) => {
+                let queue = Arc::clone(&watcher.get().0);
+                queues.set_item(id, watcher)?;
+                Ok(Some(queue))
+            }
+            Err(error) if error.is_instance_of::<PyNotImplementedError>(py) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Starts a call whose outcome goes to the loop, and returns its asyncio future.
+    pub(super) fn spawn<'py>(
+        self: Arc<Self>,
+        running: &Bound<'py, PyAny>,
+        call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = running.py();
+        let runtime = runtime().map_err(|error| raise(py, error))?;
+        let awaited = running.call_method0(intern!(py, "create_future"))?;
+        let future = awaited.clone().unbind();
+        let task = runtime.spawn(async move {
+            let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
+            self.push(Finished { outcome, future });
+        });
+        awaited.call_method1(intern!(py, "add_done_callback"), (Abort(task.abort_handle()),))?;
+        Ok(awaited)
+    }
+
+    /// A new queue, whose socket the loop watches.
+    fn watched<'py>(running: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Watcher>> {
+        let py = running.py();
+        let (waker, watched) = UnixStream::pair()?;
+        waker.set_nonblocking(true)?;
+        watched.set_nonblocking(true)?;
+        let (file, calls) = (watched.as_raw_fd(), Mutex::new(Some(VecDeque::new())));
+        let watcher = Bound::new(py, Watcher(Arc::new(Self { calls, waker, watched })))?;
+        // Otherwise the loop would keep the context of the first call for good.
+        let context = py.import("contextvars")?.getattr("Context")?.call0()?;
+        context.call_method1("run", (running.getattr("add_reader")?, file, &watcher))?;
+        Ok(watcher)
+    }
+
+    fn push(&self, call: Finished) {
+        let mut calls = self.calls();
+        let Some(waiting) = calls.as_mut() else {
+            // Nothing waits for it: it is dropped where the interpreter is held.
+            return bridge::spawn_detached(bridge::with_gil(move |_| Ok(drop(call))).map(drop));
+        };
+        waiting.push_back(call);
+        if waiting.len() == 1 {
+            self.wake();
+        }
+    }
+
+    fn wake(&self) {
+        // A full socket wakes the loop as well.
+        drop((&self.waker).write(&[0]));
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Option<VecDeque<Finished>>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Finished {
+    /// Makes the result, unless the future was cancelled.
+    fn settle(self, py: Python<'_>) -> PyResult<()> {
+        let future = self.future.bind(py);
+        if future.call_method0(intern!(py, "done"))?.is_truthy()? {
+            return Ok(());
+        }
+        let make = || self.outcome.map_or_else(|failure| Err(failure.raise(py)), |make| make(py));
+        match catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(raise(py, panicked()))) {
+            Ok(value) => future.call_method1(intern!(py, "set_result"), (value,))?,
+            Err(error) => future.call_method1(intern!(py, "set_exception"), (error,))?,
+        };
+        Ok(())
+    }
+}
+
+/// What the loop calls when there are calls to take.
+#[pyclass(frozen, weakref)]
+struct Watcher(Arc<Queue>);
+
+#[pymethods]
+impl Watcher {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        let _scope = AttachedScope::enter(py);
+        // First, so that a call that comes from now on wakes the loop again.
+        drop((&self.0.watched).read(&mut [0; 64]));
+        let began = Instant::now();
+        while let Some(call) = self.next() {
+            call.settle(py)?;
+            if began.elapsed() > TURN {
+                self.0.wake();
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Watcher {
+    fn next(&self) -> Option<Finished> {
+        self.0.calls().as_mut()?.pop_front()
+    }
+}
+
+impl Drop for Watcher {
+    /// The loop was closed: nothing waits for its calls.
+    fn drop(&mut self) {
+        let calls = self.0.calls().take();
+        drop(calls);
+    }
+}
+
+/// Ends the task of a call. Called when its asyncio future is done, by a result or by being cancelled.
+#[pyclass(frozen)]
+struct Abort(AbortHandle);
+
+#[pymethods]
+impl Abort {
+    fn __call__(&self, _future: &Bound<'_, PyAny>) {
+        self.0.abort();
+    }
+}
