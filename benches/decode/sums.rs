@@ -1,6 +1,6 @@
 //! A sink that adds up its cells, the least that any consumer does.
 
-use dataaccess::decode::{Cell, CellResult, Sink};
+use dataaccess::decode::{Block, Cell, CellResult, Sink};
 
 use super::bodies::COLUMNS;
 
@@ -27,6 +27,17 @@ pub struct Adder {
     row: [i64; COLUMNS.len()],
 }
 
+impl Adder {
+    /// Always true: every cell is taken.
+    #[inline]
+    fn cell_is(&mut self, column: usize, value: i64) -> bool {
+        if let Some(cell) = self.row.get_mut(column) {
+            *cell = value;
+        }
+        true
+    }
+}
+
 impl Sink for Adder {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would cost as much as the work")]
@@ -39,11 +50,23 @@ impl Sink for Adder {
             Cell::String(text) => i64::try_from(text.len()).expect("64 bits"),
             Cell::Nested(_) => 1,
         };
-        if let Some(cell) = self.row.get_mut(column) {
-            *cell = value;
-        }
+        self.cell_is(column, value);
         Ok(())
     }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_string(&mut self, column: usize, _text: &Block, length: usize) -> bool {
+        self.cell_is(column, i64::try_from(length).expect("64 bits"))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_integer(&mut self, column: usize, integer: i32, _written: &Block, _length: usize) -> bool {
+        self.cell_is(column, integer.into())
+    }
+
+    fn undo_cell(&mut self, _column: usize) {}
 
     #[inline]
     fn end_record(&mut self) {

@@ -6,6 +6,8 @@
 //! After a failure, delivery is suspended until the retry is decided: a retry voids the batches that have arrived; after
 //! a final failure the consumer takes them before it gets the error.
 
+mod mode;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -13,33 +15,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
+pub use self::mode::{DeliveryMode, Event};
 use super::buffer::BufferBudget;
 use crate::decode::Batch;
 use crate::error::{Error, Kind, Result};
-
-/// What the consumer of a response gets.
-#[derive(Debug)]
-pub enum Event<B> {
-    /// The next records.
-    Batch(B),
-    /// The request is retried: all records of this response so far are void. Only in [`DeliveryMode::Provisional`].
-    Restart,
-}
-
-/// When the consumer can take the batches of a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryMode {
-    /// As they arrive; a retry voids those that were taken.
-    Provisional,
-    /// As they arrive; the request is not retried once a batch was taken. The first `held` batches are held back until
-    /// there are more or the response is complete, so that a short response can be retried to its end.
-    Streamed {
-        /// Batches held back.
-        held: usize,
-    },
-    /// Once the response is complete and reports success.
-    Complete,
-}
 
 /// The buffered batches of one response.
 #[derive(Debug)]

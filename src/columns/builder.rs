@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, TimestampMicrosecondArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, TimestampMicrosecondArray};
 
 use super::inferred::{Inferred, replay};
-use super::numbers::{any_wide, float, integer, integral};
+use super::numbers::{any_wide, float, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
 use super::types::{Column, Names, Type};
-use crate::decode::{Cell, CellResult, TypeMismatch};
+use crate::decode::{Block, Cell, CellResult, TypeMismatch, integer};
 use crate::error::Result;
-use crate::time::wall_clock_microseconds;
+use crate::time::{plain_wall_clock, wall_clock_microseconds};
 
 /// Cells of one type, or of none yet.
+///
+/// The type has a byte of its own: what the compiler would save by hiding it in another field costs more to read.
 #[derive(Debug)]
+#[repr(u8)]
 enum Cells {
     String(StringBuilder),
     StringOrJson(StringBuilder),
@@ -102,6 +105,35 @@ impl Builder {
         if fits { Ok(()) } else { Err(self.mismatch(cell)) }
     }
 
+    /// Appends a string of ASCII characters: the first `length` of the block. Returns false if another way has to be
+    /// taken, or none.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every string")]
+    pub(super) fn push_short_string(&mut self, text: &Block, length: usize) -> bool {
+        match &mut self.cells {
+            Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) => cells.push_short(text, length),
+            Cells::Timestamp(cells) => {
+                let plain = text.first_chunk::<19>().filter(|plain| plain.len() == length);
+                cells.push(plain.and_then(plain_wall_clock))
+            }
+            Cells::Inferred(cells) => cells.push_short_string(text, length),
+            Cells::Json(_) | Cells::Int64(_) | Cells::Float64(_) | Cells::Bool(_) => false,
+        }
+    }
+
+    /// Appends an integer, which is also the first `length` bytes of the block. Returns false as above.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every integer")]
+    pub(super) fn push_short_integer(&mut self, integer: i32, written: &Block, length: usize) -> bool {
+        match &mut self.cells {
+            Cells::Int64(cells) => cells.push(Some(integer.into())),
+            Cells::Float64(cells) => cells.push(Some(integer.into())),
+            Cells::StringOrJson(cells) | Cells::Json(cells) => cells.push_short(written, length),
+            Cells::Inferred(cells) => cells.push_short_integer(written, length),
+            Cells::String(_) | Cells::Name(..) | Cells::Bool(_) | Cells::Timestamp(_) => false,
+        }
+    }
+
     /// What the column accepts, and a type that accepts this cell and all before it.
     #[cold]
     fn mismatch(&self, cell: Cell) -> TypeMismatch {
@@ -141,7 +173,7 @@ impl Builder {
     /// Gives an inferred column the narrowest type of its cells, permanently.
     pub(super) fn freeze(&mut self, views: bool) -> Result<()> {
         if let Cells::Inferred(cells) = &mut self.cells {
-            let values = cells.finish()?;
+            let values = cells.finish(true)?;
             let column_type = Some(Inferred::observed(&values).narrowest());
             *self = Self::new(&Column { column_type, ..self.column.clone() }, views);
             replay(&values, self)?;
@@ -149,20 +181,19 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes all cells as an array. See [`Inferred::finish`] for those without a type.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+    /// Takes all cells as an array; the memory of all but the last comes back. See [`Inferred::finish`] for those
+    /// without a type.
+    pub(super) fn finish(&mut self, is_last: bool) -> Result<ArrayRef> {
         self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
             Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) | Cells::Json(cells) => {
-                cells.finish()?
+                cells.finish(is_last)?
             }
-            Cells::Int64(cells) => cells.finish(|values, nulls| Int64Array::new(values.into(), nulls)),
-            Cells::Float64(cells) => cells.finish(|values, nulls| Float64Array::new(values.into(), nulls)),
-            Cells::Bool(cells) => cells.finish(|values, nulls| BooleanArray::new(values.into(), nulls)),
-            Cells::Timestamp(cells) => {
-                cells.finish(|values, nulls| TimestampMicrosecondArray::new(values.into(), nulls))
-            }
-            Cells::Inferred(cells) => Arc::new(cells.finish()?),
+            Cells::Int64(cells) => cells.finish(is_last, Int64Array::new),
+            Cells::Float64(cells) => cells.finish(is_last, Float64Array::new),
+            Cells::Bool(cells) => cells.finish_bits(),
+            Cells::Timestamp(cells) => cells.finish(is_last, TimestampMicrosecondArray::new),
+            Cells::Inferred(cells) => Arc::new(cells.finish(is_last)?),
         })
     }
 }

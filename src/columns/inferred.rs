@@ -12,10 +12,10 @@ use arrow_schema::{DataType, Field};
 
 use super::builder::Builder;
 use super::defect;
-use super::numbers::{float, integer, integral};
+use super::numbers::{float, integral};
 use super::string_builder::StringBuilder;
 use super::types::Type;
-use crate::decode::Cell;
+use crate::decode::{Block, Cell, integer};
 use crate::error::Result;
 
 /// Integers of this length are exact as floats.
@@ -132,6 +132,20 @@ impl Inferred {
         self.written.push(written)
     }
 
+    /// Appends a string of ASCII characters.
+    #[inline]
+    pub(super) fn push_short_string(&mut self, text: &Block, length: usize) -> bool {
+        self.observed.push(ObservedTypes::STRING.0);
+        self.written.push_short(text, length)
+    }
+
+    /// Appends an integer that a float holds exactly. It is not `-0`.
+    #[inline]
+    pub(super) fn push_short_integer(&mut self, written: &Block, length: usize) -> bool {
+        self.observed.push(ObservedTypes::INTEGER.0);
+        self.written.push_short(written, length)
+    }
+
     #[inline]
     pub(super) fn push_null(&mut self) -> bool {
         self.observed.push(ObservedTypes::NOTHING.0);
@@ -150,8 +164,8 @@ impl Inferred {
     }
 
     /// Takes all cells, as structs of the value as written and its observed type.
-    pub(super) fn finish(&mut self) -> Result<StructArray> {
-        let written = self.written.finish()?;
+    pub(super) fn finish(&mut self, is_last: bool) -> Result<StructArray> {
+        let written = self.written.finish(is_last)?;
         let observed = UInt8Array::from(std::mem::take(&mut self.observed));
         let fields = vec![Field::new("written", DataType::Utf8, true), Field::new("observed", DataType::UInt8, false)];
         StructArray::try_new(fields.into(), vec![written, Arc::new(observed)], None)

@@ -1,7 +1,9 @@
 //! Compact JSON.
 
+use crate::decode::SlackBytes;
+
 /// Appends valid JSON without the white space between its tokens. Everything else stays as written.
-pub(super) fn push_compact(out: &mut Vec<u8>, json: &str) {
+pub(super) fn push_compact(out: &mut SlackBytes, json: &str) {
     let (mut in_string, mut escaped, mut start) = (false, false, 0);
     for (index, byte) in json.bytes().enumerate() {
         match byte {
@@ -9,13 +11,13 @@ pub(super) fn push_compact(out: &mut Vec<u8>, json: &str) {
             b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
-                out.extend_from_slice(json.as_bytes().get(start..index).unwrap_or_default());
+                out.push(json.as_bytes().get(start..index).unwrap_or_default());
                 start = index + 1;
             }
             _ => {}
         }
     }
-    out.extend_from_slice(json.as_bytes().get(start..).unwrap_or_default());
+    out.push(json.as_bytes().get(start..).unwrap_or_default());
 }
 
 #[cfg(test)]
@@ -23,12 +25,15 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::push_compact;
+    use super::*;
 
     fn compact(json: &str) -> String {
-        let mut out = b"before".to_vec();
+        let mut out = SlackBytes::default();
+        out.push(b"before");
         push_compact(&mut out, json);
-        let out = String::from_utf8(out).expect("UTF-8");
+        let (mut bytes, length) = out.take();
+        bytes.truncate(length);
+        let out = String::from_utf8(bytes).expect("UTF-8");
         out.strip_prefix("before").expect("what was there stays").to_owned()
     }
 

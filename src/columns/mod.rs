@@ -6,6 +6,7 @@ mod json;
 mod nulls;
 mod numbers;
 mod primitive_builder;
+mod shelf;
 mod sink;
 mod string_builder;
 mod times;

@@ -5,22 +5,6 @@ const MAX_DIGITS: usize = 19;
 /// Below this, every integer is exact as a float.
 const DENSE: f64 = 9_007_199_254_740_992.0;
 
-/// An integer of 64 bits, written without fraction and exponent.
-///
-/// Most are short and there are many of them, so they skip the standard library's parser.
-#[inline]
-pub(super) fn integer(digits: &str) -> Option<i64> {
-    /// No number of this many digits exceeds 64 bits.
-    const SHORT: usize = 18;
-    let (is_negative, magnitude) = digits.strip_prefix('-').map_or((false, digits), |magnitude| (true, magnitude));
-    if magnitude.len() > SHORT {
-        return digits.parse().ok();
-    }
-    let append = |value: i64, digit: u8| value.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0')));
-    let value = magnitude.bytes().fold(0, append);
-    Some(if is_negative { -value } else { value })
-}
-
 /// An integer of 64 bits in any notation: `5`, `5.0` or `1e3`.
 pub(super) fn integral(number: &str) -> Option<i64> {
     let (digits, power) = significant(number)?;
@@ -80,7 +64,7 @@ fn significant(number: &str) -> Option<(String, i64)> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{float, integer, integral};
+    use super::{float, integral};
 
     #[test]
     fn integers_are_read_in_any_notation() {
@@ -168,12 +152,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn an_integer_is_read_as_by_the_standard_library(digits in "-?(0|[1-9][0-9]{0,20})", value: i64) {
-            prop_assert_eq!(integer(&digits), digits.parse().ok());
-            prop_assert_eq!(integer(&value.to_string()), Some(value));
-        }
-
         #[test]
         fn an_integer_is_read_at_any_exponent(value: i64, shift in 0_i32..30) {
             prop_assert_eq!(integral(&format!("{value}.0")), Some(value));

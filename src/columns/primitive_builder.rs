@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::NullBuffer;
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
 
 use super::nulls::Nulls;
+use super::shelf::Shelf;
 
 /// Values, with the default for each null.
 #[derive(Debug, Default)]
@@ -14,6 +15,7 @@ pub(super) struct PrimitiveBuilder<T> {
     nulls: Nulls,
     /// Length of the last array.
     last_size: usize,
+    shelf: Shelf<T>,
 }
 
 impl<T: Copy + Default> PrimitiveBuilder<T> {
@@ -41,12 +43,37 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
 
     /// Reserves memory for an array as long as the last.
     pub(super) fn reserve(&mut self) {
+        if let Some(mut cells) = self.shelf.take() {
+            cells.clear();
+            cells.extend_from_slice(&self.cells);
+            self.cells = cells;
+        }
         self.cells.reserve_exact(self.last_size.saturating_sub(self.cells.len()));
     }
 
-    /// Takes all cells as an array.
-    pub(super) fn finish<A: Array + 'static>(&mut self, array: fn(Vec<T>, Option<NullBuffer>) -> A) -> ArrayRef {
+    fn take(&mut self) -> (Vec<T>, Option<NullBuffer>) {
         self.last_size = self.cells.len();
-        Arc::new(array(std::mem::take(&mut self.cells), self.nulls.finish(self.last_size)))
+        (std::mem::take(&mut self.cells), self.nulls.finish(self.last_size))
+    }
+}
+
+impl<T: ArrowNativeType + Default> PrimitiveBuilder<T> {
+    /// Takes all cells as an array. The memory of all but the last comes back.
+    pub(super) fn finish<A: Array + 'static>(
+        &mut self,
+        is_last: bool,
+        array: fn(ScalarBuffer<T>, Option<NullBuffer>) -> A,
+    ) -> ArrayRef {
+        let (cells, nulls) = self.take();
+        let values = if is_last { cells.into() } else { self.shelf.lend(cells).into() };
+        Arc::new(array(values, nulls))
+    }
+}
+
+impl PrimitiveBuilder<bool> {
+    /// Takes all cells as an array, with a bit for each.
+    pub(super) fn finish_bits(&mut self) -> ArrayRef {
+        let (cells, nulls) = self.take();
+        Arc::new(BooleanArray::new(cells.into(), nulls))
     }
 }

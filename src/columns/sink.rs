@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 use super::assemble;
 use super::builder::Builder;
 use super::types::Column;
-use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink, TypeMismatch};
+use crate::decode::{Batch, BatchSink, Block, Cell, CellResult, Sink, TypeMismatch};
 use crate::error::Result;
 
 /// The upper bound of `max_bytes`: offsets of strings have 31 bits, and a string may become six times as long as JSON.
@@ -61,7 +61,7 @@ impl ColumnSink {
     }
 
     /// All complete records as a batch.
-    fn batch(&mut self) -> Result<RecordBatch> {
+    fn batch(&mut self, is_last: bool) -> Result<RecordBatch> {
         let records = std::mem::take(&mut self.records);
         (self.bytes, self.kept_bytes) = (0, 0);
         let mut fields = Vec::with_capacity(self.builders.len());
@@ -70,7 +70,7 @@ impl ColumnSink {
             if !self.options.widen {
                 builder.freeze(self.options.views)?;
             }
-            let array = builder.finish()?;
+            let array = builder.finish(is_last)?;
             let column = builder.column();
             let field = column.field(self.options.views);
             fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
@@ -96,7 +96,7 @@ impl BatchSink for ColumnSink {
     fn take(&mut self) -> Result<Option<RecordBatch>> {
         match self.full.pop_front() {
             Some(full) => full.map(Some),
-            None if self.records > 0 => self.batch().map(Some),
+            None if self.records > 0 => self.batch(true).map(Some),
             None => Ok(None),
         }
     }
@@ -116,13 +116,41 @@ impl Sink for ColumnSink {
         builder.push(cell)
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+        let Some(builder) = self.builders.get_mut(column) else { return false };
+        if builder.push_short_string(text, length) {
+            self.bytes += length;
+            return true;
+        }
+        false
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+        let Some(builder) = self.builders.get_mut(column) else { return false };
+        if builder.push_short_integer(integer, written, length) {
+            self.bytes += length;
+            return true;
+        }
+        false
+    }
+
+    fn undo_cell(&mut self, column: usize) {
+        if let Some(builder) = self.builders.get_mut(column) {
+            builder.truncate(self.records);
+        }
+    }
+
     #[inline]
     fn end_record(&mut self) {
         self.records += 1;
         self.bytes += self.builders.len() * CELL_BYTES;
         self.kept_bytes = self.bytes;
         if self.records >= self.options.max_rows || self.bytes >= self.options.max_bytes {
-            let batch = self.batch();
+            let batch = self.batch(false);
             self.full.push_back(batch);
         } else if self.records == 1 {
             // Reserves only when another batch begins for certain.

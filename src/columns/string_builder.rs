@@ -8,30 +8,42 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use super::defect;
 use super::json::push_compact;
 use super::nulls::Nulls;
-use crate::decode::Cell;
+use super::shelf::Shelf;
+use crate::decode::{Block, Cell, SlackBytes};
 use crate::error::Result;
 
 /// Strings in one buffer.
 #[derive(Debug)]
 pub(super) struct StringBuilder {
-    bytes: Vec<u8>,
+    bytes: SlackBytes,
     /// A zero, then the end of each string.
     ends: Vec<i32>,
     nulls: Nulls,
     /// Cells and bytes of the last array.
     last_size: (usize, usize),
+    bytes_shelf: Shelf<u8>,
+    ends_shelf: Shelf<i32>,
     /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        Self { bytes: Vec::new(), ends: vec![0], nulls: Nulls::default(), last_size: (0, 0), views }
+        let (bytes_shelf, ends_shelf) = (Shelf::default(), Shelf::default());
+        let (bytes, nulls) = (SlackBytes::default(), Nulls::default());
+        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_shelf, ends_shelf, views }
     }
 
     #[inline]
     pub(super) fn push(&mut self, text: &str) -> bool {
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(text.as_bytes());
+        self.end_cell()
+    }
+
+    /// Appends the first `length` bytes of a block, which are ASCII.
+    #[inline]
+    pub(super) fn push_short(&mut self, text: &Block, length: usize) -> bool {
+        self.bytes.push_block(text, length);
         self.end_cell()
     }
 
@@ -84,21 +96,35 @@ impl StringBuilder {
     /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         let (cells, bytes) = self.last_size;
+        if let Some(mut ends) = self.ends_shelf.take() {
+            ends.clear();
+            ends.extend_from_slice(&self.ends);
+            self.ends = ends;
+        }
+        if let Some(bytes) = self.bytes_shelf.take() {
+            self.bytes.move_into(bytes);
+        }
         self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
         // The next strings may be a little longer.
-        self.bytes.reserve_exact((bytes + bytes / 8).saturating_sub(self.bytes.len()));
+        self.bytes.reserve(bytes + bytes / 8);
     }
 
-    /// Takes all cells as an array.
-    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+    /// Takes all cells as an array. The memory of all but the last comes back.
+    pub(super) fn finish(&mut self, is_last: bool) -> Result<ArrayRef> {
         self.last_size = (self.len(), self.bytes.len());
         let nulls = self.nulls.finish(self.len());
-        let (bytes, ends) = (std::mem::take(&mut self.bytes), std::mem::replace(&mut self.ends, vec![0]));
-        if i32::try_from(bytes.len()).is_err() {
+        let ((mut bytes, length), ends) = (self.bytes.take(), std::mem::replace(&mut self.ends, vec![0]));
+        if i32::try_from(length).is_err() {
             return Err(defect("the strings of a batch take more than 2 GiB"));
         }
+        let (values, ends) = if is_last {
+            bytes.truncate(length);
+            (Buffer::from_vec(bytes), Buffer::from_vec(ends))
+        } else {
+            (self.bytes_shelf.lend(bytes).slice_with_length(0, length), self.ends_shelf.lend(ends))
+        };
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        let strings = StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)
+        let strings = StringArray::try_new(offsets, values, nulls)
             .map_err(|error| defect("cannot build the string array").with_source(error))?;
         Ok(if self.views { Arc::new(StringViewArray::from(&strings)) } else { Arc::new(strings) })
     }

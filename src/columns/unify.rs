@@ -61,5 +61,5 @@ fn convert(values: &StructArray, column: &Column, views: bool) -> Result<ArrayRe
     }
     let mut builder = Builder::new(column, views);
     replay(values, &mut builder)?;
-    builder.finish()
+    builder.finish(true)
 }

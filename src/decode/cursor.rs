@@ -1,4 +1,4 @@
-//! Reads JSON values from a position in a string, each type with a loop of its own.
+//! Reads JSON values from a position in the input, each type with a loop of its own.
 //!
 //! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then
 //! falls back to `reference`.
@@ -12,39 +12,49 @@ const MAX_DEPTH: usize = 64;
 /// A number of at most this length and a two-digit exponent is finite.
 const SURELY_FINITE: usize = 200;
 
-/// A position in a string.
+/// A position in the input, which is valid UTF-8 only where a string was read.
 ///
 /// Methods that run for every value are inlined. The others take the cursor by value and return it, which keeps the
 /// position in a register.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
-    text: &'a str,
+    bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, at: usize) -> Self {
-        Self { text, at }
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
     }
 
     pub(super) fn at(self) -> usize {
         self.at
     }
 
-    /// The text from an earlier position up to this one.
+    pub(super) fn is_at_end(self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// The input from an earlier position up to this one.
     #[inline]
-    pub(super) fn since(self, start: usize) -> Option<&'a str> {
-        self.text.get(start..)?.get(..self.at.checked_sub(start)?)
+    pub(super) fn since(self, start: usize) -> Option<&'a [u8]> {
+        self.bytes.get(start..self.at)
+    }
+
+    /// The same as text.
+    #[inline]
+    pub(super) fn text_since(self, start: usize) -> Option<&'a str> {
+        std::str::from_utf8(self.since(start)?).ok()
     }
 
     #[inline]
     pub(super) fn rest(self) -> Option<&'a [u8]> {
-        self.text.as_bytes().get(self.at..)
+        self.bytes.get(self.at..)
     }
 
     #[inline]
     fn byte(self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.bytes.get(self.at).copied()
     }
 
     #[inline]
@@ -107,11 +117,11 @@ impl<'a> Cursor<'a> {
         'a: 's,
     {
         let start = self.at + 1;
-        let rest = self.text.get(start..)?;
-        let stop = first_stop(rest.as_bytes())?;
-        if rest.as_bytes().get(stop) == Some(&b'"') {
+        let rest = self.bytes.get(start..)?;
+        let stop = first_stop(rest)?;
+        if rest.get(stop) == Some(&b'"') {
             self.at = start + stop + 1;
-            return rest.get(..stop);
+            return std::str::from_utf8(rest.get(..stop)?).ok();
         }
         self.at = start + unescape(rest, stop, scratch)? + 1;
         Some(scratch)
@@ -134,7 +144,7 @@ impl<'a> Cursor<'a> {
         if !is_integer {
             *self = self.fraction_and_exponent(start)?;
         }
-        let number = self.since(start).filter(|number| number.len() <= limit)?;
+        let number = self.text_since(start).filter(|number| number.len() <= limit)?;
         Some(if is_integer { Cell::Integer(number) } else { Cell::Number(number) })
     }
 
@@ -161,7 +171,7 @@ impl<'a> Cursor<'a> {
             exponent_digits = self.digits().filter(|digits| *digits > 0)?;
         }
         let is_finite = exponent_digits <= 2 && self.at - start <= SURELY_FINITE
-            || self.since(start)?.parse::<f64>().is_ok_and(f64::is_finite);
+            || self.text_since(start)?.parse::<f64>().is_ok_and(f64::is_finite);
         is_finite.then_some(self)
     }
 

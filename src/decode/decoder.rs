@@ -5,31 +5,20 @@
 
 use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
-use super::error::{duplicate_key, invalid, not_an_envelope, overlong_number, too_large, too_many_members};
+use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_many_members};
 use super::input_chunk::InputChunk;
 use super::records::Records;
 use super::reference::check;
-use super::value_end::{Refusal, ValueEnd};
-use super::{Limits, Sink};
+use super::value_end::ValueEnd;
+use super::{DecodePlan, Limits, Sink};
 use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A body that is no envelope is read up to here, so that its error does not depend on how it arrives.
 const BEGINNING_BYTES: usize = 800;
-/// Input is parsed in pieces that stay in the processor's cache between UTF-8 validation and parsing.
+/// Input is parsed in pieces that stay in the processor's cache.
 const PIECE_BYTES: usize = 128 << 10;
-
-/// What to decode.
-#[derive(Clone, Debug, Default)]
-pub struct DecodePlan {
-    /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
-    pub columns: Option<Vec<String>>,
-    /// Records after this many are parsed and dropped.
-    pub max_records: Option<u64>,
-    /// What the response may hold at most.
-    pub limits: Limits,
-}
 
 /// Which token may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,12 +246,8 @@ impl Decoder {
     /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
     fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
         let depth = self.limits.depth.saturating_sub(self.builder.depth());
-        let found = value_end.advance(bytes, depth, self.limits.number).map_err(|refusal| match refusal {
-            Refusal::Depth(inner) => {
-                invalid(offset + inner as u64, &format!("more than {} open brackets", self.limits.depth))
-            }
-            Refusal::Scalar => invalid(offset, &overlong_number(self.limits.number)),
-        })?;
+        let refused = |refusal| refused(refusal, offset, &self.limits);
+        let found = value_end.advance(bytes, depth, self.limits.number).map_err(refused)?;
         let (what, limit) = match self.expect {
             Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
             // Without records, only the limit on the body applies.
@@ -275,7 +260,7 @@ impl Decoder {
     /// Reads records on the fast path. Returns false if a record begins here that has to be read otherwise.
     fn take_records<S: Sink>(&mut self, chunk: &mut InputChunk, sink: &mut S) -> bool {
         let Some(records) = self.records.as_mut().filter(|_| self.builder.is_in_records()) else { return false };
-        let Some(run) = records.read_all(chunk.text(), chunk.at, sink) else { return false };
+        let Some(run) = records.read_all(chunk.records(), chunk.at, sink) else { return false };
         chunk.at = run.end;
         self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
         !run.is_at_record

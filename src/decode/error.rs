@@ -1,6 +1,7 @@
 //! The errors of the decoder. Their messages quote no value of a record.
 
-use super::TypeMismatch;
+use super::value_end::Refusal;
+use super::{Limits, TypeMismatch};
 use crate::error::{Error, Kind, excerpt};
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -54,6 +55,14 @@ pub(super) fn invalid(offset: u64, reason: &str) -> Error {
 
 pub(super) fn overlong_number(limit: usize) -> String {
     format!("a number longer than {limit} bytes")
+}
+
+/// A value that is refused before its end is found.
+pub(super) fn refused(refusal: Refusal, offset: u64, limits: &Limits) -> Error {
+    match refusal {
+        Refusal::Depth(inner) => invalid(offset + inner as u64, &format!("more than {} open brackets", limits.depth)),
+        Refusal::Scalar => invalid(offset, &overlong_number(limits.number)),
+    }
 }
 
 /// Something longer than its limit in bytes.

@@ -5,10 +5,9 @@ use super::string_scan::first_stop;
 /// Unescapes a string and returns the index of its closing quote. `stop` is the index of the first stop byte.
 ///
 /// Returns none for a string that is invalid or incomplete.
-pub(super) fn unescape(text: &str, stop: usize, into: &mut String) -> Option<usize> {
-    let bytes = text.as_bytes();
+pub(super) fn unescape(bytes: &[u8], stop: usize, into: &mut String) -> Option<usize> {
     into.clear();
-    into.push_str(text.get(..stop)?);
+    into.push_str(std::str::from_utf8(bytes.get(..stop)?).ok()?);
     let mut at = stop;
     loop {
         match bytes.get(at)? {
@@ -20,7 +19,7 @@ pub(super) fn unescape(text: &str, stop: usize, into: &mut String) -> Option<usi
             }
             _ => {
                 let plain = first_stop(bytes.get(at..)?).filter(|plain| *plain > 0)?;
-                into.push_str(text.get(at..at + plain)?);
+                into.push_str(std::str::from_utf8(bytes.get(at..at + plain)?).ok()?);
                 at += plain;
             }
         }

@@ -1,11 +1,15 @@
 //! The fast path: reads records with predicted keys, each type of value with a loop of its own.
 //!
+//! The loop of `straight` reads what is expected. What it stops at is read here, member by member, and then it goes on.
 //! Reports no errors. A record with anything invalid or unusual is undone and left to `reference`, with which this
 //! path must agree.
 
 use super::column_names::ColumnNames;
 use super::cursor::Cursor;
-use super::key_predictor::{Field, KeyPredictor};
+use super::key_predictor::{Key, KeyPredictor};
+use super::seen::Seen;
+use super::straight::{INTEGER_DIGITS, read_members};
+use super::vector::{Simd, with_widest};
 use super::{Cell, Limits, Sink};
 
 /// Brackets around a value: the response, its `data`, the array and the record.
@@ -16,18 +20,9 @@ const OUTER_DEPTH: usize = 4;
 pub(super) struct FastPath {
     limits: Limits,
     predictor: KeyPredictor,
-    /// Number of the current record, and for each column that of the last record with its key.
-    record: u64,
-    last_records: Vec<u64>,
+    seen: Seen,
     /// Holds a string with escapes.
     scratch: String,
-}
-
-/// Keys of the current record.
-#[derive(Default)]
-struct Keys {
-    all: usize,
-    requested: usize,
 }
 
 /// The records that were read.
@@ -39,28 +34,41 @@ pub(super) struct Run {
 }
 
 impl FastPath {
-    /// None if the limits allow no record at all.
+    /// None if the limits allow no record at all, or not every number that the loop over expected keys reads.
     pub(super) fn new(columns: usize, limits: Limits) -> Option<Self> {
         // Leaves records longer than a value may be to `reference`, so that no value need be measured.
         let record = limits.record.min(limits.value);
         let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
-        let (predictor, last_records) = (KeyPredictor::new(columns), vec![0; columns]);
-        Some(Self { limits, predictor, record: 0, last_records, scratch: String::new() })
+        let (predictor, seen) = (KeyPredictor::new(columns), Seen::new(columns));
+        (limits.number >= INTEGER_DIGITS).then_some(Self { limits, predictor, seen, scratch: String::new() })
     }
 
     /// Reads up to `max` records and the commas between them, and stops at the first that it cannot read.
     pub(super) fn read_all<S: Sink>(
         &mut self,
-        text: &str,
+        bytes: &[u8],
         start: usize,
         max: u64,
         columns: &mut ColumnNames,
         sink: &mut S,
     ) -> Run {
-        let mut cursor = Cursor::new(text, start);
-        let mut run = Run { count: 0, end: start, is_at_record: true };
-        while run.count < max && cursor.at() < text.len() {
-            let Some(after) = self.read(cursor, columns, sink) else {
+        with_widest!(simd => self.read_records(simd, Cursor::new(bytes, start), max, columns, sink))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
+    fn read_records<V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        start: Cursor,
+        max: u64,
+        columns: &mut ColumnNames,
+        sink: &mut S,
+    ) -> Run {
+        let mut cursor = start;
+        let mut run = Run { count: 0, end: start.at(), is_at_record: true };
+        while run.count < max && !cursor.is_at_end() {
+            let Some(after) = self.read(simd, cursor, columns, sink) else {
                 sink.undo_record();
                 break;
             };
@@ -76,70 +84,82 @@ impl FastPath {
 
     /// Reads a record and returns the position behind it.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the loop over records does little else")]
-    fn read<'a, S: Sink>(&mut self, start: Cursor<'a>, columns: &mut ColumnNames, sink: &mut S) -> Option<Cursor<'a>> {
-        self.record += 1;
+    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
+    fn read<'a, V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        start: Cursor<'a>,
+        columns: &mut ColumnNames,
+        sink: &mut S,
+    ) -> Option<Cursor<'a>> {
         self.predictor.begin_record();
+        self.seen.begin_record();
         let mut cursor = start;
-        cursor.expect(b"{")?;
-        let mut keys = Keys::default();
-        let mut is_complete = cursor.end_empty(b'}')?;
-        while !is_complete {
-            self.read_member(&mut cursor, &mut keys, columns, sink)?;
-            is_complete = cursor.end_member(b'}')?;
+        (cursor.token()? == b'{').then_some(())?;
+        loop {
+            cursor = read_members(simd, cursor, &mut self.predictor, &mut self.seen, sink);
+            let before = if cursor.at() == start.at() { b'{' } else { b',' };
+            if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
+                break;
+            }
         }
+        cursor.skip(1);
         if cursor.at() - start.at() > self.limits.record {
             return None;
         }
-        if keys.requested < self.last_records.len() {
+        if !self.seen.is_complete() {
             self.fill_absent(columns, sink)?;
         }
-        self.predictor.end_record(keys.all);
+        self.predictor.end_record(|| self.seen.count());
         columns.count_record();
         sink.end_record();
         Some(cursor)
     }
 
-    /// Reads a key and its value.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
+    /// Reads a key and its value, and the comma or brace before them. Returns false for a record without any, whose
+    /// closing brace then follows.
     fn read_member<S: Sink>(
         &mut self,
         cursor: &mut Cursor,
-        keys: &mut Keys,
+        before: u8,
         columns: &ColumnNames,
         sink: &mut S,
-    ) -> Option<()> {
-        let field = if let Some(field) = self.predictor.recognize(cursor.rest()?) {
-            cursor.skip(field.length());
-            field
+    ) -> Option<bool> {
+        (cursor.token()? == before).then_some(())?;
+        let known = self.predictor.recognize(cursor.rest()?);
+        let key = if let Some(key) = known {
+            cursor.skip(key.length);
+            key
         } else {
-            let (field, value) = learn_key(*cursor, columns, &mut self.predictor, &mut self.scratch)?;
+            let mut brace = *cursor;
+            brace.skip(1);
+            if before == b'{' && brace.token()? == b'}' {
+                *cursor = brace;
+                return Some(false);
+            }
+            let (key, value) = learn_key(*cursor, columns, &mut self.predictor, &mut self.scratch)?;
             *cursor = value;
-            field
+            key
         };
-        keys.all += 1;
-        let Some(column) = field.column else {
+        let Some(column) = key.column else {
             cursor.token()?;
             let value = *cursor;
             *cursor = value.skip_value(self.limits.depth, self.limits.number)?;
-            sink.extra(&field.name, cursor.since(value.at())?);
-            return Some(());
+            sink.extra(self.predictor.last_name(), cursor.text_since(value.at())?);
+            return Some(true);
         };
-        // A key that comes twice is left to `reference`.
-        let last_record = self.last_records.get_mut(column).filter(|last| **last != self.record)?;
-        *last_record = self.record;
-        keys.requested += 1;
-        read_cell(cursor, column, &self.limits, &mut self.scratch, sink)
+        // The last of a duplicate key wins, as in `reference`.
+        if !self.seen.mark(column) {
+            sink.undo_cell(column);
+        }
+        read_cell(cursor, column, &self.limits, &mut self.scratch, sink)?;
+        Some(true)
     }
 
-    #[cold]
     fn fill_absent<S: Sink>(&self, columns: &mut ColumnNames, sink: &mut S) -> Option<()> {
-        for (column, last_record) in self.last_records.iter().enumerate() {
-            if *last_record != self.record {
-                sink.cell(column, Cell::Null).ok()?;
-                columns.count_absent(column);
-            }
+        for column in self.seen.absent() {
+            sink.cell(column, Cell::Null).ok()?;
+            columns.count_absent(column);
         }
         Some(())
     }
@@ -147,25 +167,24 @@ impl FastPath {
 
 /// Reads a key that is not known yet and adds it to the predictor. Returns also the position of its value.
 #[cold]
-fn learn_key<'a, 'p>(
+fn learn_key<'a>(
     start: Cursor<'a>,
     columns: &ColumnNames,
-    predictor: &'p mut KeyPredictor,
+    predictor: &mut KeyPredictor,
     scratch: &mut String,
-) -> Option<(&'p Field, Cursor<'a>)> {
+) -> Option<(Key, Cursor<'a>)> {
     let mut cursor = start;
+    cursor.skip(1);
     (cursor.token()? == b'"').then_some(())?;
     let name = cursor.string(scratch)?;
     cursor.token()?;
     cursor.expect(b":")?;
     cursor.token()?;
-    let written = cursor.since(start.at())?.as_bytes();
-    Some((predictor.learn(written, name, columns.find(name))?, cursor))
+    let written = cursor.since(start.at())?;
+    Some((predictor.learn(written, name, columns.find(name)), cursor))
 }
 
 /// Reads a value into its column.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
 fn read_cell<S: Sink>(
     cursor: &mut Cursor,
     column: usize,
@@ -191,7 +210,7 @@ fn read_cell<S: Sink>(
         b'{' | b'[' => {
             let start = *cursor;
             *cursor = start.skip_value(limits.depth, limits.number)?;
-            sink.cell(column, Cell::Nested(cursor.since(start.at())?))
+            sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
         }
         _ => sink.cell(column, cursor.number(limits.number)?),
     };

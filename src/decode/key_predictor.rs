@@ -1,11 +1,11 @@
 //! Predicts the keys of a record: those of the records before, in the same order.
 //!
-//! A key is compared as written, with its white space and colon, so that one SIMD comparison recognizes it.
+//! A key is compared as written, with the comma before it, its white space and its colon, so that one SIMD comparison
+//! recognizes it.
 
-use wide::u8x32;
+use super::seen::Seen;
+use super::vector::{Block, Simd, WIDTH, same, with_baseline};
 
-/// Bytes compared at once.
-const WIDTH: usize = 32;
 /// How many keys that were not requested are remembered.
 const MAX_EXTRAS: usize = 64;
 /// After this many mispredicted records in a row the order is learned anew.
@@ -13,30 +13,77 @@ const MIN_PATIENCE: u32 = 4;
 /// The patience doubles each time up to this, because records in random order are not worth learning.
 const MAX_PATIENCE: u32 = 1_024;
 
-/// A known key.
-#[derive(Debug)]
-pub(super) struct Field {
-    /// Unescaped.
-    pub(super) name: String,
-    /// None for a key that was not requested.
-    pub(super) column: Option<usize>,
-    written: Written,
+/// The mask of the first byte of a key as written.
+pub(super) const COMMA: u32 = 1;
+
+/// A known key, as far as the loop over expected keys needs it: small, because the loop reads all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    head: Block,
+    /// The bit of its column in [`Seen`]. None for a key that was not requested.
+    pub(super) bit: u64,
+    /// A bit for each byte of the head that follows the key.
+    free: u32,
+    /// Bytes of the key as written, from the comma before it up to its value. [`NOT_STRAIGHT`] if the loop cannot read
+    /// it: it is longer than the head, or its column has no bit.
+    pub(super) length: u8,
+    pub(super) column: u8,
 }
 
-impl Field {
-    /// Bytes of the key as written.
-    #[inline]
-    pub(super) fn length(&self) -> usize {
-        self.written.whole.len()
+/// More than any member has.
+const NOT_STRAIGHT: u8 = u8::MAX;
+
+impl Expected {
+    /// `written` begins with the comma, or with the brace of the record.
+    fn new(written: &[u8], column: Option<usize>) -> Self {
+        let mut head = [0; WIDTH];
+        let mut free = u32::MAX;
+        let after_comma = written.iter().skip(1);
+        for (index, (byte, head)) in [b','].iter().chain(after_comma).zip(&mut head).enumerate() {
+            *head = *byte;
+            free &= !(1 << index);
+        }
+        let bit = column.map_or(Some(0), Seen::bit);
+        let length = u8::try_from(written.len()).ok().filter(|_| bit.is_some() && written.len() <= WIDTH);
+        let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
+        Self { head, bit: bit.unwrap_or_default(), free, length: length.unwrap_or(NOT_STRAIGHT), column }
     }
+
+    /// Whether a block begins with the key. Of a longer key only the head is compared. `ignored` has a bit for each
+    /// byte that is not compared.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
+    pub(super) fn begins<V: Simd>(&self, simd: V, block: &Block, ignored: u32) -> bool {
+        same(simd, &self.head, block) | self.free | ignored == u32::MAX
+    }
+}
+
+/// The rest of a known key.
+#[derive(Debug)]
+struct Field {
+    /// Unescaped.
+    name: String,
+    column: Option<usize>,
+    written: Box<[u8]>,
+}
+
+/// A key that was recognized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// None for a key that was not requested.
+    pub(super) column: Option<usize>,
+    /// Bytes as written, from the comma before it up to its value.
+    pub(super) length: usize,
 }
 
 /// The known keys in the order of a record, and the position in the current record.
 #[derive(Debug)]
 pub(super) struct KeyPredictor {
+    expected: Vec<Expected>,
+    /// As many as `expected`.
     fields: Vec<Field>,
     max_fields: usize,
-    /// Index of the field that is expected next.
+    /// Index of the key that is expected next.
     next: usize,
     /// Keys of the current record that were new or came after later ones.
     misses: usize,
@@ -48,7 +95,8 @@ pub(super) struct KeyPredictor {
 impl KeyPredictor {
     pub(super) fn new(columns: usize) -> Self {
         let max_fields = columns + MAX_EXTRAS;
-        Self { fields: Vec::new(), max_fields, next: 0, misses: 0, mispredicted: 0, patience: MIN_PATIENCE }
+        let (expected, fields) = (Vec::new(), Vec::new());
+        Self { expected, fields, max_fields, next: 0, misses: 0, mispredicted: 0, patience: MIN_PATIENCE }
     }
 
     #[inline]
@@ -56,43 +104,92 @@ impl KeyPredictor {
         (self.next, self.misses) = (0, 0);
     }
 
-    /// The field that the bytes begin with, if its key is known. It counts as read.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
-    pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<&Field> {
-        let expected = self.fields.get(self.next).filter(|field| field.written.begins(bytes));
-        let (index, field) = match expected {
-            Some(field) => (self.next, field),
-            None => search(&self.fields, self.next, bytes)?,
-        };
+    /// The keys that are expected next, in their order.
+    #[inline]
+    pub(super) fn expected(&self) -> &[Expected] {
+        self.expected.get(self.next..).unwrap_or_default()
+    }
+
+    /// The name of one of the keys that are [`KeyPredictor::expected`].
+    pub(super) fn name_of(&self, ahead: usize) -> &str {
+        self.name(self.next + ahead)
+    }
+
+    /// The name of the key that was read last.
+    pub(super) fn last_name(&self) -> &str {
+        self.name(self.next.saturating_sub(1))
+    }
+
+    fn name(&self, index: usize) -> &str {
+        self.fields.get(index).map_or("", |field| &field.name)
+    }
+
+    /// Counts so many of the expected keys as read or absent.
+    #[inline]
+    pub(super) fn advance(&mut self, keys: usize) {
+        self.next += keys;
+    }
+
+    /// The key that begins behind the first of these bytes, if it is known. It counts as read.
+    pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<Key> {
+        let is_next = self.begins(self.next, bytes);
+        let index = if is_next { self.next } else { self.search(bytes)? };
+        let field = self.fields.get(index)?;
+        let key = Key { column: field.column, length: field.written.len() };
         self.misses += usize::from(index < self.next);
         self.next = index + 1;
-        Some(field)
+        Some(key)
+    }
+
+    /// The index of a known key. Searches the later keys first, because keys may be left out.
+    fn search(&self, bytes: &[u8]) -> Option<usize> {
+        let mut indices = (self.next..self.fields.len()).chain(0..self.next);
+        indices.find(|index| self.begins(*index, bytes))
+    }
+
+    /// Whether the bytes begin with a known key, behind any one byte.
+    #[inline]
+    fn begins(&self, index: usize, bytes: &[u8]) -> bool {
+        let (Some(expected), Some(field)) = (self.expected.get(index), self.fields.get(index)) else { return false };
+        let is_written = || {
+            let rests = field.written.get(1..).zip(bytes.get(1..));
+            rests.is_some_and(|(written, bytes)| bytes.starts_with(written))
+        };
+        match bytes.first_chunk() {
+            Some(block) => {
+                with_baseline!(simd => expected.begins(simd, block, COMMA))
+                    && (field.written.len() <= WIDTH || is_written())
+            }
+            None => is_written(),
+        }
     }
 
     /// Adds a key that was not known, as the one expected here. It counts as read.
-    pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Option<&Field> {
-        let field = Field { name: name.to_owned(), column, written: Written::new(written) };
+    pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Key {
+        let expected = Expected::new(written, column);
+        let field = Field { name: name.to_owned(), column, written: written.into() };
         let index = self.next.min(self.max_fields - 1);
         if self.fields.len() < self.max_fields {
             self.fields.insert(index, field);
-        } else if let Some(known) = self.fields.get_mut(index) {
-            *known = field;
+            self.expected.insert(index, expected);
+        } else if let (Some(known), Some(known_expected)) = (self.fields.get_mut(index), self.expected.get_mut(index)) {
+            (*known, *known_expected) = (field, expected);
         }
         self.misses += 1;
         self.next = index + 1;
-        self.fields.get(index)
+        Key { column, length: written.len() }
     }
 
     /// Ends a record of this many keys. Forgets the order when most keys were mispredicted for several records.
     #[inline]
-    pub(super) fn end_record(&mut self, keys: usize) {
-        if self.misses * 2 <= keys {
+    pub(super) fn end_record(&mut self, keys: impl FnOnce() -> usize) {
+        if self.misses == 0 || self.misses * 2 <= keys() {
             self.mispredicted = 0;
             return;
         }
         self.mispredicted += 1;
         if self.mispredicted > self.patience {
+            self.expected.clear();
             self.fields.clear();
             self.mispredicted = 0;
             self.patience = (self.patience * 2).min(MAX_PATIENCE);
@@ -100,51 +197,15 @@ impl KeyPredictor {
     }
 }
 
-/// The field that the bytes begin with. Searches the later fields first, because keys may be left out.
-#[cold]
-fn search<'f>(fields: &'f [Field], next: usize, bytes: &[u8]) -> Option<(usize, &'f Field)> {
-    let (before, after) = fields.split_at_checked(next)?;
-    let mut fields = (next..).zip(after).chain((0..).zip(before));
-    fields.find(|(_, field)| field.written.begins(bytes))
-}
-
-/// A key as written, from behind a comma or brace up to its value.
-#[derive(Debug)]
-struct Written {
-    head: u8x32,
-    /// A bit for each byte of the head.
-    mask: u32,
-    whole: Box<[u8]>,
-}
-
-impl Written {
-    fn new(whole: &[u8]) -> Self {
-        let mut head = [0; WIDTH];
-        let mut mask = 0;
-        for (index, (byte, head)) in whole.iter().zip(&mut head).enumerate() {
-            *head = *byte;
-            mask |= 1 << index;
-        }
-        Self { head: u8x32::new(head), mask, whole: whole.into() }
-    }
-
-    #[inline]
-    fn begins(&self, bytes: &[u8]) -> bool {
-        let Some(head) = bytes.first_chunk() else { return bytes.starts_with(&self.whole) };
-        let same = self.head.simd_eq(u8x32::new(*head)).to_bitmask();
-        same & self.mask == self.mask && (self.whole.len() <= WIDTH || bytes.starts_with(&self.whole))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Knows `"a":`, `"b":` and `"c":`, in this order.
+    /// Knows `,"a":`, `,"b":` and `,"c":`, in this order.
     fn predictor() -> KeyPredictor {
         let mut predictor = KeyPredictor::new(3);
         for (column, name) in ["a", "b", "c"].into_iter().enumerate() {
-            predictor.learn(format!("\"{name}\":").as_bytes(), name, Some(column)).expect("a field");
+            predictor.learn(format!(",\"{name}\":").as_bytes(), name, Some(column));
         }
         predictor
     }
@@ -160,7 +221,7 @@ mod tests {
         fn end_records(&mut self, records: u32, misses: usize) {
             for _ in 0..records {
                 self.misses = misses;
-                self.end_record(3);
+                self.end_record(|| 3);
             }
         }
     }
@@ -168,19 +229,20 @@ mod tests {
     #[test]
     fn a_key_is_recognized_where_it_is_expected_later_and_earlier() {
         let mut predictor = predictor();
-        assert_eq!(predictor.recognized(1, r#""b":1"#), Some(("b", false)));
-        assert_eq!(predictor.recognized(1, r#""c":1"#), Some(("c", false)));
-        assert_eq!(predictor.recognized(3, r#""a":1"#), Some(("a", true)));
-        assert_eq!(predictor.recognized(0, r#""b" :1"#), None, "written differently");
-        assert_eq!(predictor.recognized(0, r#""b"#), None, "incomplete");
-        assert_eq!(predictor.fields[1].length(), 4);
+        assert_eq!(predictor.recognized(1, r#","b":1"#), Some(("b", false)));
+        assert_eq!(predictor.recognized(1, r#","c":1"#), Some(("c", false)));
+        assert_eq!(predictor.recognized(3, r#","a":1"#), Some(("a", true)));
+        assert_eq!(predictor.recognized(0, r#","b" :1"#), None, "written differently");
+        assert_eq!(predictor.recognized(0, r#","b"#), None, "incomplete");
+        assert_eq!(predictor.recognized(0, r#"{"a":1"#), Some(("a", false)), "the first of a record");
+        assert_eq!((predictor.expected[1].length, predictor.expected[1].bit), (5, 2));
     }
 
     #[test]
     fn long_keys_are_compared_in_full() {
         let mut predictor = predictor();
-        let (long, other) = (format!("\"{}x\":", "k".repeat(40)), format!("\"{}y\":", "k".repeat(40)));
-        predictor.learn(long.as_bytes(), "long", None).expect("a field");
+        let (long, other) = (format!(",\"{}x\":", "k".repeat(40)), format!(",\"{}y\":", "k".repeat(40)));
+        predictor.learn(long.as_bytes(), "long", None);
         assert_eq!(predictor.recognized(3, &format!("{long}1")), Some(("long", false)));
         assert_eq!(predictor.recognized(3, &format!("{other}1")), None);
     }
@@ -189,8 +251,8 @@ mod tests {
     fn keys_beyond_the_maximum_replace_others() {
         let mut predictor = predictor();
         for number in 0..2 * predictor.max_fields {
-            let written = format!("\"{number}\":");
-            predictor.learn(written.as_bytes(), "n", None).expect("a field");
+            let written = format!(",\"{number}\":");
+            predictor.learn(written.as_bytes(), "n", None);
             let index = predictor.next - 1;
             assert_eq!(predictor.recognized(index, &written), Some(("n", false)));
         }
@@ -203,9 +265,9 @@ mod tests {
         predictor.end_records(MIN_PATIENCE, 2);
         predictor.end_records(1, 0);
         predictor.end_records(MIN_PATIENCE, 2);
-        assert!(predictor.recognized(0, r#""a":1"#).is_some(), "a predicted record came between");
+        assert!(predictor.recognized(0, r#","a":1"#).is_some(), "a predicted record came between");
         predictor.end_records(1, 2);
-        assert!(predictor.recognized(0, r#""a":1"#).is_none());
+        assert!(predictor.recognized(0, r#","a":1"#).is_none());
         assert_eq!(predictor.patience, 2 * MIN_PATIENCE);
     }
 }

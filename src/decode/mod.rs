@@ -1,8 +1,8 @@
 //! The streaming JSON decoder: takes the bytes of a response in pieces of any size and writes cells into a [`Sink`].
 //!
 //! No I/O, no Arrow, no Python. `decoder` walks the envelope and buffers only the value that is incomplete.
-//! `fast_path` reads records that look like the ones before them. `reference` reads all others with `serde_json` and
-//! alone reports what is wrong with a record.
+//! `fast_path` reads records that look like the ones before them, most of their members in the loop of `straight`.
+//! `reference` reads all others with `serde_json` and alone reports what is wrong with a record.
 
 mod column_names;
 mod cursor;
@@ -13,16 +13,26 @@ mod error;
 mod escape;
 mod fast_path;
 mod input_chunk;
+mod integer;
 mod key_predictor;
+mod plan;
 mod raw_json;
 mod records;
 mod reference;
+mod seen;
+mod slack;
+mod straight;
 mod string_scan;
 mod value_end;
+mod vector;
 
-pub use decoder::{DecodePlan, Decoder};
+pub use decoder::Decoder;
 pub use envelope::{Envelope, Member, RecordShape};
+pub use integer::integer;
+pub use plan::{DecodePlan, Limits};
 pub use raw_json::{BorrowedString, Members};
+pub use slack::SlackBytes;
+pub use vector::Block;
 
 use crate::error::Result;
 
@@ -60,9 +70,23 @@ pub type CellResult = std::result::Result<(), TypeMismatch>;
 /// For each record the decoder calls [`Sink::cell`] once for each requested column, in any order, [`Sink::extra`] for
 /// each key that was not requested, and then [`Sink::end_record`]. It may call [`Sink::undo_record`] instead and then
 /// write the same record again. A record with a [`TypeMismatch`] is undone and fails the response.
+///
+/// [`Sink::short_string`] and [`Sink::short_integer`] are quicker ways to write the cells that are most frequent. A sink
+/// may refuse each of them: it then takes nothing, and gets the value as a [`Cell`].
 pub trait Sink {
     /// Writes a cell.
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
+    /// Writes a string: the first `length` bytes of `text`, which are ASCII. Those behind them may be anything, so that
+    /// a sink can copy the whole block. Returns false if the sink refuses.
+    fn short_string(&mut self, _column: usize, _text: &Block, _length: usize) -> bool {
+        false
+    }
+    /// Writes an integer, which is also the first `length` bytes of `written`. Returns false if the sink refuses.
+    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Block, _length: usize) -> bool {
+        false
+    }
+    /// Discards the cell of this column of the current record. It is then written again: its key came twice.
+    fn undo_cell(&mut self, column: usize);
     /// Receives a key that was not requested, with its value as valid JSON. Ignores it by default.
     fn extra(&mut self, _name: &str, _json: &str) {}
     /// Completes the record.
@@ -93,29 +117,6 @@ pub trait BatchSink: Sink + Send {
     /// # Errors
     /// As [`BatchSink::take_full`].
     fn take(&mut self) -> Result<Option<Self::Batch>>;
-}
-
-/// What a response may hold at most. `docs/reliability.md` explains the defaults.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of the body.
-    pub body: u64,
-    /// Bytes of one record.
-    pub record: usize,
-    /// Bytes of one value.
-    pub value: usize,
-    /// Bytes of one number.
-    pub number: usize,
-    /// Keys of the envelope and its `data` together, in a response with records.
-    pub members: usize,
-    /// Nested brackets, those of the envelope included.
-    pub depth: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::column_names::ColumnNames;
 use super::envelope::Envelope;
 use super::error::DecodeError;
 use super::fast_path::{FastPath, Run};
-use super::{Cell, CellResult, Limits, Sink, reference};
+use super::{Block, Cell, CellResult, Limits, Sink, reference};
 
 /// Reads records.
 #[derive(Debug)]
@@ -41,11 +41,11 @@ impl Records {
     }
 
     /// Reads records from `start` on, as far as the fast path can.
-    pub(super) fn read_all<S: Sink>(&mut self, text: &str, start: usize, sink: &mut S) -> Option<Run> {
+    pub(super) fn read_all<S: Sink>(&mut self, bytes: &[u8], start: usize, sink: &mut S) -> Option<Run> {
         let fast_path = self.fast_path.as_mut()?;
         let run = match self.max.saturating_sub(self.count) {
-            0 => fast_path.read_all(text, start, u64::MAX, &mut self.dropped, &mut Dropped),
-            max => fast_path.read_all(text, start, max, &mut self.columns, sink),
+            0 => fast_path.read_all(bytes, start, u64::MAX, &mut self.dropped, &mut Dropped),
+            max => fast_path.read_all(bytes, start, max, &mut self.columns, sink),
         };
         self.count += run.count;
         Some(run)
@@ -77,6 +77,13 @@ impl Sink for Dropped {
     fn cell(&mut self, _column: usize, _cell: Cell) -> CellResult {
         Ok(())
     }
+    fn short_string(&mut self, _column: usize, _text: &Block, _length: usize) -> bool {
+        true
+    }
+    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Block, _length: usize) -> bool {
+        true
+    }
+    fn undo_cell(&mut self, _column: usize) {}
     fn end_record(&mut self) {}
     fn undo_record(&mut self) {}
 }

@@ -9,8 +9,9 @@ mod envelope;
 mod equality;
 mod limits;
 mod refusals;
+mod straight;
 
-use super::{Cell, CellResult, DecodePlan, Decoder, Envelope, Limits, RecordShape, Sink};
+use super::{Block, Cell, CellResult, DecodePlan, Decoder, Envelope, Limits, RecordShape, Sink};
 use crate::error::{Error, Kind, Result};
 
 /// Builds `serde_json` objects.
@@ -39,6 +40,18 @@ impl Sink for Objects {
         };
         self.row.insert(self.names[column].clone(), value);
         Ok(())
+    }
+    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+        let text = text.get(..length).expect("in the block");
+        self.cell(column, Cell::String(str::from_utf8(text).expect("ASCII"))).is_ok()
+    }
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+        assert_eq!(written.get(..length).expect("in the block"), integer.to_string().as_bytes());
+        self.row.insert(self.names[column].clone(), integer.into());
+        true
+    }
+    fn undo_cell(&mut self, column: usize) {
+        self.row.remove(&self.names[column]).expect("a key that came before");
     }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.insert(name.to_owned(), serde_json::from_str(json).expect("valid JSON"));

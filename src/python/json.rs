@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::raise::raise;
-use crate::decode::{BorrowedString, Envelope, Member, Members};
+use crate::decode::{self, BorrowedString, Envelope, Member, Members};
 use crate::error::{Error, Problem};
 
 /// A value of valid JSON.
@@ -48,9 +48,9 @@ pub(super) fn number<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
 
 /// An integer of any size.
 pub(super) fn integer<'py>(py: Python<'py>, digits: &str) -> PyResult<Bound<'py, PyAny>> {
-    match digits.parse::<i64>() {
-        Ok(small) => Ok(small.into_pyobject(py)?.into_any()),
-        Err(_) => py.get_type::<PyInt>().call1((digits,)),
+    match decode::integer(digits) {
+        Some(small) => Ok(small.into_pyobject(py)?.into_any()),
+        None => py.get_type::<PyInt>().call1((digits,)),
     }
 }
 

@@ -28,8 +28,11 @@ use crate::files::{Compression, Location};
 use crate::scan::{Collected, Format, LastStats, Layout, Progress, Report, RunOptions, Scan, Stats};
 use crate::store::StorageOptions;
 
-/// The batches of calls without a batch size.
-const BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
+/// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
+/// used again.
+const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
+/// The batches of collected results: larger, as all of them are kept.
+const COLLECTED: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: true };
 
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -369,7 +372,7 @@ impl RawScan {
         let (scan, events) = updates::reporting(self.scan.limited(limit), reports);
         let last_stats = Arc::clone(&self.last_stats);
         let collecting = async move {
-            let collected = scan.collect(&core, Options { views, widen: true, ..BATCHES }).await?;
+            let collected = scan.collect(&core, Options { views, ..COLLECTED }).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         };

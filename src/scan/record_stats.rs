@@ -4,15 +4,15 @@
 
 use std::collections::HashMap;
 
-use crate::decode::{Batch, BatchSink, Cell, CellResult, Sink};
+use crate::decode::{Batch, BatchSink, Block, Cell, CellResult, Sink};
 use crate::error::Result;
 
 /// So many keys that were not requested are counted by name,
 const NAMES: usize = 256;
 /// and all others together under this one.
 const OTHERS: &str = "…";
-/// The length of a time as the service writes it.
-const TIME: usize = "2024-01-31 12:34:56".len();
+/// The length of a time as the service writes it: `2024-01-31 12:34:56`.
+const TIME: usize = 19;
 
 /// Counts of some records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,19 +69,40 @@ struct Extra {
     last: u64,
 }
 
+/// A text of [`TIME`] bytes: its words, the last of which begins inside the one before. Times as the service writes
+/// them sort as texts, and texts sort as their words do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Time([u64; 3]);
+
+impl Time {
+    #[inline]
+    fn new(text: &[u8; TIME]) -> Self {
+        let word = |start: usize| text.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+        Self([0, 8, TIME - 8].map(|start| u64::from_be_bytes(word(start))))
+    }
+
+    fn text(self) -> String {
+        let [first, second, last] = self.0.map(u64::to_be_bytes);
+        let [.., c, b, a] = last;
+        String::from_utf8_lossy(&[&first[..], &second[..], &[c, b, a][..]].concat()).into_owned()
+    }
+}
+
 /// Counts records on their way to another sink.
 #[derive(Debug)]
 pub(super) struct WithStats<S> {
     sink: S,
     time_column: Option<usize>,
     rows: u64,
-    times: Option<(String, String)>,
+    times: Option<(Time, Time)>,
     extras: Vec<Extra>,
+    /// The position in `extras` that the next key probably has.
+    next_extra: usize,
     /// The position of each key in `extras`.
     positions: HashMap<String, usize>,
     /// The number of the record that is being read, from 1, and its time.
     record: u64,
-    time: String,
+    time: Option<Time>,
 }
 
 impl<S> WithStats<S> {
@@ -93,30 +114,38 @@ impl<S> WithStats<S> {
             rows: 0,
             times: None,
             extras: Vec::new(),
+            next_extra: 0,
             positions: HashMap::new(),
             record: 1,
-            time: String::new(),
+            time: None,
         }
     }
 
     fn count_extra(&mut self, name: &str) {
-        let is_counted = self.extras.len() < NAMES || self.positions.contains_key(name);
-        let name = if is_counted { name } else { OTHERS };
-        let position = self.positions.get(name).copied().unwrap_or_else(|| {
-            self.extras.push(Extra { name: name.to_owned(), records: 0, last: 0 });
-            self.positions.insert(name.to_owned(), self.extras.len() - 1);
-            self.extras.len() - 1
-        });
+        let is_next = self.extras.get(self.next_extra).is_some_and(|extra| extra.name == name);
+        let position = if is_next { self.next_extra } else { self.position(name) };
+        self.next_extra = position + 1;
         if let Some(extra) = self.extras.get_mut(position).filter(|extra| extra.last != self.record) {
             extra.last = self.record;
             extra.records += 1;
         }
     }
 
+    fn position(&mut self, name: &str) -> usize {
+        let is_counted = self.extras.len() < NAMES || self.positions.contains_key(name);
+        let name = if is_counted { name } else { OTHERS };
+        self.positions.get(name).copied().unwrap_or_else(|| {
+            self.extras.push(Extra { name: name.to_owned(), records: 0, last: 0 });
+            self.positions.insert(name.to_owned(), self.extras.len() - 1);
+            self.extras.len() - 1
+        })
+    }
+
     fn take_stats(&mut self) -> RecordStats {
         let extras = self.extras.iter_mut().filter(|extra| extra.records > 0);
         let extras = extras.map(|extra| (extra.name.clone(), std::mem::take(&mut extra.records))).collect();
-        RecordStats { rows: std::mem::take(&mut self.rows), extras, times: self.times.take() }
+        let times = self.times.take().map(|(least, greatest)| (least.text(), greatest.text()));
+        RecordStats { rows: std::mem::take(&mut self.rows), extras, times }
     }
 }
 
@@ -138,11 +167,37 @@ impl<S: Sink> Sink for WithStats<S> {
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         if let Cell::String(text) = cell
             && self.time_column == Some(column)
-            && text.len() == TIME
+            && let Ok(text) = text.as_bytes().try_into()
         {
-            text.clone_into(&mut self.time);
+            self.time = Some(Time::new(text));
         }
         self.sink.cell(column, cell)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+        if self.time_column == Some(column)
+            && length == TIME
+            && let Some(text) = text.first_chunk()
+        {
+            self.time = Some(Time::new(text));
+        }
+        // If the sink refuses, the same text comes again as a cell.
+        self.sink.short_string(column, text, length)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+        self.sink.short_integer(column, integer, written, length)
+    }
+
+    fn undo_cell(&mut self, column: usize) {
+        if self.time_column == Some(column) {
+            self.time = None;
+        }
+        self.sink.undo_cell(column);
     }
 
     fn extra(&mut self, name: &str, json: &str) {
@@ -154,16 +209,10 @@ impl<S: Sink> Sink for WithStats<S> {
     fn end_record(&mut self) {
         self.rows += 1;
         self.record += 1;
-        if !self.time.is_empty() {
-            let (least, greatest) = self.times.get_or_insert_with(|| (self.time.clone(), self.time.clone()));
-            // Times as the service writes them sort as strings.
-            if self.time < *least {
-                least.clone_from(&self.time);
-            }
-            if self.time > *greatest {
-                greatest.clone_from(&self.time);
-            }
-            self.time.clear();
+        self.next_extra = 0;
+        if let Some(time) = self.time.take() {
+            let (least, greatest) = self.times.unwrap_or((time, time));
+            self.times = Some((least.min(time), greatest.max(time)));
         }
         self.sink.end_record();
     }
@@ -173,7 +222,8 @@ impl<S: Sink> Sink for WithStats<S> {
             extra.records = extra.records.saturating_sub(1);
         }
         self.record += 1;
-        self.time.clear();
+        self.next_extra = 0;
+        self.time = None;
         self.sink.undo_record();
     }
 }
@@ -185,23 +235,40 @@ mod tests {
 
     #[test]
     fn only_complete_records_count() {
-        let mut sink = WithStats::new(Cells::new(2), Some(1));
-        let mut record = |keys: &[&str], time: &str, complete: bool| {
-            for key in keys {
-                sink.extra(key, "1");
-            }
-            sink.cell(0, Cell::Null).expect("fits");
-            sink.cell(1, Cell::String(time)).expect("fits");
-            if complete { sink.end_record() } else { sink.undo_record() }
-        };
-        record(&["a", "b", "a"], "2024-01-15 10:00:00", true);
-        record(&["c"], "2023-01-01 00:00:00", false);
-        record(&["b"], "2024-01-14 23:59:59", true);
-        record(&[], "some other text", true);
-        let stats = sink.take().expect("a batch").expect("records").stats;
-        let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
-        assert_eq!(stats, RecordStats { rows: 3, extras: vec![("a".to_owned(), 1), ("b".to_owned(), 2)], times });
-        assert!(sink.take().expect("no error").is_none());
+        for is_short in [false, true] {
+            let mut sink = WithStats::new(Cells::new(2), Some(1));
+            let mut record = |keys: &[&str], time: &str, complete: bool| {
+                for key in keys {
+                    sink.extra(key, "1");
+                }
+                sink.cell(0, Cell::Null).expect("fits");
+                let mut block = [b'x'; 32];
+                block[..time.len()].copy_from_slice(time.as_bytes());
+                if !is_short || !sink.short_string(1, &block, time.len()) {
+                    sink.cell(1, Cell::String(time)).expect("fits");
+                }
+                if complete { sink.end_record() } else { sink.undo_record() }
+            };
+            record(&["a", "b", "a"], "2024-01-15 10:00:00", true);
+            record(&["c"], "2023-01-01 00:00:00", false);
+            record(&["b"], "2024-01-14 23:59:59", true);
+            record(&[], "some other text", true);
+            let stats = sink.take().expect("a batch").expect("records").stats;
+            let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
+            let extras = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
+            assert_eq!(stats, RecordStats { rows: 3, extras, times });
+            assert!(sink.take().expect("no error").is_none());
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_cell_that_is_undone_does_not_count() {
+        let mut sink = WithStats::new(Cells::new(1), Some(0));
+        sink.cell(0, Cell::String("2024-01-15 10:00:00")).expect("fits");
+        sink.undo_cell(0);
+        sink.cell(0, Cell::Null).expect("fits");
+        sink.end_record();
+        assert_eq!(sink.take().expect("a batch").expect("records").stats.times, None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 pub use reading::offset_text;
-pub use wall_clock::wall_clock_microseconds;
+pub use wall_clock::{plain_wall_clock, wall_clock_microseconds};
 pub use zone::Zone;
 
 /// A point in time, in milliseconds.

@@ -5,8 +5,24 @@
 
 const MICROSECONDS: i64 = 1_000_000;
 const DAY_SECONDS: i64 = 86_400;
-/// Days from March 1 of the year -400 to 1970-01-01.
-const EPOCH_DAYS: i64 = 865_565;
+/// Days from 0000-01-01 to 1970-01-01.
+const EPOCH_DAYS: u32 = 719_528;
+/// For each month the days before it, in a year that is no leap year, and its days. The month 0 has none.
+const MONTHS: [(u32, u32); 13] = [
+    (0, 0),
+    (0, 31),
+    (31, 28),
+    (59, 31),
+    (90, 30),
+    (120, 31),
+    (151, 30),
+    (181, 31),
+    (212, 31),
+    (243, 30),
+    (273, 31),
+    (304, 30),
+    (334, 31),
+];
 
 /// Microseconds from 1970-01-01 00:00:00 to a local time.
 ///
@@ -15,66 +31,71 @@ const EPOCH_DAYS: i64 = 865_565;
 #[must_use]
 #[inline]
 pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
-    let (months, rest) = text.as_bytes().split_first_chunk()?;
-    let ([d1, d2, b' ' | b'T'], rest) = rest.split_first_chunk()? else { return None };
-    let (clock, fraction) = rest.split_first_chunk()?;
-    let months = digits_like(*b"0000-00-", *months)?;
-    let clock = digits_like(*b"00:00:00", *clock)?;
-    let days = days_since_epoch(pair(months, 0) * 100 + pair(months, 2), pair(months, 5), two_digits(*d1, *d2)?)?;
-    let (hour, minute, second) = (pair(clock, 0), pair(clock, 3), pair(clock, 6));
-    if hour > 23 || minute > 59 || second > 59 {
+    let (seconds, fraction) = text.as_bytes().split_first_chunk()?;
+    let fraction = if fraction.is_empty() { 0 } else { fraction_microseconds(fraction)? };
+    Some(plain_wall_clock(seconds)? + fraction)
+}
+
+/// The same for a time without a fraction.
+#[must_use]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "runs for every time of a response")]
+pub fn plain_wall_clock(text: &[u8; 19]) -> Option<i64> {
+    // Three words with all digits: `YYYY-MM-`, `Y-MM-DD ` and `HH:MM:SS`.
+    let date = digits_like(*b"0000-00-", *text.first_chunk()?);
+    let day = digits_like(*b"0-00-00 ", *text.get(3..)?.first_chunk()?);
+    let clock = digits_like(*b"00:00:00", *text.last_chunk()?);
+    // The separator may also be a `T`.
+    let is_written = date.others | day.others & !SEPARATOR | clock.others == 0;
+    let is_separated = matches!(text.get(10), Some(b' ' | b'T'));
+    let (century, year, month) = (date.pair(0), date.pair(2), date.pair(5));
+    let (day, hour, minute, second) = (day.pair(5), clock.pair(0), clock.pair(3), clock.pair(6));
+    let (before_month, length) = *MONTHS.get(month as usize)?;
+    // A year of a century is a leap year where the century is one.
+    let is_leap = (if year == 0 { century } else { year }).is_multiple_of(4);
+    let is_in_calendar = day.wrapping_sub(1) < length + u32::from(is_leap & (month == 2));
+    if !(is_written & is_separated & is_in_calendar & (hour < 24) & (minute < 60) & (second < 60)) {
         return None;
     }
-    let seconds = days * DAY_SECONDS + i64::from(hour * 3_600 + minute * 60 + second);
-    let fraction = if fraction.is_empty() { 0 } else { fraction_microseconds(fraction)? };
-    Some(seconds * MICROSECONDS + fraction)
+    // Leap years up to this one, the year 0 included, without its own leap day if that is still to come.
+    let leap_days = century * 24 + century / 4 + year / 4 + 1 - u32::from(is_leap & (month < 3));
+    let days = (century * 100 + year) * 365 + leap_days + before_month + day - 1;
+    let seconds = i64::from(hour * 3_600 + minute * 60 + second);
+    Some(((i64::from(days) - i64::from(EPOCH_DAYS)) * DAY_SECONDS + seconds) * MICROSECONDS)
 }
 
-#[inline]
-fn two_digits(tens: u8, units: u8) -> Option<u32> {
-    let (tens, units) = (tens.wrapping_sub(b'0'), units.wrapping_sub(b'0'));
-    (tens <= 9 && units <= 9).then(|| u32::from(tens) * 10 + u32::from(units))
+/// The byte of the separator between day and clock in the word that ends with it.
+const SEPARATOR: u64 = 0xFF << 56;
+
+/// Digits, each in its byte of a word.
+#[derive(Clone, Copy)]
+struct Digits {
+    /// For each digit the number of two digits that begins there.
+    pairs: u64,
+    /// Bits of bytes that are not as in the pattern.
+    others: u64,
 }
 
-/// The values of the digits, each in its byte, of a text that matches the pattern: a digit for each zero, and every
-/// other byte the same.
-#[inline]
-fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Option<u64> {
+/// The digits of a text that matches the pattern: a digit for each zero, and every other byte the same.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
+fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Digits {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
-    let others = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0 } else { 0xFF }));
+    let fixed = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0x80 } else { 0xFF }));
     // The high bit of a byte is set when its value is over nine, or such a byte carried into it.
-    let is_over_nine = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGHS != 0;
-    (!is_over_nine && values & others == 0).then_some(values)
+    let over_nine = values.wrapping_add(0x7676_7676_7676_7676) & HIGHS;
+    Digits { pairs: values.wrapping_mul(10).wrapping_add(values >> 8), others: over_nine | values & fixed }
 }
 
-/// The number of the two digits at a position.
-#[inline]
-fn pair(values: u64, position: u32) -> u32 {
-    let [tens, units, ..] = (values >> (8 * position)).to_le_bytes();
-    u32::from(tens) * 10 + u32::from(units)
-}
-
-/// Days in the proleptic Gregorian calendar.
-///
-/// Years are counted from March, so that a leap day is the last of its year; months from March repeat 31, 30, 31, 30,
-/// 31 days, so that (153 × month + 2) / 5 days precede a month.
-#[inline]
-fn days_since_epoch(year: u32, month: u32, day: u32) -> Option<i64> {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let length = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(is_leap),
-        _ => return None,
-    };
-    if day == 0 || day > length {
-        return None;
+impl Digits {
+    /// The number of the two digits at a position.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn pair(self, position: u32) -> u32 {
+        let [number, ..] = (self.pairs >> (8 * position)).to_le_bytes();
+        u32::from(number)
     }
-    let years = i64::from(year + 400 - u32::from(month < 3));
-    let leap_days = years / 4 - years / 100 + years / 400;
-    let day_of_year = i64::from((153 * ((month + 9) % 12) + 2) / 5 + day - 1);
-    Some(years * 365 + leap_days + day_of_year - EPOCH_DAYS)
 }
 
 /// `.` and digits; those after the sixth must be zeros.

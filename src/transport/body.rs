@@ -50,6 +50,8 @@ impl Body {
         let inflate = match &mut self.inflate {
             Err(refused) => return Err(refused.clone()),
             Ok(None) => {
+                // Then the connection can receive the next bytes in the same memory.
+                self.plain = Bytes::new();
                 let Some(bytes) = self.source.receive("response").await? else {
                     return Ok(None);
                 };

@@ -72,7 +72,7 @@ const MODULES: [(&str, &[&str]); 19] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 29] = [
+const ALONE: [(&str, &[&str]); 30] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -80,6 +80,7 @@ const ALONE: [(&str, &[&str]); 29] = [
     ("arrow_csv", &["files"]),
     ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
+    ("fearless_simd", &["decode"]),
     ("flate2", &["files", "transport", "sandbox"]),
     ("http_body_util", &["sandbox"]),
     // `config` reads NO_PROXY with the matcher of hyper-util, which takes hyper's `Uri`: reqwest uses the same.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dataaccess.reports import ScanStats
     from dataaccess.types import Request, Schema
 
-MAX_ROWS = 65_536
-MAX_BYTES = 8 * 2**20
+MAX_ROWS = 8_192
+MAX_BYTES = 2 * 2**20
 
 _SEARCH = "/access/api/item/search"
 

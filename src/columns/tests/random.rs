@@ -32,10 +32,32 @@ struct Unsteady {
     record: Vec<(usize, Held)>,
 }
 
+/// Writes a cell the short way if there is one, with other bytes behind it.
+fn write(columns: &mut ColumnSink, column: usize, cell: Cell) -> CellResult {
+    let block = |text: &str| {
+        let mut block = [0xFF; 32];
+        block[..text.len()].copy_from_slice(text.as_bytes());
+        block
+    };
+    let is_taken = match cell {
+        Cell::String(text) if text.is_ascii() && text.len() < 32 => {
+            columns.short_string(column, &block(text), text.len())
+        }
+        Cell::Integer(digits) if digits.len() < 8 && digits != "-0" => {
+            columns.short_integer(column, digits.parse().expect("an integer"), &block(digits), digits.len())
+        }
+        _ => false,
+    };
+    if is_taken { Ok(()) } else { columns.cell(column, cell) }
+}
+
 impl Sink for Unsteady {
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         self.record.push((column, hold(cell)));
         Ok(())
+    }
+    fn undo_cell(&mut self, column: usize) {
+        self.record.retain(|(written, _)| *written != column);
     }
     fn end_record(&mut self) {
         let mut record = std::mem::take(&mut self.record);
@@ -45,12 +67,12 @@ impl Sink for Unsteady {
         if let Some(cells) = undone {
             for (column, _) in record.iter().rev().take(cells) {
                 // Whether it fits or not, the record is undone.
-                let _fits = self.columns.cell(*column, Cell::String("1999-09-09 09:09:09"));
+                let _fits = write(&mut self.columns, *column, Cell::String("1999-09-09 09:09:09"));
             }
             self.columns.undo_record();
         }
         for (column, (text, cell)) in &record {
-            self.columns.cell(*column, cell(text)).expect("values are of the column's type");
+            write(&mut self.columns, *column, cell(text)).expect("values are of the column's type");
         }
         self.columns.end_record();
     }
@@ -63,7 +85,7 @@ impl Sink for Unsteady {
 fn value(column_type: Type) -> BoxedStrategy<Value> {
     let present = match column_type {
         Type::String | Type::StringOrJson | Type::Name(_) => "\\PC{0,20}".prop_map(Value::from).boxed(),
-        Type::Int64 => any::<i64>().prop_map(Value::from).boxed(),
+        Type::Int64 => prop_oneof![any::<i64>(), -9_999_999_i64..9_999_999].prop_map(Value::from).boxed(),
         Type::Float64 => any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()).prop_map(Value::from).boxed(),
         Type::Bool => any::<bool>().prop_map(Value::from).boxed(),
         Type::Timestamp | Type::TimeOrString => {

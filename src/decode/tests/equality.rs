@@ -8,24 +8,28 @@ use super::bodies::{body, broken, cuts, split, value};
 use super::{Objects, comparable, decode_into, expected_rows, plan, response};
 use crate::decode::column_names::ColumnNames;
 use crate::decode::fast_path::FastPath;
-use crate::decode::{Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
+use crate::decode::{Block, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
 
 pub(super) const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
 
 /// Keeps the cells of records, and checks that each column is written once.
 #[derive(Debug, Default)]
-struct Log {
-    rows: Vec<Row>,
-    row: Row,
+pub(super) struct Log {
+    pub(super) rows: Vec<Row>,
+    pub(super) row: Row,
     /// How many records were undone.
-    undone: usize,
+    pub(super) undone: usize,
+    /// How many cells came from the loop over expected keys.
+    pub(super) short: usize,
     /// Refuses integers in this column.
-    narrow: Option<usize>,
+    pub(super) narrow: Option<usize>,
+    /// Refuses short strings and integers, which then come as cells.
+    pub(super) is_slow: bool,
 }
 
 /// The cells of a record by column, and its extras.
 #[derive(Debug, Default, PartialEq)]
-struct Row {
+pub(super) struct Row {
     cells: [Option<String>; COLUMNS.len()],
     extras: Vec<(String, String)>,
 }
@@ -38,6 +42,22 @@ impl Sink for Log {
         let before = self.row.cells[column].replace(format!("{cell:?}"));
         assert_eq!(before, None, "a column was written twice");
         Ok(())
+    }
+    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+        let text = text.get(..length).expect("in the block");
+        assert!(text.is_ascii());
+        self.short += usize::from(!self.is_slow);
+        !self.is_slow && self.cell(column, Cell::String(str::from_utf8(text).expect("ASCII"))).is_ok()
+    }
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+        let written = str::from_utf8(written.get(..length).expect("in the block")).expect("digits");
+        assert_eq!(written.parse(), Ok(integer));
+        self.short += usize::from(!self.is_slow);
+        !self.is_slow && self.cell(column, Cell::Integer(written)).is_ok()
+    }
+    fn undo_cell(&mut self, column: usize) {
+        let before = self.row.cells[column].take();
+        assert!(before.is_some(), "a cell was undone that was not written");
     }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
@@ -62,7 +82,7 @@ fn assert_equal(plan: &DecodePlan, narrow: Option<usize>, pieces: &[&[u8]]) {
 }
 
 /// As many cases as `PROPTEST_CASES` says, with a fixed seed unless `PROPTEST_RNG_SEED` sets one.
-fn config() -> ProptestConfig {
+pub(super) fn config() -> ProptestConfig {
     let config = ProptestConfig::default();
     let rng_seed = if config.rng_seed == RngSeed::Random { RngSeed::Fixed(4) } else { config.rng_seed };
     ProptestConfig { rng_seed, failure_persistence: None, ..config }
@@ -132,7 +152,7 @@ proptest! {
 fn fast_records(records: &str) -> u64 {
     let mut columns = ColumnNames::new(COLUMNS.map(str::to_owned).to_vec());
     let mut fast_path = FastPath::new(COLUMNS.len(), Limits::default()).expect("a record is allowed");
-    fast_path.read_all(records, 0, u64::MAX, &mut columns, &mut Log::default()).count
+    fast_path.read_all(records.as_bytes(), 0, u64::MAX, &mut columns, &mut Log::default()).count
 }
 
 #[test]

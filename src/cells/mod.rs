@@ -1,0 +1,246 @@
+//! The sink for rows: cells over one text, in blocks that the consumer turns into rows.
+
+mod block;
+
+use std::sync::{Arc, PoisonError};
+
+pub use self::block::Block;
+use self::block::{Extra, NULL, Shelf, StoredCell, Tag};
+pub use crate::decode::Cell;
+use crate::decode::{BatchSink, Block as Bytes, CellResult, Sink, SlackBytes, TypeMismatch};
+use crate::error::{Error, Kind, Result};
+
+/// A block is full once it has this many rows,
+const BLOCK_ROWS: usize = 8_192;
+/// or this much text.
+const BLOCK_BYTES: usize = 1 << 20;
+
+const NO_COLUMN: TypeMismatch = TypeMismatch { expected: "a requested column", suggested_type: None };
+
+/// Builds blocks.
+#[derive(Debug)]
+pub struct Cells {
+    columns: usize,
+    /// Complete rows.
+    rows: usize,
+    text: SlackBytes,
+    /// The cells of the complete rows and of one row that is incomplete.
+    cells: Vec<StoredCell>,
+    extras: Vec<Extra>,
+    /// Length of the text of complete rows, and index of the first cell of the row that is incomplete.
+    kept: usize,
+    row: usize,
+    shelf: Arc<Shelf>,
+}
+
+impl Cells {
+    /// A sink for so many columns.
+    #[must_use]
+    pub fn new(columns: usize) -> Self {
+        let (text, cells, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
+        Self { columns, rows: 0, text, cells, extras, kept: 0, row: 0, shelf: Arc::default() }
+    }
+
+    /// All complete rows.
+    fn block(&mut self) -> Result<Block> {
+        let (mut text, length) = self.text.take();
+        text.truncate(length.min(self.kept));
+        let text = String::from_utf8(text).map_err(|error| {
+            Error::new(Kind::Internal, "cells are not UTF-8: please report this").with_source(error)
+        })?;
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.truncate(self.row);
+        let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
+        (self.rows, self.kept, self.row) = (0, 0, 0);
+        Ok(Block { columns, rows, text, cells, extras, shelf: Arc::downgrade(&self.shelf) })
+    }
+
+    /// Begins the next block, in the memory of a dropped one if there is any.
+    fn begin(&mut self) {
+        let memory = self.shelf.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (mut text, mut cells) = memory.unwrap_or_default();
+        text.resize(text.capacity(), 0);
+        cells.clear();
+        cells.resize(self.columns, NULL);
+        self.text.move_into(text);
+        self.cells = cells;
+    }
+
+    /// Stores a cell whose text is the last of the block, from `start` on.
+    #[inline]
+    fn store(&mut self, column: usize, tag: Tag, start: usize) -> bool {
+        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else { return false };
+        let stored = self.cells.get_mut(self.row + column);
+        stored.map(|stored| *stored = StoredCell { tag, start, length: end - start }).is_some()
+    }
+}
+
+impl BatchSink for Cells {
+    type Batch = Block;
+
+    fn take_full(&mut self) -> Result<Option<Block>> {
+        if self.rows < BLOCK_ROWS && self.kept < BLOCK_BYTES {
+            return Ok(None);
+        }
+        let block = self.block()?;
+        self.begin();
+        Ok(Some(block))
+    }
+
+    fn take(&mut self) -> Result<Option<Block>> {
+        if self.rows == 0 {
+            return Ok(None);
+        }
+        let block = self.block()?;
+        self.begin();
+        Ok(Some(block))
+    }
+}
+
+impl Sink for Cells {
+    #[inline]
+    fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
+        let (tag, text) = match cell {
+            Cell::Null => {
+                // No text, which is most of the work.
+                return self.cells.get_mut(self.row + column).map(|stored| *stored = NULL).ok_or(NO_COLUMN);
+            }
+            Cell::Bool(value) => (if value { Tag::True } else { Tag::False }, ""),
+            Cell::Integer(digits) => (Tag::Integer, digits),
+            Cell::Number(text) => (Tag::Number, text),
+            Cell::String(text) => (Tag::String, text),
+            Cell::Nested(json) => (Tag::Nested, json),
+        };
+        let start = self.text.len();
+        self.text.push(text.as_bytes());
+        let too_much = TypeMismatch { expected: "less than 4 GiB in a block of rows", suggested_type: None };
+        self.store(column, tag, start).then_some(()).ok_or(too_much)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every string: a call would cost as much as the work")]
+    fn short_string(&mut self, column: usize, text: &Bytes, length: usize) -> bool {
+        let start = self.text.len();
+        self.text.push_block(text, length);
+        self.store(column, Tag::String, start)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn short_integer(&mut self, column: usize, _integer: i32, written: &Bytes, length: usize) -> bool {
+        let start = self.text.len();
+        self.text.push_block(written, length);
+        self.store(column, Tag::Integer, start)
+    }
+
+    fn undo_cell(&mut self, _column: usize) {
+        // The next cell replaces it.
+    }
+
+    fn extra(&mut self, name: &str, json: &str) {
+        self.extras.push(Extra { row: self.rows, start: self.text.len(), name: name.len(), json: json.len() });
+        self.text.push(name.as_bytes());
+        self.text.push(json.as_bytes());
+    }
+
+    #[inline]
+    fn end_record(&mut self) {
+        self.rows += 1;
+        self.row += self.columns;
+        self.cells.resize(self.row + self.columns, NULL);
+        self.kept = self.text.len();
+    }
+
+    fn undo_record(&mut self) {
+        // The cells stay: each is written again before the record is complete.
+        self.text.truncate(self.kept);
+        self.extras.truncate(self.extras.partition_point(|extra| extra.row < self.rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Cell::{Bool, Integer, Nested, Null, String};
+
+    /// Two rows, and between them one that is undone.
+    fn block() -> Block {
+        let mut cells = Cells::new(2);
+        cells.cell(1, String("b")).expect("fits");
+        cells.extra("x", "[1]");
+        cells.cell(0, Integer("7")).expect("fits");
+        cells.end_record();
+        cells.extra("lost", "1");
+        cells.cell(0, String("lost")).expect("fits");
+        cells.undo_record();
+        cells.cell(1, Nested("{}")).expect("fits");
+        cells.cell(0, Bool(true)).expect("fits");
+        cells.extra("y", "2");
+        cells.end_record();
+        cells.take().expect("no error").expect("two rows")
+    }
+
+    #[test]
+    fn cells_may_come_in_any_order() {
+        let block = block();
+        assert_eq!(block.rows(), 2);
+        assert_eq!(block.row(0).collect::<Vec<_>>(), [Integer("7"), String("b")]);
+        assert_eq!(block.row(1).collect::<Vec<_>>(), [Bool(true), Nested("{}")]);
+    }
+
+    #[test]
+    fn an_undone_record_leaves_nothing() {
+        let block = block();
+        let mut cursor = 0;
+        assert_eq!(block.extras(0, &mut cursor).collect::<Vec<_>>(), [("x", "[1]")]);
+        assert_eq!(block.extras(1, &mut cursor).collect::<Vec<_>>(), [("y", "2")]);
+        assert!(!block.text.contains("lost"));
+    }
+
+    #[test]
+    fn a_block_may_be_built_in_the_memory_of_another() {
+        let mut cells = Cells::new(2);
+        let mut memory = std::ptr::null();
+        let text = |row: usize| format!("{row:!<31}");
+        for round in 0..3 {
+            for row in 0..BLOCK_ROWS {
+                let mut bytes = [b' '; 32];
+                bytes[..31].copy_from_slice(text(row).as_bytes());
+                assert!(cells.short_integer(1, 0, &bytes, 4));
+                if row % 3 == round {
+                    assert!(cells.short_string(0, &bytes, 31));
+                }
+                cells.end_record();
+            }
+            let block = cells.take_full().expect("no error").expect("a full block");
+            for row in 0..BLOCK_ROWS {
+                let text = text(row);
+                let expected = [if row % 3 == round { String(&text) } else { Null }, Integer(&text[..4])];
+                assert_eq!(block.row(row).collect::<Vec<_>>(), expected);
+            }
+            match round {
+                0 => memory = block.cells.as_ptr(),
+                1 => {}
+                _ => assert_eq!(block.cells.as_ptr(), memory),
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_is_taken_when_it_is_full_and_never_without_rows() {
+        let mut cells = Cells::new(1);
+        assert!(cells.take().expect("no error").is_none());
+        for _ in 1..BLOCK_ROWS {
+            cells.cell(0, Null).expect("fits");
+            cells.end_record();
+        }
+        assert!(cells.take_full().expect("no error").is_none());
+        cells.cell(0, Null).expect("fits");
+        cells.end_record();
+        assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(BLOCK_ROWS));
+        cells.cell(0, String(&"x".repeat(BLOCK_BYTES))).expect("fits");
+        assert!(cells.take_full().expect("no error").is_none(), "no row is complete");
+        cells.end_record();
+        assert_eq!(cells.take_full().expect("no error").map(|block| block.rows()), Some(1));
+    }
+}

@@ -1,0 +1,35 @@
+//! What to decode, and how much of it at most.
+
+/// What to decode.
+#[derive(Clone, Debug, Default)]
+pub struct DecodePlan {
+    /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
+    pub columns: Option<Vec<String>>,
+    /// Records after this many are parsed and dropped.
+    pub max_records: Option<u64>,
+    /// What the response may hold at most.
+    pub limits: Limits,
+}
+
+/// What a response may hold at most. `docs/reliability.md` explains the defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the body.
+    pub body: u64,
+    /// Bytes of one record.
+    pub record: usize,
+    /// Bytes of one value.
+    pub value: usize,
+    /// Bytes of one number.
+    pub number: usize,
+    /// Keys of the envelope and its `data` together, in a response with records.
+    pub members: usize,
+    /// Nested brackets, those of the envelope included.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
+    }
+}
