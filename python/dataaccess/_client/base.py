@@ -11,7 +11,6 @@ from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError
-from dataaccess.reports import ClientStats
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from zoneinfo import ZoneInfo
 
+    from dataaccess.reports import ClientStats
     from dataaccess.types import ClientSettings, Token
 
 
@@ -139,6 +139,8 @@ class Connection(Validation):
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
+        from dataaccess.reports import ClientStats
+
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:
