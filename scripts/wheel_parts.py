@@ -37,15 +37,16 @@ TABLES = {
     ".data.rel.ro": "relocations",
     ".rodata": "constants",
 }
-SQLITE = re.compile(r"_?(sqlite|fts|rtree|json|vdbe|btree|pager|wal|unix|btre|where|expr|select|parse|yy)", re.IGNORECASE)
+# C libraries, by how their symbols begin.
+SQLITE = re.compile(r"_?(sqlite|fts|rtree|json|vdbe|btree|pager|wal|unix|where|expr|select|parse|yy)", re.IGNORECASE)
 ZSTD = re.compile(r"_?(ZSTD|HUF|FSE|COVER|ZDICT|POOL|XXH)")
-TLS = re.compile(r"_?(aws|p256|p384|p521|ec|bn|edwards|curve|fiat|sha|rsa|aes|gcm|chacha|mlkem|ml_|mldsa|keccak|anon)", re.IGNORECASE)
+TLS = re.compile(r"_?(aws|p256|p384|p521|ec|bn|edwards|curve|fiat|sha|rsa|aes|gcm|chacha|ml_|keccak)", re.IGNORECASE)
+SECTION = re.compile(r"\[ *\d+\] (\.\S+) +\w+ +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)")
 
 
-def run(*command: str) -> list[list[str]]:
-    """The words of each line that a program prints."""
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603
-    return [line.split() for line in lines]
+def run(*command: str) -> str:
+    """What a program prints."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
 def part(symbol: str) -> str:
@@ -65,20 +66,21 @@ def part(symbol: str) -> str:
 def main(path: str) -> None:
     """Prints the table of a library."""
     data = Path(path).read_bytes()
-    sections = {}
-    for words in run("readelf", "-SW", path):
-        line = " ".join(words).replace("[ ", "[").split()
-        if len(line) > 5 and line[0].startswith("[") and line[1].startswith("."):
-            sections[line[1]] = tuple(int(word, 16) for word in line[3:6])
+    sections = {
+        name: (int(address, 16), int(offset, 16), int(size, 16))
+        for name, address, offset, size in SECTION.findall(run("readelf", "-SW", path))
+    }
     start, offset, size = sections[".text"]
     pieces: dict[str, list[bytes]] = defaultdict(list)
-    seen: set[int] = set()
-    for words in run("nm", "-S", "--defined-only", path):
-        if len(words) != 4 or (address := int(words[0], 16)) in seen or not start <= address < start + size:
-            continue
-        seen.add(address)
+    # Equal functions may have one address.
+    symbols = {}
+    for line in run("nm", "-S", "--defined-only", path).splitlines():
+        match line.split():
+            case [address, length, _, symbol] if start <= int(address, 16) < start + size:
+                symbols[int(address, 16)] = int(length, 16), symbol
+    for address, (length, symbol) in symbols.items():
         first = offset + address - start
-        pieces[part(words[3])].append(data[first : first + int(words[1], 16)])
+        pieces[part(symbol)].append(data[first : first + length])
     for name, (_, first, length) in sections.items():
         if name in TABLES:
             pieces[TABLES[name]].append(data[first : first + length])

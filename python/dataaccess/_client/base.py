@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
@@ -12,10 +11,13 @@ from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
     from datetime import timedelta
+    from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
     from dataaccess.reports import ClientStats
@@ -97,7 +99,7 @@ class Connection(Validation):
             all_refused.keep(check_settings, settings)
             all_refused.add(refused)
             all_refused.raise_all()
-        self._token = cast("RawToken", token)
+        self._token = token  # type: ignore[assignment] # None is refused
         self._raw = RawClient(self._token, settings, like)
 
     def _keep(self, service: object) -> None:

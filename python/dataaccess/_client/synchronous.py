@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
-
 from dataaccess._client.base import Connection
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
@@ -12,9 +10,12 @@ from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
+    from typing import Any, Self
 
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess.reports import ClientCheck

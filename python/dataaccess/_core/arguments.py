@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import call_timeout
 from dataaccess.errors import ValidationError
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import timedelta
+    from typing import Any
 
     from dataaccess.errors import Problem
     from dataaccess.types import TimeCondition, ValuesOrOperator, Where

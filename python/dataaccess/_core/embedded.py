@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox
 from dataaccess.errors import ConfigError, SandboxWarning
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _PREFIX = "sandbox:"
 _DEMO = "sandbox:demo"

@@ -8,16 +8,19 @@ from __future__ import annotations
 import os
 from functools import wraps
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dataaccess.errors import DataAccessError, InternalError
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
+    from typing import Any, TypeVar
 
-_T = TypeVar("_T", bound=type)
-_F = TypeVar("_F", bound="Callable[..., Any]")
+    _T = TypeVar("_T", bound=type)
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
@@ -97,7 +100,7 @@ def at_line(function: _F) -> _F:
                 finally:
                     arguments, keywords = (), {}
 
-    return cast("_F", call)
+    return call  # type: ignore[return-value] # it has the signature of the function
 
 
 def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: Iterable[str]) -> None:

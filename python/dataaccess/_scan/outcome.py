@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from dataaccess.reports import ScanProgress, ScanStats
     from dataaccess.types import OnProgress

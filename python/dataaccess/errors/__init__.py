@@ -48,8 +48,6 @@ DataAccessWarning (UserWarning)
 └─ SandboxWarning                       the data is synthetic
 """
 
-from typing import TYPE_CHECKING
-
 from dataaccess._public import public
 from dataaccess.errors._base import (
     ClientClosedError,
@@ -106,6 +104,8 @@ from dataaccess.errors._warning import (
     SandboxWarning,
     StrayDayWarning,
 )
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.errors._problem import Problem

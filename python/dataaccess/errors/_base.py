@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any, ClassVar
+
     from dataaccess.errors._problem import Problem
 
 # Problems that a traceback shows.

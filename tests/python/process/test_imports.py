@@ -22,10 +22,10 @@ SEARCH = f"""
     dataaccess.filters._refusals dataaccess.filters._values
 """
 # Standard modules, with all that these load in turn.
-CLIENT_STANDARD = (
-    "__future__ atexit contextlib datetime functools importlib math numbers reprlib threading typing warnings"
-)
-SEARCH_STANDARD = f"{CLIENT_STANDARD} contextvars dataclasses logging"
+CLIENT_STANDARD = """
+    __future__ atexit collections.abc contextlib datetime functools importlib math numbers reprlib threading warnings
+"""
+SEARCH_STANDARD = f"{CLIENT_STANDARD} contextvars dataclasses logging typing"
 
 SHOW = "; import sys; print(*sys.modules)"
 SEARCHES = "da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15'), limit=1)"
