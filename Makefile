@@ -210,6 +210,15 @@ wheel: .venv/.test ## the wheel for this platform, into dist
 	$(call say,'Building the wheel')
 	$(BIN)/maturin build --release --out dist
 
+.PHONY: wheel-size
+wheel-size: ## fail if a wheel in dist is larger than 8 MiB
+	@for wheel in dist/*.whl; do \
+		bytes=$$(wc -c < "$$wheel"); echo "$$wheel: $$((bytes / 1024)) KiB"; \
+		if [ "$$bytes" -gt 8388608 ]; then \
+			echo 'more than 8 MiB: scripts/wheel_parts.py shows what each part weighs' >&2; exit 1; \
+		fi; \
+	done
+
 .PHONY: sdist
 sdist: .venv/.test ## the source distribution, into dist
 	$(call say,'Building the source distribution')

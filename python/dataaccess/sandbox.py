@@ -124,7 +124,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        access = (LOOPBACK, False, _token(token), strings("host_names", host_names))
+        access = (_address(LOOPBACK), False, _token(token), strings("host_names", host_names))
         sandbox._start(demo=True, port=port, export_seconds=ends, db=None, switches=switches, access=access)
         return sandbox
 
@@ -190,6 +190,6 @@ def _path(given: object) -> str | None:
 
 def _address(host: object) -> IPv4Address | IPv6Address:
     try:
-        return ip_address("127.0.0.1" if host == "localhost" else str(host))
+        return ip_address(LOOPBACK if host == "localhost" else str(host))
     except ValueError:
         raise ConfigError(f"host= must be an address such as 127.0.0.1 or ::1, not {host!r}") from None

@@ -76,7 +76,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
-    ("arrow_cast", &["columns", "python"]),
+    ("arrow_cast", &["columns"]),
     ("arrow_csv", &["files"]),
     ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
@@ -11,14 +10,17 @@ from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError
-from dataaccess.reports import ClientStats
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
     from datetime import timedelta
+    from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
+    from dataaccess.reports import ClientStats
     from dataaccess.types import ClientSettings, Token
 
 
@@ -97,7 +99,7 @@ class Connection(Validation):
             all_refused.keep(check_settings, settings)
             all_refused.add(refused)
             all_refused.raise_all()
-        self._token = cast("RawToken", token)
+        self._token = token  # type: ignore[assignment] # None is refused
         self._raw = RawClient(self._token, settings, like)
 
     def _keep(self, service: object) -> None:
@@ -139,6 +141,8 @@ class Connection(Validation):
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
+        from dataaccess.reports import ClientStats
+
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_of
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from dataaccess.types import ExportEntry, OnUpdate, Row, SegmentStatus
 
@@ -44,7 +46,7 @@ def _status(response: dict[str, Any]) -> SegmentStatus:
     status = {"entries": data["entries"], "meta": data.get("meta")}
     status.update((name, value) for name, value in data.items() if name not in status)
     status.update((name, value) for name, value in response.items() if name != "data")
-    return cast("SegmentStatus", status)
+    return status  # type: ignore[return-value] # the members of the envelope
 
 
 def _has_failed(entry: ExportEntry) -> bool:

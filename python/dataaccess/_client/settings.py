@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, tzinfo
 from functools import partial
 from reprlib import repr as shortened
-from typing import Any, TypeVar
 
 from dataaccess._core.checks import MAX_INTEGER, boolean, integer, number, optional_integer, seconds, string
 from dataaccess.errors import ConfigError
 
-_T = TypeVar("_T")
-_R = TypeVar("_R")
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T")
+    _R = TypeVar("_R")
+
 
 # In place of a refused address, so that the other settings can be checked.
 UNUSED_URL = "https://localhost"
@@ -22,7 +27,7 @@ UNUSED_URL = "https://localhost"
 _SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
 
 
-class Settings(dict[str, Any]):
+class Settings(dict[str, "Any"]):
     """The settings by name. The repr, which a traceback with locals shows, hides the values that may be secret."""
 
     def __repr__(self) -> str:

@@ -3,22 +3,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
-
 from dataaccess._client.base import Connection
-from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
 from dataaccess._client.results import checked_rows, checked_status, ended, update_callback
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-from dataaccess._scan.synchronous.scan import Scan
-from dataaccess.filters._comparison import on
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
+    from typing import Any, Self
 
+    from dataaccess._scan.synchronous.scan import Scan
     from dataaccess.reports import ClientCheck
     from dataaccess.types import (
         Attributes,
@@ -257,6 +256,8 @@ class Client(Connection):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
+        from dataaccess._scan.synchronous.scan import Scan
+
         arguments = code_arguments(
             attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
@@ -324,6 +325,8 @@ class Client(Connection):
             >>> scan.to_polars()["customer_id"].to_list()
             ['demo-customer-0001']
         """
+        from dataaccess._scan.synchronous.scan import Scan
+
         arguments = item_arguments(
             item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
         )
@@ -426,6 +429,9 @@ class Client(Connection):
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
         """
+        from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
+        from dataaccess.filters._comparison import on
+
         findings = Findings(self, timeout)
         raw = findings.raw
         if day is not None:

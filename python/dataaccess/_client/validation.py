@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import validate_codes, validate_items
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from dataaccess.types import (
         Attributes,
         AttrsFormat,

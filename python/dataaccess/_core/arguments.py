@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import call_timeout
-from dataaccess.errors import Problem, ValidationError
-from dataaccess.filters import Comparison, Expression
+from dataaccess.errors import ValidationError
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import timedelta
+    from typing import Any
 
+    from dataaccess.errors import Problem
     from dataaccess.types import TimeCondition, ValuesOrOperator, Where
 
 
@@ -79,6 +79,11 @@ def problem_values(arguments: Mapping[str, object]) -> Iterator[None]:
 
 def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
     """The problem with the value at its place, such as `code_status[1]` or `where["OR"][0]`, if it can be found."""
+    import re
+    from dataclasses import replace
+
+    from dataaccess.filters import Comparison, Expression
+
     name, *steps = re.findall(r'^\w+|\[\d+\]|\["[^"]*"\]', problem.argument)
     try:
         value: Any = arguments[name]

@@ -10,9 +10,17 @@ from numbers import Real
 from reprlib import repr as shortened
 
 from dataaccess._native import zone_name
-from dataaccess.errors import ConfigError, Problem, ValidationError
+from dataaccess.errors import ConfigError, ValidationError
 
 MAX_INTEGER = 2**63 - 1
+
+
+def invalid(argument: str, message: str, value: object) -> ValidationError:
+    """The error for an argument of a request."""
+    from dataaccess.errors import Problem
+
+    problem = Problem(argument, "", message, value)
+    return ValidationError(str(problem), problems=[problem])
 
 
 def string(name: str, value: object) -> str:
@@ -73,24 +81,21 @@ def count(name: str, value: object, least: int = 1) -> int:
     """A number of rows or bytes of a request."""
     found = optional_integer(value, least, MAX_INTEGER)
     if found is None:
-        problem = Problem(name, "", f"must be an integer of at least {least}, not {shortened(value)}", value)
-        raise ValidationError(str(problem), problems=[problem])
+        raise invalid(name, f"must be an integer of at least {least}, not {shortened(value)}", value)
     return found
 
 
 def boolean_argument(name: str, value: object) -> bool:
     """A boolean argument of a request."""
     if not isinstance(value, bool):
-        problem = Problem(name, "", f"must be True or False, not {shortened(value)}", value)
-        raise ValidationError(str(problem), problems=[problem])
+        raise invalid(name, f"must be True or False, not {shortened(value)}", value)
     return value
 
 
 def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
     """An argument of a request that is one of some strings, or None."""
     if value is not None and value not in choices:
-        problem = Problem(name, "", f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
-        raise ValidationError(str(problem), problems=[problem])
+        raise invalid(name, f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
     return None if value is None else str(value)
 
 
@@ -111,8 +116,7 @@ def time_zone(name: str, value: object) -> str | None:
     found = zone_name(key) if isinstance(key, str) else None
     if found is None:
         message = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
-        problem = Problem(name, "", message, value)
-        raise ValidationError(str(problem), problems=[problem])
+        raise invalid(name, message, value)
     return found
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from ipaddress import ip_address
-from typing import Any
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox
 from dataaccess.errors import ConfigError, SandboxWarning
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
 _PREFIX = "sandbox:"
 _DEMO = "sandbox:demo"
-LOOPBACK = ip_address("127.0.0.1")
+LOOPBACK = "127.0.0.1"
 
 # By process: a forked child starts its own server. All clients share one token, as a sandbox issues only so many.
 _demo: dict[int, tuple[RawSandbox, str]] = {}
@@ -48,8 +51,11 @@ def embedded(name: str) -> tuple[str, str]:
         if running is None:
             if not _demo:
                 warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
+            from ipaddress import IPv4Address
+
+            own = IPv4Address(LOOPBACK)
             sandbox = start_sandbox(
-                demo=True, port=0, export_seconds=None, db=None, switches={}, access=(LOOPBACK, False, None, [])
+                demo=True, port=0, export_seconds=None, db=None, switches={}, access=(own, False, None, [])
             )
             running = _demo[os.getpid()] = (sandbox, sandbox.issue_token(None, None))
         sandbox, token = running

@@ -7,7 +7,7 @@ import re
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, NoReturn
 
-from dataaccess.errors import Problem, ValidationError
+from dataaccess._core.checks import invalid
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions
@@ -57,5 +57,4 @@ def _of_store(argument: str, path: object, text: str, *, private: bool) -> str:
 
 def refuse(argument: str, message: str, value: object = None) -> NoReturn:
     """Raises the error for an argument."""
-    problem = Problem(argument, "", message, value)
-    raise ValidationError(str(problem), problems=[problem])
+    raise invalid(argument, message, value)

@@ -5,27 +5,37 @@ The error of arguments that do not fit names the public function, and an argumen
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from functools import wraps
-from types import FunctionType, TracebackType
-from typing import Any, TypeVar, cast
+from types import FunctionType
 
 from dataaccess.errors import DataAccessError, InternalError
 
-_T = TypeVar("_T", bound=type)
-_F = TypeVar("_F", bound=Callable[..., Any])
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", bound=type)
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
+
+# `inspect.CO_COROUTINE`: to import inspect would take longer than to import the client.
+_IS_COROUTINE_FUNCTION = 0x80
 
 # What other libraries and `for` call.
 _SPECIAL = ("__next__", "__anext__", "__arrow_c_stream__", "__arrow_c_schema__")
 
 
-class _AtTheCaller(AbstractContextManager[None]):
+class _AtTheCaller:
     """Drops the frames of this package from an error that passes; the frame of the `with` block is dropped too."""
+
+    def __enter__(self) -> None:
+        """Holds nothing."""
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -63,7 +73,7 @@ def short_tracebacks(cls: _T) -> _T:
 
 def at_line(function: _F) -> _F:
     """Raises errors of a function, or of what its coroutine awaits, at the line of the caller."""
-    if inspect.iscoroutinefunction(function):
+    if function.__code__.co_flags & _IS_COROUTINE_FUNCTION:
 
         @wraps(function)
         async def call(*arguments: Any, **keywords: Any) -> Any:
@@ -90,17 +100,19 @@ def at_line(function: _F) -> _F:
                 finally:
                     arguments, keywords = (), {}
 
-    return cast("_F", call)
+    return call  # type: ignore[return-value] # it has the signature of the function
 
 
 def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: Iterable[str]) -> None:
     """Replaces the name of an internal base class in the error of arguments that do not fit."""
+    from inspect import signature
+
     text, named = str(error), f"{function.__qualname__}()"
     if (error.__traceback__ and error.__traceback__.tb_next) or not text.startswith(named):
         return
     owner = type(arguments[0]).__name__ if "." in function.__qualname__ else ""
     public = ".".join(name for name in (owner, function.__name__) if name not in ("", "__init__"))
-    known = inspect.signature(function).parameters
+    known = signature(function).parameters
     unknown = [name for name in keywords if f"unexpected keyword argument {name!r}" in text and name not in known]
     # Python 3.13 suggests a name itself.
     suggested = "" if "Did you mean" in text else "".join(did_you_mean(name, known) for name in unknown)

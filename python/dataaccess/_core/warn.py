@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.errors import DataAccessWarning

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
-from dataaccess.reports import ScanProgress, ScanStats
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
+    from dataaccess.reports import ScanProgress, ScanStats
     from dataaccess.types import OnProgress
 
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:
     """The figures of a use of a scan."""
+    from dataaccess.reports import ScanStats
+
     figures = {name: value for name, value in outcome.items() if name != "warnings"}
     return ScanStats(**{**figures, "extra_keys": dict(outcome["extra_keys"])})
 
@@ -33,5 +36,7 @@ def progress_callback(on_progress: OnProgress | None) -> Callable[[dict[str, Any
 
 def progress_of(update: dict[str, Any]) -> ScanProgress:
     """The progress of a run, or of another use of a scan."""
+    from dataaccess.reports import ScanProgress
+
     known = {name: value for name, value in update.items() if name not in ("tasks", "other_service")}
     return ScanProgress(total=update["tasks"], **known)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dataaccess._core.arguments import problem_values
-from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
+from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.explain import plan_text
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
 from dataaccess._scan.table import Table
 from dataaccess._scan.text_table import cell, shorten
-from dataaccess.errors import Problem, ValidationError
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
@@ -119,10 +117,11 @@ class BaseScan:
     def _check_streamed(self) -> None:
         """Raises if rows are requested one by one although requests may still be split."""
         if self._splits:
-            raise _not_split(
+            message = (
                 "rows that come batch by batch cannot be exchanged for the parts of a request: use collect, a to_ "
                 'method or run, or make the scan without "split"'
             )
+            raise invalid("on_suspected_cap", message, "split")
 
 
 class Planned(BaseScan):
@@ -148,7 +147,7 @@ class Planned(BaseScan):
         self._ordered = boolean_argument("ordered", ordered)
         self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
         if self._splits and self._limit is not None:
-            raise _not_split("a limit cuts responses itself: leave limit out")
+            raise invalid("on_suspected_cap", "a limit cuts responses itself: leave limit out", "split")
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
         with problem_values({**self._arguments, "schema": schema}):
             self._raw = make(self._arguments, self._schema, self._ordered, self._splits)
@@ -238,13 +237,10 @@ def checked_table(raw: RawTable, tz: str | None = None) -> Table:
     return Table(raw if tz is None else raw.zoned(tz))
 
 
-def _not_split(message: str) -> ValidationError:
-    problem = Problem("on_suspected_cap", "", message, "split")
-    return ValidationError(str(problem), problems=[problem])
-
-
 def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:
     """Filters as sent, with datetimes: the check refuses implausible numbers, which a datetime may become."""
+    from copy import deepcopy
+
     filters = deepcopy(filters)
     for condition in (condition for group in filters["OR"] for condition in group["AND"]):
         if condition["data_type"] == "datetime":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
@@ -86,6 +85,8 @@ def report_of(
     Raises:
         ScanIncompleteError: Tasks failed.
     """
+    from pathlib import Path
+
     outcome, failed = result
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path

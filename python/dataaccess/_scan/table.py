@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import operator
 from datetime import datetime
-from html import escape
 from typing import TYPE_CHECKING, Any, Self, overload
-from zoneinfo import ZoneInfo
 
 from dataaccess._core.checks import boolean_argument, count, time_zone
 from dataaccess._core.optional import optional
@@ -22,6 +20,7 @@ from dataaccess._scan.text_table import counted, grid, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import tzinfo
 
     import pandas as pd
     import polars as pl
@@ -81,7 +80,7 @@ class _Rows:
             [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
         rows: list[Row] = self._raw.to_dicts(None)
-        zone = None if self._raw.time_zone is None else ZoneInfo(self._raw.time_zone)
+        zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
         for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
             for row in rows:
                 if row[name] is not None:
@@ -357,11 +356,21 @@ class Table(_Rows):
 
     def _repr_html_(self) -> str:
         """The first rows as an HTML table, for notebooks."""
+        from html import escape
+
         head = "".join(f"<th>{escape(name)}<br><small>{kind}</small></th>" for name, kind in self.schema.items())
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
         caption = f"<caption>{counted(self.num_rows, 'row')}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)
+
+
 def _cells(row: Row) -> str:
+    from html import escape
+
     return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values())

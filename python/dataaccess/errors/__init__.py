@@ -55,7 +55,6 @@ from dataaccess.errors._base import (
     DataAccessError,
     ForkedHandleError,
     InternalError,
-    Problem,
     SandboxError,
     ValidationError,
 )
@@ -106,6 +105,11 @@ from dataaccess.errors._warning import (
     StrayDayWarning,
 )
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from dataaccess.errors._problem import Problem
+
 __all__ = [
     "AbsentAttributeWarning",
     "ApiError",
@@ -155,5 +159,16 @@ __all__ = [
     "WaitTimeoutError",
 ]
 
-for _name in __all__:
+for _name in set(__all__) - {"Problem"}:
     public(globals()[_name])
+
+if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Loads `Problem` at its first use: a dataclass takes longer to import than all of these exceptions."""
+        if name != "Problem":
+            raise AttributeError(f"module 'dataaccess.errors' has no attribute {name!r}")
+        from dataaccess.errors._problem import Problem
+
+        globals()[name] = Problem
+        return Problem

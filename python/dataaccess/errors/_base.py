@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
-from datetime import date, datetime
-from reprlib import repr as shortened
-from typing import Any, ClassVar
+TYPE_CHECKING = False
 
-_PLAIN = {bool, int, float, str, date, datetime}
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
+
+    from dataaccess.errors._problem import Problem
+
 # Problems that a traceback shows.
 _SHOWN = 10
 # As in `sysexits.h`.
 _EX_SOFTWARE = 70
 _EX_TEMPFAIL = 75
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One problem of a request.
-
-    Attributes:
-        argument: The argument as the caller wrote it, such as `code_status[1]`.
-        path: Its path in the request body, such as `filters.OR[0].AND[2].value[1]`; empty if it has none.
-        message: What is wrong and what to write instead.
-        value: The value that the caller passed; in an expression of `da.col` its repr. A pickle holds the repr of a
-            value that is not a number, string, bool, date or None.
-    """
-
-    argument: str
-    path: str
-    message: str
-    value: object
-
-    def __str__(self) -> str:
-        return f"{self.argument}: {self.message}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the repr of a value of any other type, which might not pickle."""
-        is_plain = self.value is None or type(self.value) in _PLAIN
-        return type(self), (self.argument, self.path, self.message, self.value if is_plain else shortened(self.value))
 
 
 class DataAccessError(Exception):
@@ -89,7 +63,7 @@ class DataAccessError(Exception):
     def __init_subclass__(cls, **keywords: object) -> None:
         """Adds the fields that a subclass declares to those of its parents."""
         super().__init_subclass__(**keywords)
-        own = [name for name in inspect.get_annotations(cls) if not name.startswith("_")]
+        own = [name for name in cls.__annotations__ if not name.startswith("_")]
         inherited = [name for base in cls.__bases__ for name in getattr(base, "_fields", ())]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dataaccess.errors._base import DataAccessError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ApiError(DataAccessError):

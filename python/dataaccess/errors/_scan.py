@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dataaccess.errors._base import DataAccessError
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from dataaccess.reports import ScanReport
     from dataaccess.types import ExportEntry, SegmentStatus
 

@@ -4,6 +4,7 @@
 
 mod batches;
 mod dicts;
+mod readers;
 
 use std::time::Duration;
 

@@ -1,0 +1,57 @@
+"""What an import of the package loads: little, as scripts and functions in a cloud pay for it at each start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import dataaccess as da
+
+CLIENT = """
+    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.results dataaccess._client.settings
+    dataaccess._client.synchronous dataaccess._client.validation dataaccess._core dataaccess._core.arguments
+    dataaccess._core.checks dataaccess._core.embedded dataaccess._core.process dataaccess._core.tracebacks
+    dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome
+    dataaccess.errors dataaccess.errors._base dataaccess.errors._response dataaccess.errors._scan
+    dataaccess.errors._transport dataaccess.errors._warning
+"""
+SEARCH = f"""
+    {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._column dataaccess.filters._comparison
+    dataaccess.filters._refusals dataaccess.filters._values
+"""
+# Standard modules, with all that these load in turn.
+CLIENT_STANDARD = """
+    __future__ atexit collections.abc contextlib datetime functools importlib math numbers reprlib threading warnings
+"""
+SEARCH_STANDARD = f"{CLIENT_STANDARD} contextvars dataclasses logging typing"
+
+SHOW = "; import sys; print(*sys.modules)"
+SEARCHES = "da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15'), limit=1)"
+ADVICE = (
+    "an import loads other modules: import what only some calls need inside the function, and what annotations need "
+    "under TYPE_CHECKING; if all calls need it, measure what it costs and change this list"
+)
+
+
+def loaded(code: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-Ic", code + SHOW], capture_output=True, check=True, text=True)  # noqa: S603
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "own", "standard"),
+    [
+        ("", "dataaccess", "importlib"),
+        ("da.Client", CLIENT, CLIENT_STANDARD),
+        (SEARCHES, SEARCH, SEARCH_STANDARD),
+    ],
+    ids=["import", "client", "search"],
+)
+def test_an_import_loads_these_modules_only(sandbox: da.Sandbox, code: str, own: str, standard: str) -> None:
+    path = f"import sys; sys.path[:0] = {sys.path!r}; "
+    code = code.format(sandbox.base_url, sandbox.issue_token())
+    found = loaded(f"{path}import dataaccess as da; {code or 'pass'}")
+    expected = loaded(f"{path}import {', '.join(standard.split())}") | set(own.split())
+    assert (sorted(found - expected), sorted(expected - found)) == ([], []), ADVICE
