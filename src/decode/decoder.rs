@@ -3,6 +3,8 @@
 //! Parses the pieces in place and buffers only the value that is incomplete. A response is complete when its root
 //! object has closed and nothing follows.
 
+use std::sync::Arc;
+
 use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
 use super::error::{duplicate_key, invalid, not_an_envelope, overlong_number, too_large, too_many_members};
@@ -24,7 +26,7 @@ const PIECE_BYTES: usize = 128 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct DecodePlan {
     /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
-    pub columns: Option<Vec<String>>,
+    pub columns: Option<Arc<[String]>>,
     /// Records after this many are parsed and dropped.
     pub max_records: Option<u64>,
     /// What the response may hold at most.

@@ -6,7 +6,7 @@ from reprlib import Repr
 from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._core.warn import warn_caller
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ _TEXT = Repr()
 _TEXT.maxstring = _TEXT.maxother = 100
 
 
-def checked_rows(result: tuple[list[Row], dict[str, Any]]) -> list[Row]:
+def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
     """The rows of a search. Warns of what is doubtful in them."""
-    rows, outcome = result
-    warn_of(outcome)
+    rows, warnings = result
+    warn_each(warnings)
     return rows
 
 
