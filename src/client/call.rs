@@ -82,10 +82,12 @@ impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out.
     pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>) -> Result<Completed> {
         let mut log = Log::new(self.call_ids.next());
+        // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
+        let attempts = Box::pin(self.attempts(call, to, &mut log));
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
-            outcome = self.attempts(call, to, &mut log) => outcome,
+            outcome = attempts => outcome,
             failure = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(failure),
         };
         match outcome {

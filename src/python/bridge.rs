@@ -80,8 +80,8 @@ pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
 ) -> PyResult<T> {
     refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
-    let (observer, records) = log::listen(py)?;
     let runtime = runtime().map_err(|error| raise(py, error))?;
+    let (observer, records) = log::listen(py)?;
     let task = AbortOnDrop(runtime.spawn(observed(observer, future)));
     Waiting { scope: &scope, records: &records, events, handle }.until_end(py, task, None)
 }
@@ -104,8 +104,8 @@ pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
 ) -> PyResult<T> {
     refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
-    let (observer, records) = log::listen(py)?;
     let driver = Driver::of_process().map_err(|error| raise(py, error))?;
+    let (observer, records) = log::listen(py)?;
     let mut future = Box::pin(small_call(observed(observer, future)));
     let arrivals = &mut events;
     let wake = scope.detach(py, || {
@@ -128,8 +128,8 @@ pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
 
 /// Makes something whose tasks are observed, and returns their log records. To be waited for with [`wait_for`].
 pub(super) fn start<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<(T, Records)> {
-    let (observer, records) = log::listen(py)?;
     let runtime = runtime().map_err(|error| raise(py, error))?;
+    let (observer, records) = log::listen(py)?;
     let _inside = runtime.enter();
     Ok((observed_sync(observer, make), records))
 }
@@ -226,8 +226,11 @@ pub(super) fn spawn_work(work: impl Future<Output = ()> + Send + 'static) -> Res
 
 /// Starts a task that ends by itself.
 pub(super) fn spawn_detached(work: impl Future<Output = ()> + Send + 'static) {
-    // Without a runtime nothing is in flight.
-    drop(runtime().map(|runtime| runtime.spawn(work)));
+    match runtime() {
+        Ok(runtime) => drop(runtime.spawn(work)),
+        // Dropped, it might come here again.
+        Err(_) => mem::forget(work),
+    }
 }
 
 /// Waits for a future on a thread of another library, which may or may not hold the interpreter. No signal is seen,
