@@ -11,6 +11,8 @@ mod serde;
 #[path = "decode/sums.rs"]
 mod sums;
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
@@ -26,7 +28,7 @@ fn main() {
 
 /// Decodes a body, `piece` bytes at a time.
 fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
-    let columns = Some(COLUMNS.map(str::to_owned).to_vec());
+    let columns = Some(Arc::from(COLUMNS.map(str::to_owned)));
     let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
     for piece in body.chunks(piece) {
         decoder.feed(piece, sink).expect("a valid response");

@@ -1,6 +1,7 @@
-//! A bearer token that cannot print itself and is wiped when dropped.
+//! A bearer token that cannot print itself and is wiped when its last copy is dropped.
 
 use std::fmt;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
@@ -11,7 +12,7 @@ const BEARER: &str = "Bearer ";
 
 /// A token that a header can hold.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Zeroizing<String>);
+pub struct Secret(Arc<Zeroizing<String>>);
 
 impl Secret {
     /// Checks a token; the error does not quote it.
@@ -39,7 +40,7 @@ impl Secret {
                 "a line break at the end often comes from a file: strip it, or use dataaccess.token_file(path)",
             ));
         }
-        Ok(Self(text))
+        Ok(Self(Arc::new(text)))
     }
 
     /// The token itself, for the header.

@@ -5,19 +5,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::classify::{self, ExpectedContent};
-use super::concurrency::Slot;
+use super::classify::ExpectedContent;
 use super::deadline::Deadline;
-use super::delivery::{Arrived, Delivery};
-use super::rng::{random, uniform};
+use super::delivery::Delivery;
+use super::rng::uniform;
 use super::shared_limits::Probe;
 use super::{Client, Completed};
-use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
+use crate::decode::{BatchSink, DecodePlan, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, RetryDecision, RetryState};
 use crate::secret::Secret;
-use crate::transport::{Request, Response};
 
 /// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
 const PULLED: Duration = Duration::from_secs(5);
@@ -48,7 +46,7 @@ pub(super) struct Destination<'a, G: BatchSink> {
 #[derive(Debug)]
 struct Log {
     started: Instant,
-    /// A random number that identifies the call.
+    /// Identifies the call.
     id: u64,
     attempts: u32,
     /// What the first attempt waits for.
@@ -58,15 +56,8 @@ struct Log {
 }
 
 impl Log {
-    fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            id: random(),
-            attempts: 0,
-            waits_for: "a token",
-            history: Vec::new(),
-            last_failure: None,
-        }
+    fn new(id: u64) -> Self {
+        Self { started: Instant::now(), id, attempts: 0, waits_for: "a token", history: Vec::new(), last_failure: None }
     }
 
     fn request_id(&self) -> String {
@@ -92,11 +83,13 @@ impl Log {
 impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out.
     pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>) -> Result<Completed> {
-        let mut log = Log::new();
+        let mut log = Log::new(self.call_ids.next());
+        // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
+        let attempts = Box::pin(self.attempts(call, to, &mut log));
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
-            outcome = self.attempts(call, to, &mut log) => outcome,
+            outcome = attempts => outcome,
             passed = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(match log.last_failure.clone() {
                 None => passed,
                 Some(last) => call.deadline.after_failures(passed, last, log.attempts as usize > log.history.len()),
@@ -252,64 +245,4 @@ impl Client {
             tokio::time::sleep(delay).await;
         }
     }
-
-    /// Sends one request. The last batch is delivered once the response has proved to be a result.
-    async fn attempt<G: BatchSink>(
-        &self,
-        call: &Call<'_>,
-        to: &Destination<'_, G>,
-        token: &Secret,
-        request_id: &str,
-        slot: &mut Slot<'_>,
-        observed: &mut Attempt<'_>,
-    ) -> Result<Envelope> {
-        let request = Request { path: call.path, body: call.body.clone(), token, request_id };
-        let _in_flight = self.shared_limits.count_request();
-        let sent = Instant::now();
-        let mut response = self.transport.post(request).await?;
-        observed.responded(response.status);
-        to.delivery.mark(Arrived::Headers);
-        self.shared_limits.record_response(&call.policy, sent, &response);
-        if response.status != 200 {
-            let body = response.error_body().await;
-            observed.received(response.received());
-            return Err(classify::error_for_status(&response, &body));
-        }
-        let mut sink = (to.new_sink)();
-        let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
-        observed.received(response.received());
-        let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
-        classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
-        while let Some(batch) = sink.take()? {
-            slot.deliver(to.delivery, batch).await?;
-        }
-        to.delivery.complete();
-        Ok(envelope)
-    }
-}
-
-/// Decodes the body while it arrives and delivers its batches, but the last.
-async fn receive<G: BatchSink>(
-    plan: &DecodePlan,
-    response: &mut Response,
-    sink: &mut G,
-    delivery: &Delivery<G::Batch>,
-    slot: &mut Slot<'_>,
-) -> Result<Envelope> {
-    let mut decoder = Decoder::new(plan.clone());
-    while let Some(chunk) = response.chunk().await? {
-        let fed = decoder.feed(chunk, sink);
-        if decoder.has_records() {
-            delivery.mark(Arrived::Rows);
-        }
-        // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
-        while let Some(batch) = sink.take_full()? {
-            slot.deliver(delivery, batch).await?;
-        }
-        fed?;
-        if decoder.is_satisfied() {
-            return Ok(decoder.finish_early());
-        }
-    }
-    decoder.finish()
 }

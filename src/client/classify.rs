@@ -23,22 +23,22 @@ pub(super) enum ExpectedContent {
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
 pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
-    let message = envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
+    let message = || envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", excerpt(found, 40))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission_denied(200, Some(code), Some(message)));
+        return Err(permission_denied(200, Some(code), Some(message())));
     }
     if code != CODE_SUCCESS {
-        return Err(api_error(code, &format!("code {code}"), message));
+        return Err(api_error(code, &format!("code {code}"), message()));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
     if status == Some(false) {
-        return Err(api_error(code, "data.status false", message));
+        return Err(api_error(code, "data.status false", message()));
     }
     match shape {
         ExpectedContent::Records => records(envelope, strict_empty),

@@ -1,6 +1,7 @@
 //! The operations, each an `async fn`: search, download, wait, call. They block nothing, spawn nothing and know no
 //! Python.
 
+mod attempt;
 mod auth;
 mod buffer;
 mod call;
@@ -41,6 +42,7 @@ use call::{Call, Destination};
 use classify::ExpectedContent;
 use concurrency::Concurrency;
 use deadline::{Deadline, TimeoutScope};
+use rng::CallIds;
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
@@ -82,6 +84,7 @@ pub struct Client {
     auth: Auth,
     rate_limiter: RateLimiter,
     concurrency: Concurrency,
+    call_ids: CallIds,
     closed: CancellationToken,
 }
 
@@ -102,6 +105,7 @@ impl Client {
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
             concurrency: Concurrency::new(settings.concurrency),
+            call_ids: CallIds::new(),
             closed: CancellationToken::new(),
             settings,
         })

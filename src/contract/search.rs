@@ -1,6 +1,8 @@
 //! The body of a search (4.1, 4.2).
 
-use serde::Serialize;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 
 use super::condition::Condition;
 
@@ -24,9 +26,13 @@ pub struct SearchBody {
 #[serde(untagged)]
 pub enum Attributes {
     /// An array, the default.
-    Names(Vec<String>),
+    Names(#[serde(serialize_with = "as_array")] Arc<[String]>),
     /// A string of names separated by commas.
     Text(String),
+}
+
+fn as_array<S: Serializer>(names: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    names.serialize(serializer)
 }
 
 /// `filters`: a record matches when it satisfies at least one group.

@@ -1,11 +1,12 @@
 //! The requested columns, and in how many records each key was present.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Maps names to columns and counts records.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
-    names: Vec<String>,
+    names: Arc<[String]>,
     index: HashMap<String, usize>,
     records: u64,
     /// For each column, the records without its key.
@@ -13,7 +14,7 @@ pub(super) struct ColumnNames {
 }
 
 impl ColumnNames {
-    pub(super) fn new(names: Vec<String>) -> Self {
+    pub(super) fn new(names: Arc<[String]>) -> Self {
         let index = names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
         let absent = vec![0; names.len()];
         Self { names, index, records: 0, absent }

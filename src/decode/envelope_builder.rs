@@ -15,13 +15,42 @@ pub(super) enum Level {
     Records,
 }
 
+/// So many keys are compared one by one. An envelope as specified has six.
+const FEW: usize = 16;
+
+/// The keys of an object so far.
+#[derive(Debug, Default)]
+struct Keys {
+    few: Vec<String>,
+    /// Those after the first few.
+    others: HashSet<String>,
+}
+
+impl Keys {
+    /// Adds a key. Returns false if it is there already.
+    fn insert(&mut self, key: &str) -> bool {
+        if self.few.iter().any(|known| known == key) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(key.to_owned());
+            return true;
+        }
+        self.others.insert(key.to_owned())
+    }
+
+    fn count(&self) -> usize {
+        self.few.len() + self.others.len()
+    }
+}
+
 /// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     levels: Vec<Level>,
     key: String,
-    root_keys: HashSet<String>,
-    data_keys: HashSet<String>,
+    root_keys: Keys,
+    data_keys: Keys,
     root: Vec<(String, Member)>,
     data: Vec<(String, Member)>,
     code_is_success: bool,
@@ -63,7 +92,7 @@ impl EnvelopeBuilder {
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
         let is_data = self.levels.last() == Some(&Level::Data);
         let (keys, prefix) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
-        if !keys.insert(key.clone()) {
+        if !keys.insert(&key) {
             return Err(format!("{prefix}{key}"));
         }
         self.key = key;
@@ -72,7 +101,7 @@ impl EnvelopeBuilder {
 
     /// The number of keys so far.
     pub(super) fn keys(&self) -> usize {
-        self.root_keys.len() + self.data_keys.len()
+        self.root_keys.count() + self.data_keys.count()
     }
 
     /// Adds the value of the last key.

@@ -1,10 +1,12 @@
 //! What to decode, and how much of it at most.
 
+use std::sync::Arc;
+
 /// What to decode.
 #[derive(Clone, Debug, Default)]
 pub struct DecodePlan {
     /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
-    pub columns: Option<Vec<String>>,
+    pub columns: Option<Arc<[String]>>,
     /// Records after this many are parsed and dropped.
     pub max_records: Option<u64>,
     /// What the response may hold at most.

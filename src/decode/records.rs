@@ -1,5 +1,7 @@
 //! The records of one response: read on the fast path where possible, counted, and dropped beyond a maximum.
 
+use std::sync::Arc;
+
 use super::column_names::ColumnNames;
 use super::envelope::Envelope;
 use super::error::DecodeError;
@@ -21,9 +23,9 @@ pub(super) struct Records {
 
 impl Records {
     /// Records after `max` are parsed and dropped.
-    pub(super) fn new(names: Vec<String>, max: Option<u64>, limits: Limits) -> Self {
+    pub(super) fn new(names: Arc<[String]>, max: Option<u64>, limits: Limits) -> Self {
         let fast_path = FastPath::new(names.len(), limits);
-        let dropped = ColumnNames::new(if max.is_some() { names.clone() } else { Vec::new() });
+        let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
         Self { columns: ColumnNames::new(names), fast_path, limits, max: max.unwrap_or(u64::MAX), count: 0, dropped }
     }
 

@@ -1,6 +1,7 @@
 //! `attrs`: the attributes to return, and the two formats in which they are sent.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::input::InputValue;
 use super::nearest::did_you_mean;
@@ -48,7 +49,7 @@ pub(super) fn code_names(input: &InputValue, problems: &mut Problems) -> Option<
 
 /// The names in the format of `attrs_format`: an array, or a string for objects other than promotion codes.
 pub(super) fn as_sent(
-    names: Vec<String>,
+    names: Arc<[String]>,
     format: &InputValue,
     is_promotion_code: bool,
     problems: &mut Problems,

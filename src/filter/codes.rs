@@ -1,5 +1,7 @@
 //! The promotion code search whose columns are arguments (4.2).
 
+use std::sync::Arc;
+
 use super::code_condition::{self, Column};
 use super::input::{Comparison, InputValue, Method};
 use super::problems::{Location, Problems};
@@ -53,7 +55,7 @@ pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, zone: &Z
 fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
     let CodesArguments { attrs, allocated_time, audience_type, allocated_audience, code_status, limit, known_row_cap } =
         arguments;
-    let attributes = attributes::code_names(&attrs, problems);
+    let attributes: Option<Arc<[String]>> = attributes::code_names(&attrs, problems).map(Arc::from);
     let conditions = conditions([audience_type, allocated_audience, code_status, allocated_time], times, problems);
     let limit = values::limit(&limit, problems);
     let known_row_cap = values::known_row_cap(&known_row_cap, problems);

@@ -1,6 +1,8 @@
 //! The item search of any business object (4.1). Promotion codes follow 4.2 here too: the rules belong to the
 //! business object, not to the call.
 
+use std::sync::Arc;
+
 use super::code_filters;
 use super::input::InputValue;
 use super::item_filters;
@@ -61,8 +63,9 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
     // Also where name and id contradict each other.
     let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
     let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
-    let attributes = attributes::names(&attrs, known, problems);
-    let attrs = attributes::as_sent(attributes.clone().unwrap_or_default(), &attrs_format, is_promotion_code, problems);
+    let attributes: Option<Arc<[String]>> = attributes::names(&attrs, known, problems).map(Arc::from);
+    let names = attributes.clone().unwrap_or_default();
+    let attrs = attributes::as_sent(names, &attrs_format, is_promotion_code, problems);
     let filters = WhereClause::read(where_clause, problems).and_then(|clause| {
         if is_promotion_code {
             code_filters::of_where(clause, times, problems)

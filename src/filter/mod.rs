@@ -20,6 +20,8 @@ mod sample;
 mod values;
 mod where_clause;
 
+use std::sync::Arc;
+
 use crate::contract::search::SearchBody;
 
 pub use input::{ColumnCondition, Comparison, Days, InputValue, Method};
@@ -34,7 +36,7 @@ pub struct Search {
     /// The body to send.
     pub body: SearchBody,
     /// The requested attributes in their order: the keys of each record.
-    pub attributes: Vec<String>,
+    pub attributes: Arc<[String]>,
     /// Records after which the client stops, if the caller set a limit.
     pub limit: Option<u64>,
     /// A number of records at which the service is known to cut responses, if the caller knows one.

@@ -4,6 +4,7 @@
 //! request. Requests are made on demand, so that a plan is small however many there are.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ const VALUES_PER_REQUEST: usize = 1_000;
 /// The requests of one scan, in order: day by day, and within each day the parts of lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    template: Search,
+    template: Arc<Search>,
     axes: Vec<Axis>,
     /// The requests one by one, of a plan that was made of parts.
     parts: Vec<Search>,
@@ -66,14 +67,14 @@ impl Plan {
             );
             problems.add(&location, &InputValue::Null, message);
         }
-        Some(Self { template: search, axes, parts: Vec::new() })
+        Some(Self { template: Arc::new(search), axes, parts: Vec::new() })
     }
 
     /// The plan of some parts of requests of a plan.
     #[must_use]
     pub fn of_parts(plan: &Self, parts: &[Part]) -> Self {
         let parts = parts.iter().map(|part| part.search.clone()).collect();
-        Self { template: plan.template.clone(), axes: Vec::new(), parts }
+        Self { template: Arc::clone(&plan.template), axes: Vec::new(), parts }
     }
 
     /// The number of requests.
@@ -87,11 +88,14 @@ impl Plan {
 
     /// The request of an index.
     #[must_use]
-    pub fn search(&self, index: usize) -> Search {
+    pub fn search(&self, index: usize) -> Arc<Search> {
         if let Some(part) = self.parts.get(index) {
-            return part.clone();
+            return Arc::new(part.clone());
         }
-        let mut search = self.template.clone();
+        if self.axes.is_empty() {
+            return Arc::clone(&self.template);
+        }
+        let mut search = Search::clone(&self.template);
         let mut rest = index;
         for Axis { position, values } in self.axes.iter().rev() {
             let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
@@ -100,7 +104,7 @@ impl Plan {
             }
             rest /= values.len();
         }
-        search
+        Arc::new(search)
     }
 
     /// The conditions of all requests together: each list with all its values.
@@ -133,7 +137,7 @@ impl Plan {
 impl From<Search> for Plan {
     /// One request.
     fn from(search: Search) -> Self {
-        Self { template: search, axes: Vec::new(), parts: Vec::new() }
+        Self { template: Arc::new(search), axes: Vec::new(), parts: Vec::new() }
     }
 }
 

@@ -1,26 +1,31 @@
 //! The bridge between Python and the core: all blocking, spawning, attaching and detaching happens here.
 //!
-//! There is one runtime per process, made on first use and again after a fork. A synchronous call waits without the
-//! interpreter in short slices, so that signals are seen. Asynchronous calls start in `asyncio`.
+//! There is one runtime with threads per process, made on first use and again after a fork, and one without, which
+//! `driver` has. A synchronous call waits without the interpreter in short slices, so that signals are seen.
+//! Asynchronous calls start in `asyncio`.
 
 use std::future::Future;
 use std::mem;
 use std::panic::resume_unwind;
+use std::pin::Pin;
 use std::process;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
 
 pub(super) use super::asyncio::{LARGE, make, spawn, spawn_call, spawn_envelope};
+use super::driver::{Driver, small_call};
 use super::finalization::{self, AttachedScope};
 use super::log::{self, Records};
 use super::process::PerProcess;
 use super::raise::raise;
+pub(super) use super::waiting::AbortOnDrop;
+use super::waiting::poll_for;
 use crate::error::{Error, Kind, Result};
 use crate::observe::{observed, observed_sync};
 use crate::scan::panicked;
@@ -50,20 +55,10 @@ pub(super) fn no_thread(cause: std::io::Error) -> Error {
         .with_source(cause)
 }
 
-/// A task that is aborted when this is dropped.
-#[derive(Debug)]
-pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Why a waiting thread wakes up.
 enum Wake<E, T> {
     Event(E),
-    Done(Result<T, JoinError>),
+    Done(Result<T>),
     Slice,
 }
 
@@ -77,25 +72,64 @@ pub(super) fn block<T: Send + 'static>(
 
 /// As [`block`], passing the events of the future to `handle` with the interpreter held. An error of `handle` drops
 /// the future too.
-pub(super) fn block_with<E, T>(
+pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
     events: mpsc::Receiver<E>,
     handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
-) -> PyResult<T>
-where
-    E: Send + 'static,
-    T: Send + 'static,
-{
+) -> PyResult<T> {
+    refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
+    let runtime = runtime().map_err(|error| raise(py, error))?;
     let (observer, records) = log::listen(py)?;
-    park(py, &scope, observed(observer, future), events, handle, &records)
+    let task = AbortOnDrop(runtime.spawn(observed(observer, future)));
+    Waiting { scope: &scope, records: &records, events, handle }.until_end(py, task, None)
+}
+
+/// As [`block`], for a call that is usually small: this thread runs it, for the time of a slice. It must not block.
+pub(super) fn call<T: Send + 'static>(
+    py: Python<'_>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+) -> PyResult<T> {
+    call_with(py, future, mpsc::channel::<()>(1).1, |_, ()| Ok(()))
+}
+
+/// As [`call`], with events as in [`block_with`]. With the first of them the future moves to another thread, so that it
+/// goes on while they are handled.
+pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
+    py: Python<'_>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    mut events: mpsc::Receiver<E>,
+    handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+) -> PyResult<T> {
+    refuse_inside_runtime()?;
+    let scope = AttachedScope::enter(py);
+    let driver = Driver::of_process().map_err(|error| raise(py, error))?;
+    let (observer, records) = log::listen(py)?;
+    let mut future = Box::pin(small_call(observed(observer, future)));
+    let arrivals = &mut events;
+    let wake = scope.detach(py, || {
+        driver.run(async {
+            tokio::select! {
+                biased;
+                done = &mut future => Wake::Done(done),
+                Some(event) = arrivals.recv() => Wake::Event(event),
+                () = tokio::time::sleep(SLICE) => Wake::Slice,
+            }
+        })
+    });
+    let mut waiting = Waiting { scope: &scope, records: &records, events, handle };
+    match wake {
+        Wake::Done(done) => waiting.ended(py, done),
+        // No code of Python runs while this thread alone can go on with the future.
+        first => waiting.until_end(py, driver.spawn(future), Some(first)),
+    }
 }
 
 /// Makes something whose tasks are observed, and returns their log records. To be waited for with [`wait_for`].
 pub(super) fn start<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<(T, Records)> {
-    let (observer, records) = log::listen(py)?;
     let runtime = runtime().map_err(|error| raise(py, error))?;
+    let (observer, records) = log::listen(py)?;
     let _inside = runtime.enter();
     Ok((observed_sync(observer, make), records))
 }
@@ -106,72 +140,84 @@ pub(super) fn wait_for(
     future: impl Future<Output = ()> + Send + 'static,
     records: &Records,
 ) -> PyResult<()> {
+    refuse_inside_runtime()?;
     let future = async move {
         future.await;
         Ok(())
     };
-    park(py, &AttachedScope::enter(py), future, mpsc::channel::<()>(1).1, |_, ()| Ok(()), records)
+    let task = AbortOnDrop(runtime().map_err(|error| raise(py, error))?.spawn(future));
+    let (scope, events) = (&AttachedScope::enter(py), mpsc::channel::<()>(1).1);
+    Waiting { scope, records, events, handle: |_: Python<'_>, ()| Ok(()) }.until_end(py, task, None)
 }
 
-fn park<E, T>(
-    py: Python<'_>,
-    scope: &AttachedScope,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-    mut events: mpsc::Receiver<E>,
-    mut handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
-    records: &Records,
-) -> PyResult<T>
-where
-    E: Send + 'static,
-    T: Send + 'static,
-{
+fn refuse_inside_runtime() -> PyResult<()> {
     if Handle::try_current().is_ok() {
         return Err(PyRuntimeError::new_err("a synchronous call of dataaccess was made from inside its own runtime"));
     }
-    let runtime = runtime().map_err(|error| raise(py, error))?;
-    let mut task = AbortOnDrop(runtime.spawn(future));
-    let process = process::id();
-    loop {
-        if process::id() != process {
-            // A callback forked and has returned in the child too, where no thread runs the call.
-            mem::forget(task);
-            let error = Error::new(Kind::ForkedHandle, "a call that began before a fork cannot continue after it");
-            return Err(raise(
-                py,
-                error.with_hint("repeat the call in the child, and do not call os.fork in a callback"),
-            ));
+    Ok(())
+}
+
+/// A thread that waits for a call and handles its events.
+struct Waiting<'a, E, H> {
+    scope: &'a AttachedScope,
+    records: &'a Records,
+    events: mpsc::Receiver<E>,
+    handle: H,
+}
+
+impl<E: Send + 'static, H: FnMut(Python<'_>, E) -> PyResult<()>> Waiting<'_, E, H> {
+    /// Waits for a task in short slices, so that signals are seen.
+    fn until_end<T: Send + 'static>(
+        mut self,
+        py: Python<'_>,
+        mut task: AbortOnDrop<Result<T>>,
+        mut first: Option<Wake<E, T>>,
+    ) -> PyResult<T> {
+        let process = process::id();
+        loop {
+            let wake = first.take().unwrap_or_else(|| self.wait(py, &mut task));
+            let handled = match wake {
+                Wake::Event(event) => (self.handle)(py, event).and_then(|()| py.check_signals()),
+                Wake::Slice => py.check_signals().and_then(|()| self.records.emit(py)),
+                Wake::Done(done) => return self.ended(py, done),
+            };
+            if process::id() != process {
+                // A callback forked and has returned in the child too, where no thread runs the call.
+                mem::forget(task);
+                let error = Error::new(Kind::ForkedHandle, "a call that began before a fork cannot continue after it")
+                    .with_hint("repeat the call in the child, and do not call os.fork in a callback");
+                return Err(handled.err().unwrap_or_else(|| raise(py, error)));
+            }
+            if let Err(raised) = handled {
+                task.0.abort();
+                // The task ends before the call does; one that blocks at this moment has the time of a slice.
+                self.scope.detach(py, || drop(poll_for(SLICE, |context| Pin::new(&mut task.0).poll(context))));
+                return Err(raised);
+            }
         }
-        let (arrivals, working) = (&mut events, &mut task.0);
-        let wake = scope.detach(py, || {
-            runtime.block_on(async {
-                tokio::select! {
-                    biased;
-                    Some(event) = arrivals.recv() => Wake::Event(event),
-                    done = working => Wake::Done(done),
-                    () = tokio::time::sleep(SLICE) => Wake::Slice,
+    }
+
+    fn wait<T: Send + 'static>(&mut self, py: Python<'_>, task: &mut AbortOnDrop<Result<T>>) -> Wake<E, T> {
+        let events = &mut self.events;
+        let wake = self.scope.detach(py, || {
+            poll_for(SLICE, |context| match events.poll_recv(context) {
+                Poll::Ready(Some(event)) => Poll::Ready(Wake::Event(event)),
+                _ => {
+                    Pin::new(&mut task.0).poll(context).map(|done| Wake::Done(done.unwrap_or_else(|_| Err(panicked()))))
                 }
             })
         });
-        let handled = match wake {
-            Wake::Event(event) => handle(py, event).and_then(|()| py.check_signals()),
-            Wake::Slice => py.check_signals().and_then(|()| records.emit(py)),
-            Wake::Done(done) => {
-                while let Ok(event) = events.try_recv() {
-                    handle(py, event)?;
-                    py.check_signals()?;
-                }
-                records.emit(py)?;
-                return done.unwrap_or_else(|_| Err(panicked())).map_err(|error| raise(py, error));
-            }
-        };
-        if let Err(raised) = handled {
-            if process::id() == process {
-                task.0.abort();
-                // The task ends before the call does; one that blocks at this moment has the time of a slice.
-                scope.detach(py, || drop(runtime.block_on(async { tokio::time::timeout(SLICE, &mut task.0).await })));
-            }
-            return Err(raised);
+        wake.unwrap_or(Wake::Slice)
+    }
+
+    /// Handles the last events.
+    fn ended<T>(&mut self, py: Python<'_>, done: Result<T>) -> PyResult<T> {
+        while let Ok(event) = self.events.try_recv() {
+            (self.handle)(py, event)?;
+            py.check_signals()?;
         }
+        self.records.emit(py)?;
+        done.map_err(|error| raise(py, error))
     }
 }
 
@@ -182,8 +228,11 @@ pub(super) fn spawn_work(work: impl Future<Output = ()> + Send + 'static) -> Res
 
 /// Starts a task that ends by itself.
 pub(super) fn spawn_detached(work: impl Future<Output = ()> + Send + 'static) {
-    // Without a runtime nothing is in flight.
-    drop(runtime().map(|runtime| runtime.spawn(work)));
+    match runtime() {
+        Ok(runtime) => drop(runtime.spawn(work)),
+        // Dropped, it might come here again.
+        Err(_) => mem::forget(work),
+    }
 }
 
 /// Waits for a future on a thread of another library, which may or may not hold the interpreter. No signal is seen,

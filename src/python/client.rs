@@ -27,7 +27,7 @@ use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::{Plan, export};
-use crate::scan::{LastStats, Scan};
+use crate::scan::Scan;
 use crate::time::Moment;
 use crate::transport::Transport;
 
@@ -64,7 +64,7 @@ impl RawClient {
         self.settings.zone.wall_clock(Moment::at(milliseconds))
     }
 
-    /// Searches promotion codes. Returns the rows and their figures.
+    /// Searches promotion codes. Returns the rows and their warnings.
     fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
     }
@@ -74,7 +74,7 @@ impl RawClient {
         self.search_async(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
     }
 
-    /// Searches any business object. Returns the rows and their figures.
+    /// Searches any business object. Returns the rows and their warnings.
     fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         self.search(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?.into())
     }
@@ -135,7 +135,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id, timeout)?;
-        dict(py, &bridge::block(py, download)?)
+        dict(py, &bridge::call(py, download)?)
     }
 
     /// As `download_segment`, awaited.
@@ -161,7 +161,7 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let mut updates = Updates::new(on_update);
-        let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
+        let waited = bridge::call_with(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
         updates.outcome(py, waited)
     }
 
@@ -189,7 +189,7 @@ impl RawClient {
         idempotent: bool,
         timeout: Option<f64>,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
+        dict(py, &bridge::call(py, self.posting(py, path, body, idempotent, timeout)?)?)
     }
 
     /// As `post`, awaited.
@@ -252,7 +252,7 @@ impl RawClient {
         search: Plan,
     ) -> PyResult<RowsAndStats> {
         let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
-        rows::block(py, self.core(py)?, scan, &LastStats::default(), None)
+        rows::search(py, self.core(py)?, scan)
     }
 
     fn search_async<'py>(
@@ -263,7 +263,7 @@ impl RawClient {
         search: Plan,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
-        rows::spawn(py, self.core(py)?, scan, LastStats::default(), None)
+        rows::spawn(py, self.core(py)?, scan, None, |py, stats| rows::warnings(py, &stats))
     }
 
     fn download(

@@ -8,7 +8,8 @@ use std::fmt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDate, PyDict, PyFloat, PyInt, PyMapping, PyString, PyTime, PyTuple, PyType,
+    PyBool, PyByteArray, PyBytes, PyDate, PyDict, PyFloat, PyInt, PyIterator, PyList, PyMapping, PyString, PyTime,
+    PyTuple, PyType,
 };
 
 use crate::error::excerpt;
@@ -43,6 +44,10 @@ impl Reader {
         let Some(depth) = depth.checked_sub(1) else {
             return Ok(too_deep(object));
         };
+        // Most values are in lists: what follows asks an object several times what it can do.
+        if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
+            return self.elements(object, object.try_iter()?, depth);
+        }
         if let Some(filter) = self.filter(object, depth)? {
             return Ok(filter);
         }
@@ -175,6 +180,15 @@ impl Reader {
         let Ok(values) = object.try_iter() else {
             return Ok(shown(object));
         };
+        self.elements(object, values, depth)
+    }
+
+    fn elements(
+        &mut self,
+        object: &Bound<'_, PyAny>,
+        values: Bound<'_, PyIterator>,
+        depth: usize,
+    ) -> PyResult<InputValue> {
         let mut list = Vec::new();
         for value in values {
             if !self.may_read_more() {

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -71,17 +72,22 @@ fn members<'py>(py: Python<'py>, members: &[(String, Member)]) -> PyResult<Bound
     Ok(dict)
 }
 
-/// A Python value as JSON, by Python's `json.dumps`. NaN and infinity are refused.
+/// A Python value as JSON, as Python's `json` writes it. NaN and infinity are refused.
 pub(super) fn text(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Box<RawValue>> {
-    let keywords = PyDict::new(py);
-    keywords.set_item("allow_nan", false)?;
-    keywords.set_item("ensure_ascii", false)?;
-    let text = py.import("json")?.call_method("dumps", (object,), Some(&keywords))?.cast_into::<PyString>()?;
+    static ENCODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let encode = ENCODE.get_or_try_init(py, || {
+        let keywords = PyDict::new(py);
+        keywords.set_item("allow_nan", false)?;
+        keywords.set_item("ensure_ascii", false)?;
+        let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&keywords))?;
+        encoder.getattr("encode").map(Bound::unbind)
+    })?;
+    let text = encode.bind(py).call1((object,))?.cast_into::<PyString>()?;
     let text = text.to_str().map_err(|_| no_unicode(py))?.to_owned();
     RawValue::from_string(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// `json.dumps` does not refuse a lone surrogate.
+/// Python's encoder does not refuse a lone surrogate.
 fn no_unicode(py: Python<'_>) -> PyErr {
     let message = "a string in it holds a lone surrogate, which JSON cannot hold".to_owned();
     let problem = Problem { argument: "body".to_owned(), path: String::new(), message, value: String::new() };

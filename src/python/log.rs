@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
@@ -27,7 +28,9 @@ pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
     if IN_HANDLER.get() {
         return none();
     }
-    let (attempts, retries): (bool, bool) = py.import("dataaccess._core.log")?.call_method0("interest")?.extract()?;
+    static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let interest = INTEREST.import(py, "dataaccess._core.log", "interest")?;
+    let (attempts, retries): (bool, bool) = interest.call0()?.extract()?;
     if !attempts && !retries {
         return none();
     }

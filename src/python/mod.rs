@@ -4,6 +4,7 @@ mod asyncio;
 mod bridge;
 mod capsule;
 mod client;
+mod driver;
 mod finalization;
 mod input;
 mod json;
@@ -23,6 +24,7 @@ mod testing;
 mod token;
 mod updates;
 mod values;
+mod waiting;
 
 /// The native half of `dataaccess`; its names are private to that package.
 #[pyo3::pymodule]

@@ -1,7 +1,8 @@
 //! Arguments from Python as checked requests. Sends nothing.
 
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 
 use super::input::input;
@@ -13,7 +14,7 @@ use crate::filter::{InputValue, Plan, Search};
 use crate::scan::Scan;
 use crate::time::Zone;
 
-fn argument(arguments: &Bound<'_, PyDict>, name: &str) -> PyResult<InputValue> {
+fn argument(arguments: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResult<InputValue> {
     arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
 }
 
@@ -41,35 +42,45 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Sear
 
 /// The requests of a scan of promotion codes, or their problems.
 pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
-    Ok(codes::plan(codes_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
+    Ok(codes::plan(
+        codes_arguments(arguments)?,
+        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
+        zone,
+    ))
 }
 
 /// The requests of a scan of any business object, or their problems.
 pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
-    Ok(items::plan(items_arguments(arguments)?, &argument(arguments, "values_per_request")?, zone))
+    Ok(items::plan(
+        items_arguments(arguments)?,
+        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
+        zone,
+    ))
 }
 
 fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {
+    let py = arguments.py();
     Ok(CodesArguments {
-        attrs: argument(arguments, "attrs")?,
-        allocated_time: argument(arguments, "allocated_time")?,
-        audience_type: argument(arguments, "audience_type")?,
-        allocated_audience: argument(arguments, "allocated_audience")?,
-        code_status: argument(arguments, "code_status")?,
-        limit: argument(arguments, "limit")?,
-        known_row_cap: argument(arguments, "known_row_cap")?,
+        attrs: argument(arguments, intern!(py, "attrs"))?,
+        allocated_time: argument(arguments, intern!(py, "allocated_time"))?,
+        audience_type: argument(arguments, intern!(py, "audience_type"))?,
+        allocated_audience: argument(arguments, intern!(py, "allocated_audience"))?,
+        code_status: argument(arguments, intern!(py, "code_status"))?,
+        limit: argument(arguments, intern!(py, "limit"))?,
+        known_row_cap: argument(arguments, intern!(py, "known_row_cap"))?,
     })
 }
 
 fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
+    let py = arguments.py();
     Ok(ItemsArguments {
-        item_type_name: argument(arguments, "item_type_name")?,
-        attrs: argument(arguments, "attrs")?,
-        where_clause: argument(arguments, "where")?,
-        item_type_id: argument(arguments, "item_type_id")?,
-        attrs_format: argument(arguments, "attrs_format")?,
-        limit: argument(arguments, "limit")?,
-        known_row_cap: argument(arguments, "known_row_cap")?,
+        item_type_name: argument(arguments, intern!(py, "item_type_name"))?,
+        attrs: argument(arguments, intern!(py, "attrs"))?,
+        where_clause: argument(arguments, intern!(py, "where"))?,
+        item_type_id: argument(arguments, intern!(py, "item_type_id"))?,
+        attrs_format: argument(arguments, intern!(py, "attrs_format"))?,
+        limit: argument(arguments, intern!(py, "limit"))?,
+        known_row_cap: argument(arguments, intern!(py, "known_row_cap"))?,
     })
 }
 

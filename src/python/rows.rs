@@ -20,28 +20,44 @@ use crate::scan::{LastStats, Scan, Stats};
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
 
-/// Rows, and their figures as a dict.
+/// Rows, and what is to be known of them: the figures of a scan as a dict, or the warnings of a search.
 pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
-/// The rows of a scan, from a synchronous call.
+/// The rows of a search and its warnings, from a synchronous call.
+pub(super) fn search(py: Python<'_>, client: Arc<Client>, search: Scan) -> PyResult<RowsAndStats> {
+    let mut rows = Rows::new(py, search.attributes())?;
+    let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let is_one_request = search.requests() == 1;
+    let request = async move { search.rows(&client, sender).await };
+    let take = |py: Python<'_>, event| rows.take(py, event);
+    let (last, stats) = if is_one_request {
+        bridge::call_with(py, request, events, take)?
+    } else {
+        // Several are read at the same time.
+        bridge::block_with(py, request, events, take)?
+    };
+    Ok((rows.finish(py, &last)?, warnings(py, &stats)?))
+}
+
+/// The rows of a scan, from a synchronous call. `figures` makes the second part of the result.
 pub(super) fn block(
     py: Python<'_>,
     client: Arc<Client>,
     scan: Scan,
-    last_stats: &LastStats,
     on_progress: Option<Py<PyAny>>,
+    figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>>,
 ) -> PyResult<RowsAndStats> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
     let mut updates = Updates::new(on_progress);
     let request = async move { scan.rows(&client, sender).await };
-    let stats = bridge::block_with(py, request, events, |py, event| {
+    let (last, stats) = bridge::block_with(py, request, events, |py, event| {
         rows.take(py, event)?;
         updates.take_all(py, &mut progress)
     })?;
     updates.take_all(py, &mut progress)?;
-    rows.finish(py, stats, last_stats)
+    Ok((rows.finish(py, &last)?, figures(py, stats)?))
 }
 
 /// The rows of a scan, awaited.
@@ -49,14 +65,21 @@ pub(super) fn spawn(
     py: Python<'_>,
     client: Arc<Client>,
     scan: Scan,
-    last_stats: LastStats,
     on_progress: Option<Py<PyAny>>,
+    figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, progress) = updates::reporting(scan, on_progress.is_some());
     let updates = Updates::in_running_loop(py, on_progress)?;
-    let request = async move { scan.rows(&client, sender).await };
+    let request = async move {
+        let (last, stats) = scan.rows(&client, sender.clone()).await?;
+        for block in last {
+            // Without a receiver, the handler has failed.
+            drop(sender.send(Event::Batch(block)).await);
+        }
+        Ok(stats)
+    };
     let taking = async move {
         let (mut waiting, mut bytes) = (Vec::new(), 0);
         while let Some(event) = events.recv().await {
@@ -73,8 +96,23 @@ pub(super) fn spawn(
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
     bridge::spawn_call(py, request, handler, move |py, stats, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
-        rows.finish(py, stats, &last_stats)
+        Ok((rows.finish(py, &[])?, figures(py, stats)?))
     })
+}
+
+/// The figures of a scan as a dict; also kept as those of its last use.
+pub(super) fn figures_of_scan(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
+    let last_stats = Arc::clone(last_stats);
+    move |py, stats| {
+        let figures = pythonize(py, &stats)?.unbind();
+        last_stats.store(Some(Arc::new(stats)));
+        Ok(figures)
+    }
+}
+
+/// The warnings of a search, whose figures nobody sees.
+pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
+    Ok(pythonize(py, &stats.warnings)?.unbind())
 }
 
 /// The rows that have arrived.
@@ -95,11 +133,13 @@ impl Rows {
         Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
     }
 
-    /// The rows with their figures, now that the result is complete.
-    fn finish(self, py: Python<'_>, stats: Stats, last_stats: &LastStats) -> PyResult<RowsAndStats> {
-        let figures = pythonize(py, &stats)?.unbind();
-        last_stats.store(Some(Arc::new(stats)));
-        Ok((self.list, figures))
+    /// All rows, with the last ones, now that the result is complete.
+    fn finish(self, py: Python<'_>, last: &[Block]) -> PyResult<Py<PyList>> {
+        for block in last {
+            self.append(py, block)?;
+            py.check_signals()?;
+        }
+        Ok(self.list)
     }
 
     fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {

@@ -168,13 +168,14 @@ impl RawScan {
 
     /// Collects the rows as dicts. Returns them with their figures.
     fn rows(&self, py: Python<'_>, on_progress: Option<Py<PyAny>>) -> PyResult<RowsAndStats> {
-        rows::block(py, self.client.get().core(py)?, self.scan.clone(), &self.last_stats, on_progress)
+        let figures = rows::figures_of_scan(&self.last_stats);
+        rows::block(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
     }
 
     /// As `rows`, awaited.
     fn rows_async<'py>(&self, py: Python<'py>, on_progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let last_stats = Arc::clone(&self.last_stats);
-        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), last_stats, on_progress)
+        let figures = rows::figures_of_scan(&self.last_stats);
+        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
     }
 
     /// Writes the rows to a file of a format: its name, its separator and its compression. Returns their figures.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
-use super::bridge::{block, spawn};
+use super::bridge::{block, call, spawn};
 use crate::error::Result;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
@@ -28,13 +28,15 @@ fn set_time_scale(times: u32) {
 
 /// Panics inside a call, for the test that no panic reaches the interpreter.
 #[pyfunction]
-fn panic_for_test(py: Python<'_>, asynchronous: bool) -> PyResult<Bound<'_, PyAny>> {
+fn panic_for_test<'py>(py: Python<'py>, runs: &str) -> PyResult<Bound<'py, PyAny>> {
     #[expect(clippy::panic, reason = "the test needs a panic")]
     fn panicking<T>() -> impl Future<Output = T> {
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
-    if asynchronous {
-        return spawn(py, panicking());
+    match runs {
+        "awaited" => return spawn(py, panicking()),
+        "in a worker" => block(py, panicking::<Result<()>>())?,
+        _ => call(py, panicking::<Result<()>>())?,
     }
-    block(py, panicking::<Result<()>>()).map(|()| py.None().into_bound(py))
+    Ok(py.None().into_bound(py))
 }

@@ -17,7 +17,7 @@ pub(super) struct ByDay {
 impl ByDay {
     /// The days of a plan, if exactly one condition selects a day.
     pub(super) fn of(plan: &Plan, zone: &Zone) -> Option<Self> {
-        let filters = plan.search(0).body.filters;
+        let filters = &plan.template().body.filters;
         let [group] = filters.or.as_slice() else { return None };
         let mut positions = (0..).zip(&group.and).filter(|(_, condition)| selects_day(condition));
         let (position, _) = positions.next()?;

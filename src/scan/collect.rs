@@ -54,15 +54,14 @@ impl Scan {
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 
-    /// Sends the requests and passes the rows in blocks to `events`.
-    pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<Stats> {
+    /// Sends the requests and passes the rows in blocks to `events`, while there are more. Returns the last ones with the
+    /// figures: all rows of a small result.
+    pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<(Vec<Block>, Stats)> {
         if self.splits() {
-            let (blocks, stats) = self.blocks_in_parts(client).await?;
-            for block in blocks {
-                let sent = events.send(Event::Batch(block)).await;
-                sent.map_err(|_| cancelled())?;
-            }
-            return Ok(stats);
+            return self.blocks_in_parts(client).await;
+        }
+        if self.is_one_plain_request() {
+            return self.rows_of_one_request(client, &events).await;
         }
         // The caller collects all rows anyway, so only those of a single request are held back for a slow consumer.
         let max_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
@@ -71,7 +70,7 @@ impl Scan {
             let sent = events.send(event).await;
             sent.map_err(|_| cancelled())?;
         }
-        Ok(responses.stats())
+        Ok((Vec::new(), responses.stats()))
     }
 
     /// All rows in blocks, with the requests split whose responses look capped.
@@ -80,6 +79,6 @@ impl Scan {
     }
 }
 
-fn cancelled() -> Error {
+pub(super) fn cancelled() -> Error {
     Error::new(Kind::Internal, "the scan was cancelled: its row receiver was dropped")
 }

@@ -66,25 +66,17 @@ impl Day {
 }
 
 /// Collects, over the responses of several days, those with rows outside their day.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OutOfDayRows {
     /// The column, and the least and greatest time of the first such response, as the service writes times, in UTC.
     first: Option<(String, String, String)>,
     days: u64,
     odd_days: u64,
-    /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC.
+    /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC. None
+    /// before the first response, as most searches ask for no day.
     offsets: Vec<i64>,
     /// The winter offsets of the zones with an hour of summer time that explain them, in the same order.
     summer_time: Vec<i64>,
-}
-
-impl Default for OutOfDayRows {
-    fn default() -> Self {
-        let steps = 0..=(EASTERNMOST - WESTERNMOST) / STEP;
-        let mut offsets: Vec<i64> = steps.map(|step| WESTERNMOST + step * STEP).collect();
-        offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
-        Self { first: None, days: 0, odd_days: 0, summer_time: offsets.clone(), offsets }
-    }
 }
 
 impl OutOfDayRows {
@@ -93,6 +85,10 @@ impl OutOfDayRows {
         let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
         let Some(range) = read(least).zip(read(greatest)) else { return false };
+        if self.days == 0 {
+            self.offsets = all_offsets();
+            self.summer_time.clone_from(&self.offsets);
+        }
         self.days += 1;
         self.offsets.retain(|offset| day.contains_at(&[*offset], range));
         self.summer_time.retain(|offset| day.contains_at(&[*offset, offset + HOUR], range));
@@ -121,6 +117,14 @@ impl OutOfDayRows {
         };
         Some(format!("{found}; the service probably cuts days at {zone}: set timezone= to such a zone"))
     }
+}
+
+/// All UTC offsets in use: whole hours first, then the nearest to UTC.
+fn all_offsets() -> Vec<i64> {
+    let steps = 0..=(EASTERNMOST - WESTERNMOST) / STEP;
+    let mut offsets: Vec<i64> = steps.map(|step| WESTERNMOST + step * STEP).collect();
+    offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
+    offsets
 }
 
 /// The instant of a condition that selects one day.

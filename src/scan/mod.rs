@@ -8,6 +8,7 @@ mod cap;
 mod collect;
 mod data_warning;
 mod day;
+mod one_request;
 mod progress;
 #[cfg(feature = "files")]
 mod query;
@@ -18,6 +19,8 @@ mod record_stats;
 mod refresh;
 #[cfg(feature = "files")]
 mod report;
+mod request;
+mod response;
 mod responses;
 #[cfg(feature = "files")]
 mod run;
@@ -48,7 +51,7 @@ pub use read::read_files;
 #[cfg(feature = "files")]
 pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
-pub(crate) use responses::panicked;
+pub(crate) use response::panicked;
 #[cfg(feature = "files")]
 pub use run::{Layout, RunOptions};
 pub use stats::Stats;
@@ -61,12 +64,11 @@ use crate::columns::{self, Column, Type};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Kind, Problem, Result};
-use crate::filter::{InputValue, Plan, Search};
+use crate::filter::{InputValue, Plan};
 use crate::time::Zone;
 use by_day::ByDay;
-use cap::Count;
-use day::Day;
 use progress::Reporter;
+use request::PlannedRequest;
 
 /// What the time-out of a scan bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,31 +106,13 @@ pub struct Scan {
     reporter: Option<Reporter>,
 }
 
-/// One request of a scan.
-#[derive(Debug)]
-struct PlannedRequest {
-    search: Search,
-    /// The day that it asks for, and the column.
-    day: Option<(String, Day)>,
-    /// What it is in a warning.
-    name: String,
-}
-
-impl PlannedRequest {
-    /// What its response says about a cap.
-    fn count(&self, request: usize, rows: u64, total: Option<String>) -> Count {
-        let is_explained = rows > 0 && rows == self.search.longest_list() as u64;
-        Count { request, name: self.name.clone(), rows, is_explained, total }
-    }
-}
-
 impl Scan {
     /// A scan of a plan with the types of `schema=`. `zone` is that of the plan's times.
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.
     pub fn try_new(operation: &'static str, plan: Result<Plan>, schema: &InputValue, zone: &Zone) -> Result<Self> {
-        let known = plan.as_ref().ok().map(|plan| plan.template().attributes.as_slice());
+        let known = plan.as_ref().ok().map(|plan| &*plan.template().attributes);
         let (types, mut problems) = schema::check(schema, known);
         match plan {
             Ok(plan) if problems.is_empty() => {
@@ -178,7 +162,7 @@ impl Scan {
     /// The body of a request.
     #[must_use]
     pub fn body(&self, index: usize) -> SearchBody {
-        self.plan.search(self.chosen.start + index).body
+        self.plan.search(self.chosen.start + index).body.clone()
     }
 
     /// The names of the columns.
@@ -284,43 +268,6 @@ impl Scan {
             .map_err(|error| Error::new(Kind::Internal, "the request cannot be encoded as JSON").with_source(error))?;
         let place = self.day(index).unwrap_or_else(|| format!("{:05}", self.chosen.start + index));
         Ok(format!("{place}-{:08x}", crc32fast::hash(&json)))
-    }
-
-    /// The day that a request is for, as `2024-01-15`.
-    #[must_use]
-    pub fn day(&self, index: usize) -> Option<String> {
-        self.by_day.as_ref()?.day(&self.body(index))
-    }
-
-    /// How many days it asks for, one by one.
-    fn days(&self) -> usize {
-        (0..self.requests()).filter_map(|index| self.day(index)).collect::<BTreeSet<_>>().len()
-    }
-
-    /// How errors name a request of a scan of several: by its number and its day.
-    fn request_name(&self, index: usize) -> Option<String> {
-        let (requests, number) = (self.plan.requests(), self.chosen.start + index + 1);
-        match self.day(index) {
-            Some(day) if requests > 1 => Some(format!("request {number} of {requests} ({day})")),
-            None if requests > 1 => Some(format!("request {number} of {requests}")),
-            // A task that was pickled knows no other requests.
-            Some(day) if self.is_task => Some(format!("request for {day}")),
-            _ => None,
-        }
-    }
-
-    /// A request for at most `limit` records.
-    fn request(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
-        let search = Search { limit, ..self.plan.search(self.chosen.start + index) };
-        let day = Day::requested(&search, &self.zone);
-        let name = self.day(index).unwrap_or_else(|| format!("request {}", index + 1));
-        PlannedRequest { search, day, name }
-    }
-
-    /// The column whose times show whether rows are of the requested day.
-    fn time_column(&self) -> Option<usize> {
-        let (column, _) = Day::requested(&self.plan.search(self.chosen.start), &self.zone)?;
-        self.attributes().iter().position(|name| *name == column)
     }
 
     /// How requests are sent when the caller gets all rows or none.

@@ -6,18 +6,17 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::ops::Range;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::progress::Progress;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
+use super::response::{Next, RequestTask, Response};
 use super::split::Outcome;
 use super::stats::Figures;
-use super::{PlannedRequest, Scan, Stats};
+use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
 use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode};
 use crate::decode::{Batch, BatchSink};
@@ -52,20 +51,6 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     outcomes: Option<Vec<Outcome>>,
     cancelled: CancellationToken,
     _cancel_on_drop: DropGuard,
-}
-
-/// The task of a request.
-type RequestTask = JoinHandle<Result<Completed>>;
-
-/// A request in flight.
-struct Response<B: Batch, T = RequestTask> {
-    index: usize,
-    request: PlannedRequest,
-    delivery: Arc<Delivery<BatchWithStats<B>>>,
-    task: T,
-    /// What the task returned, until its last batch was taken.
-    outcome: Option<Result<Completed>>,
-    stats: RecordStats,
 }
 
 impl Responses<WithStats<Cells>, Block> {
@@ -202,7 +187,7 @@ where
             }
             let request = self.scan.request(index, self.scan.limit.map(|_| self.missing));
             let delivery = Arc::new(Delivery::new(index, self.mode.delivery, Arc::clone(&self.budget)));
-            let task = self.spawn(index, request.search.clone(), Arc::clone(&delivery));
+            let task = self.spawn(index, Arc::clone(&request.search), Arc::clone(&delivery));
             let position = self.open.partition_point(|response| response.index < index);
             let response = Response { index, request, delivery, task, outcome: None, stats: RecordStats::default() };
             self.open.insert(position, response);
@@ -211,7 +196,7 @@ where
     }
 
     /// Runs in a task of its own, so that a response is read while the consumer is busy.
-    fn spawn(&self, index: usize, search: Search, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
+    fn spawn(&self, index: usize, search: Arc<Search>, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
         let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
         let cancelled = self.cancelled.clone();
         let observer = self.observer.clone().map(|observer| observer.for_day(self.scan.day(index)));
@@ -268,10 +253,7 @@ where
     }
 
     fn ended(&mut self, response: Response<B>, outcome: Result<Completed>) -> Result<()> {
-        let completed = outcome.map_err(|error| match self.scan.request_name(response.index) {
-            None => error,
-            Some(name) => error.with_prefix(&name),
-        })?;
+        let completed = outcome.map_err(|error| self.scan.error_of(response.index, error))?;
         self.missing = self.missing.saturating_sub(response.stats.rows);
         self.completed += 1;
         self.completed_bytes += response.delivery.total_bytes();
@@ -307,92 +289,5 @@ where
         self.cancelled.cancel();
         (self.unsent, self.evicted) = (0..0, BTreeSet::new());
         self.open.clear();
-    }
-}
-
-/// What a response gives next.
-enum Next<B> {
-    Event(Event<B>),
-    Ended(Result<Completed>),
-}
-
-impl<B: Batch, T: Future<Output = Result<Result<Completed>, JoinError>> + Unpin> Response<B, T> {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Next<B>> {
-        // The task first: a batch that it sends just before it ends is then in the delivery, and is not lost.
-        if self.outcome.is_none()
-            && let Poll::Ready(ended) = Pin::new(&mut self.task).poll(context)
-        {
-            self.outcome = Some(ended.unwrap_or_else(|_| Err(panicked())));
-        }
-        match self.delivery.poll(context) {
-            Poll::Ready(Some(Event::Batch(BatchWithStats { batch, stats }))) => {
-                self.stats.add(stats);
-                return Poll::Ready(Next::Event(Event::Batch(batch)));
-            }
-            Poll::Ready(Some(Event::Restart)) => {
-                self.stats = RecordStats::default();
-                return Poll::Ready(Next::Event(Event::Restart));
-            }
-            Poll::Ready(None) | Poll::Pending => {}
-        }
-        self.outcome.take().map_or(Poll::Pending, |outcome| Poll::Ready(Next::Ended(outcome)))
-    }
-}
-
-/// The error for a task that panicked. The panic message may hold anything, so none of it is repeated.
-pub(crate) fn panicked() -> Error {
-    Error::new(Kind::Internal, "a bug in dataaccess ended the call")
-        .with_hint("please report it with the steps that led here; the client stays usable")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::task::Waker;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::client::DeliveryMode;
-    use crate::contract::search::{Attributes, Filters, SearchBody};
-    use crate::decode::Envelope;
-
-    struct Rows;
-
-    impl Batch for Rows {
-        fn bytes(&self) -> usize {
-            1
-        }
-    }
-
-    fn any_request() -> PlannedRequest {
-        let body = SearchBody {
-            item_type_id: 7,
-            item_type_name: "store".to_owned(),
-            attrs: Attributes::Names(vec!["n".to_owned()]),
-            filters: Filters { or: Vec::new() },
-        };
-        PlannedRequest {
-            search: Search { body, attributes: vec!["n".to_owned()], limit: None, known_row_cap: None },
-            day: None,
-            name: String::new(),
-        }
-    }
-
-    #[test]
-    fn a_batch_that_is_sent_as_the_task_ends_is_not_lost() {
-        let budget = Arc::new(BufferBudget::new(100, Duration::from_secs(4)));
-        let delivery = Arc::new(Delivery::new(0, DeliveryMode::Streamed { held: 1 }, budget));
-        let sender = Arc::clone(&delivery);
-        // Ends while it is polled, as a task on another thread may.
-        let task = Box::pin(async move {
-            let batch = BatchWithStats { batch: Rows, stats: RecordStats::default() };
-            sender.push(batch);
-            sender.complete();
-            Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed: Duration::ZERO }))
-        });
-        let request = any_request();
-        let mut response = Response { index: 0, request, delivery, task, outcome: None, stats: RecordStats::default() };
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(matches!(response.poll(&mut context), Poll::Ready(Next::Event(Event::Batch(Rows)))));
-        assert!(matches!(response.poll(&mut context), Poll::Ready(Next::Ended(Ok(_)))));
     }
 }

@@ -14,7 +14,7 @@ use tokio::task::{JoinSet, block_in_place};
 use super::cap::Suspicion;
 use super::progress::Progress;
 use super::report::{FailedTask, Report, suspicion};
-use super::responses::panicked;
+use super::response::panicked;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
 use super::{Scan, Stats, invalid, no_tasks};
 use crate::client::Client;

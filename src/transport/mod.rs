@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use reqwest::header::{self, HeaderName, HeaderValue};
 use url::Url;
@@ -32,6 +33,7 @@ use crate::secret::Secret;
 
 /// Most bytes that are read of an error's body.
 const ERROR_BODY_BYTES: usize = 64 << 10;
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The connections to one service. Clones share them.
 #[derive(Clone, Debug)]
@@ -42,6 +44,17 @@ pub struct Transport {
     route: Route,
     timeouts: Timeouts,
     meter: Arc<Meter>,
+    /// Of the last request. Most are for the same path and with the same token.
+    last: Arc<ArcSwapOption<Prepared>>,
+}
+
+/// The parts of a request that depend on its path and token alone.
+#[derive(Debug)]
+struct Prepared {
+    path: String,
+    url: Url,
+    token: Secret,
+    authorization: HeaderValue,
 }
 
 /// Counters of all requests over the same connections.
@@ -94,6 +107,7 @@ impl Transport {
             route: Route::new(settings),
             timeouts: settings.timeouts.clone(),
             meter,
+            last: Arc::default(),
         })
     }
 
@@ -116,16 +130,13 @@ impl Transport {
 
     /// Sends a request and waits for the response headers.
     pub async fn post(&self, request: Request<'_>) -> Result<Response> {
-        let url = format!("{}{}", self.base_url.as_str().trim_end_matches('/'), request.path);
-        let mut authorization = HeaderValue::from_str(&format!("Bearer {}", request.token.expose()))
-            .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
-        authorization.set_sensitive(true);
-        let client = self.pool.client();
+        let prepared = self.prepare(request.path, request.token)?;
+        let client = self.pool.client()?;
         let (body, send_started) = ObservedBody::new(request.body);
         let mut sending = client
-            .post(url)
-            .header(header::AUTHORIZATION, authorization)
-            .header("x-request-id", request.request_id)
+            .post(prepared.url.clone())
+            .header(header::AUTHORIZATION, prepared.authorization.clone())
+            .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
         if self.pool.closes() {
             sending = sending.header(header::CONNECTION, "close");
@@ -141,6 +152,21 @@ impl Transport {
             return Err(refusal);
         }
         Ok(Response::new(response, self))
+    }
+
+    fn prepare(&self, path: &str, token: &Secret) -> Result<Arc<Prepared>> {
+        if let Some(last) = self.last.load_full().filter(|last| last.path == path && last.token == *token) {
+            return Ok(last);
+        }
+        let url = format!("{}{path}", self.base_url.as_str().trim_end_matches('/'));
+        let url = Url::parse(&url)
+            .map_err(|error| Error::new(Kind::Config, "path cannot be part of a URL").with_source(error))?;
+        let mut authorization = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+            .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
+        authorization.set_sensitive(true);
+        let prepared = Arc::new(Prepared { path: path.to_owned(), url, token: token.clone(), authorization });
+        self.last.store(Some(Arc::clone(&prepared)));
+        Ok(prepared)
     }
 
     /// The counters of all requests.

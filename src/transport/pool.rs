@@ -3,13 +3,14 @@
 //! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
 //! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::connections::observed;
 use super::encoding::Accepted;
@@ -21,12 +22,24 @@ use crate::error::{Error, Kind, Result};
 /// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A reqwest client, which owns the connections. Replacing it drops those that are idle.
+/// The connections of one service.
+///
+/// A connection lives in the runtime that opened it. So there is a pool for runtimes with threads of their own, and one
+/// for those that the calling threads drive, which stand still between two calls.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
     meter: Arc<Meter>,
-    client: ArcSwap<reqwest::Client>,
+    /// Made to check the settings, for the first request.
+    spare: Mutex<Option<reqwest::Client>>,
+    of_workers: Connections,
+    of_callers: Connections,
+}
+
+/// A reqwest client, which owns the connections. Replacing it drops those that are idle.
+#[derive(Debug, Default)]
+struct Connections {
+    client: ArcSwapOption<reqwest::Client>,
     /// Whether each connection is closed after one request.
     closes: AtomicBool,
 }
@@ -34,27 +47,47 @@ pub(super) struct Pool {
 impl Pool {
     /// Prepares the pool; does not connect. Counts connections in `meter`.
     pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
-        let client = ArcSwap::from_pointee(client(settings, meter.clone())?);
-        Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
+        let spare = Mutex::new(Some(client(settings, meter.clone())?));
+        let [of_workers, of_callers] = [(); 2].map(|()| Connections::default());
+        Ok(Self { settings: settings.clone(), meter, spare, of_workers, of_callers })
     }
 
-    pub(super) fn client(&self) -> Arc<reqwest::Client> {
-        self.client.load_full()
+    /// The client of the current runtime.
+    pub(super) fn client(&self) -> Result<Arc<reqwest::Client>> {
+        let current = &self.connections().client;
+        if let Some(client) = current.load_full() {
+            return Ok(client);
+        }
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = current.load_full() {
+            return Ok(client);
+        }
+        let made = Arc::new(spare.take().map_or_else(|| client(&self.settings, self.meter.clone()), Ok)?);
+        current.store(Some(Arc::clone(&made)));
+        Ok(made)
     }
 
     /// Whether the next request must send `Connection: close`.
     pub(super) fn closes(&self) -> bool {
-        self.closes.load(Ordering::Relaxed)
+        self.connections().closes.load(Ordering::Relaxed)
     }
 
     /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
     /// those of the requests that follow, until a response is unambiguous.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
         let has_ambiguous_length = has_ambiguous_length(headers);
-        if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
-            self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
+        let Connections { client: current, closes } = self.connections();
+        if !closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
+            current.store(Some(Arc::new(client(&self.settings, self.meter.clone())?)));
         }
         Ok(())
+    }
+
+    fn connections(&self) -> &Connections {
+        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+            Ok(RuntimeFlavor::CurrentThread) => &self.of_callers,
+            _ => &self.of_workers,
+        }
     }
 }
 

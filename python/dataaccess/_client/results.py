@@ -5,7 +5,7 @@ from __future__ import annotations
 from reprlib import Repr
 
 from dataaccess._core.warn import warn_caller
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 
 TYPE_CHECKING = False
@@ -24,10 +24,10 @@ _TEXT = Repr()
 _TEXT.maxstring = _TEXT.maxother = 100
 
 
-def checked_rows(result: tuple[list[Row], dict[str, Any]]) -> list[Row]:
+def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
     """The rows of a search. Warns of what is doubtful in them."""
-    rows, outcome = result
-    warn_of(outcome)
+    rows, warnings = result
+    warn_each(warnings)
     return rows
 
 

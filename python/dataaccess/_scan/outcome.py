@@ -25,7 +25,12 @@ def stats_of(outcome: dict[str, Any]) -> ScanStats:
 
 def warn_of(outcome: dict[str, Any]) -> None:
     """Warns of what is doubtful in the data."""
-    for warning in outcome["warnings"]:
+    warn_each(outcome["warnings"])
+
+
+def warn_each(warnings: list[dict[str, Any]]) -> None:
+    """Warns of each of these."""
+    for warning in warnings:
         warn_caller(warning["message"], getattr(errors, warning["category"]))
 
 

@@ -36,7 +36,7 @@ fn of_items(tree: Tree<ColumnCondition>, values_per_request: &InputValue) -> Res
 /// The values of each request's conditions.
 fn values(plan: &Plan) -> Vec<Vec<Value>> {
     let of = |index| {
-        let groups = plan.search(index).body.filters.or;
+        let groups = plan.search(index).body.filters.or.clone();
         groups.iter().flat_map(|group| &group.and).map(|condition| condition.value.clone()).collect()
     };
     (0..plan.requests()).map(of).collect()
@@ -66,7 +66,7 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
         allocated_audience: input(json!(["a"])),
         ..CodesArguments::default()
     };
-    assert_eq!(plan.search(59), codes::check(arguments, &Zone::default()).expect("a valid search"));
+    assert_eq!(*plan.search(59), codes::check(arguments, &Zone::default()).expect("a valid search"));
 }
 
 #[test]

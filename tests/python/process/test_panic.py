@@ -11,13 +11,13 @@ from dataaccess import _native
 
 
 @pytest.mark.skipif(not hasattr(_native, "panic_for_test"), reason="the extension was built without `testing`")
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, *, asynchronous: bool) -> None:
+@pytest.mark.parametrize("runs", ["awaited", "in the calling thread", "in a worker"])
+def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, runs: str) -> None:
     async def awaited() -> object:
-        return await _native.panic_for_test(asynchronous=True)  # type: ignore[misc]
+        return await _native.panic_for_test(runs)  # type: ignore[misc]
 
     client = sandbox.client()
     for _ in range(3):
         with pytest.raises(da.InternalError, match="report"):
-            asyncio.run(awaited()) if asynchronous else _native.panic_for_test(asynchronous=False)
+            asyncio.run(awaited()) if runs == "awaited" else _native.panic_for_test(runs)
         assert client.download_segment(5637051)["code"] == 200

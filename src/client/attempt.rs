@@ -1,0 +1,76 @@
+//! One attempt of a call: a request, and its response from the connection into the sink.
+
+use tokio::time::Instant;
+
+use super::Client;
+use super::call::{Call, Destination};
+use super::classify;
+use super::concurrency::Slot;
+use super::delivery::{Arrived, Delivery};
+use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
+use crate::error::Result;
+use crate::observe::Attempt;
+use crate::secret::Secret;
+use crate::transport::{Request, Response};
+
+impl Client {
+    /// Sends one request. The last batch is delivered once the response has proved to be a result.
+    pub(super) async fn attempt<G: BatchSink>(
+        &self,
+        call: &Call<'_>,
+        to: &Destination<'_, G>,
+        token: &Secret,
+        request_id: &str,
+        slot: &mut Slot<'_>,
+        observed: &mut Attempt<'_>,
+    ) -> Result<Envelope> {
+        let request = Request { path: call.path, body: call.body.clone(), token, request_id };
+        let _in_flight = self.shared_limits.count_request();
+        let sent = Instant::now();
+        let mut response = self.transport.post(request).await?;
+        observed.responded(response.status);
+        to.delivery.mark(Arrived::Headers);
+        self.shared_limits.record_response(&call.policy, sent, &response);
+        if response.status != 200 {
+            let body = response.error_body().await;
+            observed.received(response.received());
+            return Err(classify::error_for_status(&response, &body));
+        }
+        let mut sink = (to.new_sink)();
+        let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
+        observed.received(response.received());
+        let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
+        classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
+        while let Some(batch) = sink.take()? {
+            slot.deliver(to.delivery, batch).await?;
+        }
+        to.delivery.complete();
+        Ok(envelope)
+    }
+}
+
+/// Decodes the body while it arrives and delivers its batches, but the last.
+async fn receive<G: BatchSink>(
+    plan: &DecodePlan,
+    response: &mut Response,
+    sink: &mut G,
+    delivery: &Delivery<G::Batch>,
+    slot: &mut Slot<'_>,
+) -> Result<Envelope> {
+    let mut decoder = Decoder::new(plan.clone());
+    while let Some(chunk) = response.chunk().await? {
+        let fed = decoder.feed(chunk, sink);
+        if decoder.has_records() {
+            delivery.mark(Arrived::Rows);
+        }
+        // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
+        while let Some(batch) = sink.take_full()? {
+            slot.deliver(delivery, batch).await?;
+        }
+        fed?;
+        if decoder.is_satisfied() {
+            return Ok(decoder.finish_early());
+        }
+    }
+    decoder.finish()
+}

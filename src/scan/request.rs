@@ -1,0 +1,78 @@
+//! The requests of a scan: what each searches, the day it is for, and how warnings and errors name it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Scan;
+use super::cap::Count;
+use super::day::Day;
+use crate::error::Error;
+use crate::filter::Search;
+
+/// One request of a scan.
+#[derive(Debug)]
+pub(super) struct PlannedRequest {
+    pub(super) search: Arc<Search>,
+    /// The day that it asks for, and the column.
+    pub(super) day: Option<(String, Day)>,
+    /// What it is in a warning.
+    pub(super) name: String,
+}
+
+impl PlannedRequest {
+    /// What its response says about a cap.
+    pub(super) fn count(&self, request: usize, rows: u64, total: Option<String>) -> Count {
+        let is_explained = rows > 0 && rows == self.search.longest_list() as u64;
+        Count { request, name: self.name.clone(), rows, is_explained, total }
+    }
+}
+
+impl Scan {
+    /// The day that a request is for, as `2024-01-15`.
+    #[must_use]
+    pub fn day(&self, index: usize) -> Option<String> {
+        self.by_day.as_ref()?.day(&self.body(index))
+    }
+
+    /// How many days it asks for, one by one.
+    pub(super) fn days(&self) -> usize {
+        (0..self.requests()).filter_map(|index| self.day(index)).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The error of a request, which names it if the scan has several.
+    pub(super) fn error_of(&self, index: usize, error: Error) -> Error {
+        match self.request_name(index) {
+            None => error,
+            Some(name) => error.with_prefix(&name),
+        }
+    }
+
+    /// How errors name a request of a scan of several: by its number and its day.
+    fn request_name(&self, index: usize) -> Option<String> {
+        let (requests, number) = (self.plan.requests(), self.chosen.start + index + 1);
+        match self.day(index) {
+            Some(day) if requests > 1 => Some(format!("request {number} of {requests} ({day})")),
+            None if requests > 1 => Some(format!("request {number} of {requests}")),
+            // A task that was pickled knows no other requests.
+            Some(day) if self.is_task => Some(format!("request for {day}")),
+            _ => None,
+        }
+    }
+
+    /// A request for at most `limit` records.
+    pub(super) fn request(&self, index: usize, limit: Option<u64>) -> PlannedRequest {
+        let mut search = self.plan.search(self.chosen.start + index);
+        if search.limit != limit {
+            search = Arc::new(Search { limit, ..Search::clone(&search) });
+        }
+        let day = Day::requested(&search, &self.zone);
+        let name = self.day(index).unwrap_or_else(|| format!("request {}", index + 1));
+        PlannedRequest { search, day, name }
+    }
+
+    /// The column whose times show whether rows are of the requested day.
+    pub(super) fn time_column(&self) -> Option<usize> {
+        let (column, _) = Day::requested(&self.plan.search(self.chosen.start), &self.zone)?;
+        self.attributes().iter().position(|name| *name == column)
+    }
+}

@@ -1,0 +1,117 @@
+"""Synchronous calls run in the thread that makes them: what that must not change, during a call and between two."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from support.idle_servers import closing_idle
+from support.interrupts import gone, search, until_gone
+from support.raw_server import ENTRY, EXPORT, http, in_turn, serving
+from support.streams import CLOSING, OPENING, records
+
+import dataaccess as da
+
+WHOLE = http()
+
+
+def test_a_call_that_must_not_be_repeated_uses_no_connection_that_closed_meanwhile() -> None:
+    with serving(closing_idle(WHOLE, 0.002)) as server, da.Client(server.base_url, token="tok") as client:
+        # Shorter and longer pauses than it takes until another thread looks after idle connections.
+        for pause in [0.01] * 30 + [0.12] * 3:
+            client.post("/access/api/other", {})
+            time.sleep(pause)
+        assert len(server.requests) == 33
+
+
+def test_a_connection_is_used_again_without_a_pause_and_after_one() -> None:
+    with serving(lambda connection, _number: connection.sendall(WHOLE)) as server:
+        client = da.Client(server.base_url, token="tok")
+        for pause in [0.0] * 50 + [0.12] * 3:
+            search(client)
+            client.post("/access/api/other", {})
+            time.sleep(pause)
+        assert server.connections == 1
+
+
+def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
+    closed = threading.Event()
+
+    def answer(connection: socket.socket, _number: int) -> None:
+        connection.sendall(WHOLE)
+        connection.shutdown(socket.SHUT_WR)
+        until_gone(connection)
+        closed.set()
+
+    with serving(answer) as server, da.Client(server.base_url, token="tok") as client:
+        search(client)
+        assert closed.wait(2)
+
+
+def test_a_client_that_is_dropped_closes_its_connections() -> None:
+    with serving(lambda connection, _number: connection.sendall(WHOLE)) as server:
+        client = da.Client(server.base_url, token="tok")
+        search(client)
+        assert server.open == 1
+        del client
+        gc.collect()
+        assert gone(server)
+
+
+def test_a_limit_closes_the_connection_early() -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}')
+        while True:
+            connection.sendall(b',{"id":"another row"}' * 1_000)
+
+    with serving(endless) as server, da.Client(server.base_url, token="tok") as client:
+        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3)) == 3
+        assert gone(server)
+
+
+def test_each_thread_has_its_own_deadline() -> None:
+    limits = [0.2, 0.3, 0.4, 0.5] * 2
+
+    def seconds_until_timeout(limit: float) -> float:
+        began = time.monotonic()
+        with pytest.raises(da.RequestTimeoutError):
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"), timeout=limit)
+        return time.monotonic() - began
+
+    with serving(lambda connection, _number: until_gone(connection)) as server, ThreadPoolExecutor(8) as pool:
+        client = da.Client(server.base_url, token="tok", concurrency=None)
+        for limit, seconds in zip(limits, pool.map(seconds_until_timeout, limits), strict=True):
+            # Far from the next limit in quiet; loosely here, for busy machines.
+            assert limit <= seconds < limit + 1
+
+
+def test_a_long_response_arrives_while_the_caller_makes_rows() -> None:
+    count = 30_000
+    with (
+        serving(lambda connection, _number: connection.sendall(http(OPENING + records(0, count) + CLOSING))) as server,
+        da.Client(server.base_url, token="tok") as client,
+    ):
+        for _ in range(3):
+            rows = client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+            assert [row["n"] for row in rows] == list(range(count))
+        assert server.connections == 1
+
+
+def test_a_callback_may_use_the_client_and_take_its_time() -> None:
+    running, done = http(EXPORT), http({**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "t"}], "meta": {"total": 1}}})
+    seen = []
+
+    def on_update(status: Any) -> None:
+        time.sleep(0.1)
+        seen.append(client.post("/access/api/other", {})["code"])
+        assert len(status["entries"]) == 1
+
+    with serving(in_turn(running, WHOLE, done, WHOLE)) as server:
+        client = da.Client(server.base_url, token="tok")
+        client.wait_for_segment(1, timeout=10, poll=0.3, on_update=on_update)
+    assert seen == [200, 200]
