@@ -31,8 +31,8 @@ use crate::store::StorageOptions;
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
 const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
-/// The batches of collected results: larger, as all of them are kept.
-const COLLECTED: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: true };
+/// The batches where the first has to show the types, and those of collected results, all of which are kept.
+const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -59,7 +59,8 @@ impl RawScan {
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
     fn begun(&self, py: Python<'_>, scan: &Scan) -> PyResult<(Opened, SchemaRef)> {
-        let opened = self.begin(py, scan, BATCHES)?;
+        let options = if scan.schema(false).is_some() { BATCHES } else { LARGE_BATCHES };
+        let opened = self.begin(py, scan, options)?;
         opened.wait(py)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
         Ok((opened, schema))
@@ -373,7 +374,7 @@ impl RawScan {
         let (scan, events) = updates::reporting(self.scan.limited(limit), reports);
         let last_stats = Arc::clone(&self.last_stats);
         let collecting = async move {
-            let collected = scan.collect(&core, Options { views, ..COLLECTED }).await?;
+            let collected = scan.collect(&core, Options { views, widen: true, ..LARGE_BATCHES }).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         };

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from dataaccess.reports import ScanStats
     from dataaccess.types import Request, Schema
 
-MAX_ROWS = 8_192
-MAX_BYTES = 2 * 2**20
+# The default size of a batch, in rows and bytes: small enough for the cache of a processor core; larger where the first
+# batch has to show the types.
+BATCH = (8_192, 2 * 2**20)
+LARGE_BATCH = (65_536, 8 * 2**20)
 
 _SEARCH = "/access/api/item/search"
 
@@ -110,9 +112,13 @@ class BaseScan:
         name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "
         return f"{self._call} of {name}{shorten(self.column_names)}"
 
-    def _open(self, max_rows: int, max_bytes: int) -> RawStream:
+    def _open(self, max_rows: int | None, max_bytes: int | None) -> RawStream:
         self._check_streamed()
-        return self._raw.open(count("max_rows", max_rows), count("max_bytes", max_bytes))
+        rows, size = LARGE_BATCH if "inferred" in self._raw.types else BATCH
+        return self._raw.open(
+            rows if max_rows is None else count("max_rows", max_rows),
+            size if max_bytes is None else count("max_bytes", max_bytes),
+        )
 
     def _check_streamed(self) -> None:
         """Raises if rows are requested one by one although requests may still be split."""

@@ -152,7 +152,7 @@ def test_ctrl_c_waits_for_the_batch_that_another_library_waits_for() -> None:
     go_on = threading.Event()
 
     def in_two(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 10_000))
+        connection.sendall(HEAD + OPENING + records(0, 100_000))
         go_on.wait(20)
         connection.sendall(CLOSING)
         raise Close
@@ -161,7 +161,7 @@ def test_ctrl_c_waits_for_the_batch_that_another_library_waits_for() -> None:
         command = [sys.executable, "-c", PULL, server.base_url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:  # noqa: S603
             assert reader.stdout is not None
-            assert reader.stdout.readline() == "8192\n"
+            assert reader.stdout.readline() == "65536\n"
             time.sleep(0.2)
             reader.send_signal(signal.SIGINT)
             time.sleep(0.5)

@@ -37,7 +37,7 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
     assert len(sizes) > 3
 
 
-@pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", None, 2**63], ["max_rows", "max_bytes"]))
+@pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", 2**63], ["max_rows", "max_bytes"]))
 def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
     with pytest.raises(da.ValidationError, match=f"^{name}: must be an integer of at least 1, not ") as caught:
         client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})

@@ -122,9 +122,9 @@ def test_a_stream_that_breaks_fails_the_reader() -> None:
 
     with serving(cut) as server:
         scan = scan_of(client_of(server))
-        with pytest.raises(OSError, match="cut off after 98304 rows"):
+        with pytest.raises(OSError, match="cut off after 65536 rows"):
             pa.table(scan)
-        with pytest.raises(Exception, match="cut off after 98304 rows"):
+        with pytest.raises(Exception, match="cut off after 65536 rows"):
             pl.DataFrame(scan)
 
 
@@ -132,7 +132,7 @@ def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
     with serving(endless(100_000)) as server:
         client = client_of(server)
         reader = pa.RecordBatchReader.from_stream(scan_of(client))
-        assert reader.read_next_batch().num_rows == 8_192
+        assert reader.read_next_batch().num_rows == 65_536
         client.close()
         with pytest.raises(OSError, match=r"cut off after [0-9]+ rows: the client is closed"):
             reader.read_all()

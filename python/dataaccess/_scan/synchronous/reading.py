@@ -12,7 +12,7 @@ from dataaccess._scan.synchronous.batches import Batches
 from dataaccess._scan.bridge import ArrowSource, convert
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import progress_callback, warn_of
-from dataaccess._scan.plan import MAX_BYTES, MAX_ROWS, checked_table
+from dataaccess._scan.plan import checked_table
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,8 +57,8 @@ class Reading(ArrowSource):
 
     def batches(
         self,
-        max_rows: int = MAX_ROWS,
-        max_bytes: int = MAX_BYTES,
+        max_rows: int | None = None,
+        max_bytes: int | None = None,
         *,
         tz: TimeZone | None = None,
     ) -> Batches:
@@ -69,8 +69,8 @@ class Reading(ArrowSource):
         requests, until its second batch is.
 
         Args:
-            max_rows: Rows of a batch, at most.
-            max_bytes: Size of a batch in the response, at most.
+            max_rows: Rows of a batch, at most. By default 8,192, or 65,536 where the first batch shows the types.
+            max_bytes: Size of a batch in the response, at most. By default 2 MiB, or 8 MiB in that case.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
 
