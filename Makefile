@@ -16,7 +16,7 @@ endif
 comma := ,
 
 # The sandbox embeds docs/openapi.json.
-RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src -name '*.rs')
+RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src patches -name '*.rs')
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 # One set of features for the tested extension, clippy and the Rust tests, so that they share one build. Only on Linux

@@ -1,4 +1,6 @@
 //! CRC-64/NVME, with the names of the crate `crc-fast`: what S3 calls `CRC64NVME`.
+//!
+//! The tests are in `tests/python/objects/test_storage_options.py`.
 
 /// The polynomial 0xAD93D23594C93659, its bits in reverse order.
 const POLYNOMIAL: u64 = 0x9A6C_9329_AC4B_C9B5;
@@ -52,17 +54,4 @@ const fn table() -> [u64; 256] {
         index += 1;
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_that_of_the_catalogue() {
-        let mut digest = Digest::new(CrcAlgorithm::Crc64Nvme);
-        digest.update(b"1234");
-        digest.update(b"56789");
-        assert_eq!(digest.finalize(), 0xAE8B_1486_0A79_9888);
-    }
 }

@@ -114,3 +114,21 @@ def test_the_store_of_a_url_gets_its_credentials(
     assert re.search(path, store.requests[0].path), store.requests[0]
     assert "codes" in store.requests[0].query
     assert re.search(authorization, store.requests[0].headers["authorization"])
+
+
+def crc64nvme(content: bytes) -> int:
+    checksum = 2**64 - 1
+    for byte in content:
+        checksum ^= byte
+        for _ in range(8):
+            checksum = checksum >> 1 ^ (0x9A6C9329AC4BC9B5 if checksum & 1 else 0)
+    return checksum ^ (2**64 - 1)
+
+
+def test_an_upload_has_the_checksum_that_was_asked_for(service: da.Sandbox, store: Store) -> None:
+    assert crc64nvme(b"123456789") == 0xAE8B14860A799888
+    options = {**store.options, "aws_checksum_algorithm": "crc64nvme"}
+    with service.client() as client:
+        by_day(client).to_csv(store.url("codes.csv"), storage_options=options)
+    sent = [request.headers[name] for request in store.requests for name in request.headers if "crc64nvme" in name]
+    assert sent == [base64.b64encode(crc64nvme(store.get("codes.csv")).to_bytes(8, "big")).decode()]
