@@ -103,7 +103,10 @@ def test_a_long_response_arrives_while_the_caller_makes_rows() -> None:
 
 
 def test_a_callback_may_use_the_client_and_take_its_time() -> None:
-    running, done = http(EXPORT), http({**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "t"}], "meta": {"total": 1}}})
+    running, done = (
+        http(EXPORT),
+        http({**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "t"}], "meta": {"total": 1}}}),
+    )
     seen = []
 
     def on_update(status: Any) -> None:
