@@ -17,8 +17,10 @@ use pyo3::prelude::*;
 use super::process::PerProcess;
 use crate::store;
 
-/// How long the exit waits for attached threads, and for locks in object stores to be removed.
+/// How long the exit waits for attached threads,
 const PATIENCE: Duration = Duration::from_secs(1);
+/// and for locks in object stores to be removed.
+const PATIENCE_WITH_STORES: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Default)]
 struct Finalization {
@@ -139,9 +141,10 @@ pub(super) fn begin_finalization(py: Python<'_>) {
     let finalization = Finalization::of_process();
     finalization.exiting.get_or_init(|| thread::current().id());
     py.detach(|| {
-        let end = Instant::now() + PATIENCE;
-        let is_busy = || finalization.attached.load(Ordering::SeqCst) > 0 || store::is_removing_locks();
-        while is_busy() && Instant::now() < end {
+        let began = Instant::now();
+        while (finalization.attached.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE)
+            || (store::is_removing_locks() && began.elapsed() < PATIENCE_WITH_STORES)
+        {
             thread::sleep(Duration::from_millis(1));
         }
     });

@@ -25,17 +25,13 @@ pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
 /// The rows of a search and its warnings, from a synchronous call.
 pub(super) fn search(py: Python<'_>, client: Arc<Client>, search: Scan) -> PyResult<RowsAndStats> {
+    if search.requests() > 1 {
+        return block(py, client, search, None, |py, stats| warnings(py, &stats));
+    }
     let mut rows = Rows::new(py, search.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
-    let is_one_request = search.requests() == 1;
     let request = async move { search.rows(&client, sender).await };
-    let take = |py: Python<'_>, event| rows.take(py, event);
-    let (last, stats) = if is_one_request {
-        bridge::call_with(py, request, events, take)?
-    } else {
-        // Several are read at the same time.
-        bridge::block_with(py, request, events, take)?
-    };
+    let (last, stats) = bridge::call_with(py, request, events, |py, event| rows.take(py, event))?;
     Ok((rows.finish(py, &last)?, warnings(py, &stats)?))
 }
 

@@ -189,7 +189,8 @@ import dataaccess as da
 
 used = sys.argv[2] == "used"
 client = da.Client(sys.argv[1], token="tok", retries=1)
-search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+day = da.on("2024-01-15")
+search = lambda: client.search_codes(["id"], allocated_time=day)
 if used:
     search()
     # It keeps its connection, and this one needs another.
