@@ -99,9 +99,9 @@ impl Batch for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(shelf) = self.shelf.upgrade() else { return };
+        let Some(kept) = self.shelf.upgrade() else { return };
         let memory = (std::mem::take(&mut self.text).into_bytes(), std::mem::take(&mut self.cells));
-        let mut kept = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MAX_KEPT {
             kept.push(memory);
         }

@@ -25,7 +25,7 @@ pub struct Cells {
     rows: usize,
     text: SlackBytes,
     /// The cells of the complete rows and of one row that is incomplete.
-    cells: Vec<StoredCell>,
+    values: Vec<StoredCell>,
     extras: Vec<Extra>,
     /// Length of the text of complete rows, and index of the first cell of the row that is incomplete.
     kept: usize,
@@ -37,8 +37,8 @@ impl Cells {
     /// A sink for so many columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        let (text, cells, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
-        Self { columns, rows: 0, text, cells, extras, kept: 0, row: 0, shelf: Arc::default() }
+        let (text, values, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
+        Self { columns, rows: 0, text, values, extras, kept: 0, row: 0, shelf: Arc::default() }
     }
 
     /// All complete rows.
@@ -48,7 +48,7 @@ impl Cells {
         let text = String::from_utf8(text).map_err(|error| {
             Error::new(Kind::Internal, "cells are not UTF-8: please report this").with_source(error)
         })?;
-        let mut cells = std::mem::take(&mut self.cells);
+        let mut cells = std::mem::take(&mut self.values);
         cells.truncate(self.row);
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
         (self.rows, self.kept, self.row) = (0, 0, 0);
@@ -63,14 +63,14 @@ impl Cells {
         cells.clear();
         cells.resize(self.columns, NULL);
         self.text.move_into(text);
-        self.cells = cells;
+        self.values = cells;
     }
 
     /// Stores a cell whose text is the last of the block, from `start` on.
     #[inline]
     fn store(&mut self, column: usize, tag: Tag, start: usize) -> bool {
         let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else { return false };
-        let stored = self.cells.get_mut(self.row + column);
+        let stored = self.values.get_mut(self.row + column);
         stored.map(|stored| *stored = StoredCell { tag, start, length: end - start }).is_some()
     }
 }
@@ -103,7 +103,7 @@ impl Sink for Cells {
         let (tag, text) = match cell {
             Cell::Null => {
                 // No text, which is most of the work.
-                return self.cells.get_mut(self.row + column).map(|stored| *stored = NULL).ok_or(NO_COLUMN);
+                return self.values.get_mut(self.row + column).map(|stored| *stored = NULL).ok_or(NO_COLUMN);
             }
             Cell::Bool(value) => (if value { Tag::True } else { Tag::False }, ""),
             Cell::Integer(digits) => (Tag::Integer, digits),
@@ -147,7 +147,7 @@ impl Sink for Cells {
     fn end_record(&mut self) {
         self.rows += 1;
         self.row += self.columns;
-        self.cells.resize(self.row + self.columns, NULL);
+        self.values.resize(self.row + self.columns, NULL);
         self.kept = self.text.len();
     }
 

@@ -50,9 +50,9 @@ impl<T: ArrowNativeType> AsRef<[u8]> for Lent<T> {
 
 impl<T: ArrowNativeType> Drop for Lent<T> {
     fn drop(&mut self) {
-        let Some(shelf) = self.shelf.upgrade() else { return };
+        let Some(vectors) = self.shelf.upgrade() else { return };
         if let Ok(vector) = std::mem::take(&mut self.buffer).into_vec() {
-            let mut vectors = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut vectors = vectors.lock().unwrap_or_else(PoisonError::into_inner);
             if vectors.len() < MAX_VECTORS {
                 vectors.push(vector);
             }

@@ -115,7 +115,6 @@ fn ascii_length<V: Simd>(simd: V, text: &Block) -> Option<usize> {
 ///
 /// Works on all digits at once: each is a byte of a word, from the last byte upwards pairs of numbers become one.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every number: a call would cost as much as the work")]
 fn short_integer(value: &[u8; VALUE]) -> Option<(i32, usize)> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
     let is_negative = value.first() == Some(&b'-');
@@ -128,8 +127,8 @@ fn short_integer(value: &[u8; VALUE]) -> Option<(i32, usize)> {
         return None;
     }
     let length = sign + bits as usize / 8;
-    let leads_with_zero = values & 0xFF == 0;
-    let is_plain = !(leads_with_zero & (length > 1)) & !matches!(value.get(length), Some(b'.' | b'e' | b'E'));
+    let [first_digit, ..] = values.to_le_bytes();
+    let is_plain = (first_digit != 0 || length == 1) && !matches!(value.get(length), Some(b'.' | b'e' | b'E'));
     let digits = values << (u64::BITS - bits);
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_FFFF_0000_FFFF;

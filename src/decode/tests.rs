@@ -24,7 +24,7 @@ struct Objects {
 
 impl Objects {
     fn new(plan: &DecodePlan) -> Self {
-        Self { names: plan.columns.clone().unwrap_or_default(), ..Self::default() }
+        Self { names: plan.columns.clone().unwrap_or_default().to_vec(), ..Self::default() }
     }
 }
 

@@ -83,8 +83,8 @@ impl Driver {
             })
         })?;
         if !driver.has_watcher.load(Ordering::Relaxed) && !driver.has_watcher.swap(true, Ordering::Relaxed) {
-            let watched = Arc::clone(&driver);
-            match thread::Builder::new().name("dataaccess-idle".to_owned()).spawn(move || watched.watch()) {
+            let shared = Arc::clone(&driver);
+            match thread::Builder::new().name("dataaccess-idle".to_owned()).spawn(move || shared.watch()) {
                 Ok(watcher) => driver.watcher.store(Some(Arc::new(watcher.thread().clone()))),
                 Err(cause) => {
                     driver.has_watcher.store(false, Ordering::Relaxed);

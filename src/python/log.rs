@@ -17,6 +17,9 @@ use super::bridge;
 use super::finalization::AttachedScope;
 use crate::observe::{Event, Observer, observed};
 
+/// The function that says what is logged.
+static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
 thread_local! {
     /// Whether this thread is inside a handler. The calls of a handler are not logged, or logging would never end.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
@@ -28,7 +31,6 @@ pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
     if IN_HANDLER.get() {
         return none();
     }
-    static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let interest = INTEREST.import(py, "dataaccess._core.log", "interest")?;
     let (attempts, retries): (bool, bool) = interest.call0()?.extract()?;
     if !attempts && !retries {

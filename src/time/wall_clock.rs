@@ -40,6 +40,7 @@ pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
 #[must_use]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "runs for every time of a response")]
+#[expect(clippy::needless_bitwise_bool, reason = "one branch for all tests")]
 pub fn plain_wall_clock(text: &[u8; 19]) -> Option<i64> {
     // Three words with all digits: `YYYY-MM-`, `Y-MM-DD ` and `HH:MM:SS`.
     let date = digits_like(*b"0000-00-", *text.first_chunk()?);
@@ -78,7 +79,6 @@ struct Digits {
 
 /// The digits of a text that matches the pattern: a digit for each zero, and every other byte the same.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Digits {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);

@@ -68,7 +68,7 @@ fn a_full_request_has_the_specified_body() {
         })
         .to_string()
     );
-    assert_eq!(search.attributes, ["id", "code_status"]);
+    assert_eq!(*search.attributes, ["id", "code_status"]);
     assert_eq!(search.limit, Some(10));
 }
 

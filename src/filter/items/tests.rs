@@ -378,7 +378,7 @@ fn attributes_of_other_objects_can_have_any_name() {
         refuses(ItemsArguments { attrs: input(attrs), ..customers(some_customers()) }, argument, argument, advice);
     }
     let search = checked(ItemsArguments { attrs: InputValue::text("loyalty"), ..customers(some_customers()) });
-    assert_eq!(search.expect("a valid request").attributes, ["loyalty"]);
+    assert_eq!(*search.expect("a valid request").attributes, ["loyalty"]);
 }
 
 #[test]

@@ -92,11 +92,11 @@ impl Queue {
     /// A new queue, whose socket the loop watches.
     fn watched<'py>(running: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Watcher>> {
         let py = running.py();
-        let (waker, watched) = UnixStream::pair()?;
+        let (waker, socket) = UnixStream::pair()?;
         waker.set_nonblocking(true)?;
-        watched.set_nonblocking(true)?;
-        let (file, calls) = (watched.as_raw_fd(), Mutex::new(Some(VecDeque::new())));
-        let watcher = Bound::new(py, Watcher(Arc::new(Self { calls, waker, watched })))?;
+        socket.set_nonblocking(true)?;
+        let (file, calls) = (socket.as_raw_fd(), Mutex::new(Some(VecDeque::new())));
+        let watcher = Bound::new(py, Watcher(Arc::new(Self { calls, waker, watched: socket })))?;
         // Otherwise the loop would keep the context of the first call for good.
         let context = py.import("contextvars")?.getattr("Context")?.call0()?;
         context.call_method1("run", (running.getattr("add_reader")?, file, &watcher))?;
@@ -107,7 +107,13 @@ impl Queue {
         let mut calls = self.calls();
         let Some(waiting) = calls.as_mut() else {
             // Nothing waits for it: it is dropped where the interpreter is held.
-            return bridge::spawn_detached(bridge::with_gil(move |_| Ok(drop(call))).map(drop));
+            return bridge::spawn_detached(
+                bridge::with_gil(move |_| {
+                    drop(call);
+                    Ok(())
+                })
+                .map(drop),
+            );
         };
         waiting.push_back(call);
         if waiting.len() == 1 {
