@@ -5,9 +5,8 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyUnicodeEncodeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
@@ -18,18 +17,18 @@ use super::process::PerProcess;
 use super::raise::{no_unicode, raise};
 use super::rows::{self, RowsAndStats};
 use super::scan::RawScan;
+use super::settings::{arguments, refused, resolve, seconds, timeout};
 use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::{Client, WaitOutcome};
-use crate::config::{Arguments, Settings, Trust, environment};
+use crate::config::Settings;
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::{Plan, export};
 use crate::scan::Scan;
 use crate::time::Moment;
-use crate::transport::Transport;
 
 /// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -306,82 +305,10 @@ impl RawClient {
     }
 }
 
-/// The `timeout` among the arguments of a search or scan, if it is given.
-fn timeout(arguments: &Bound<'_, PyDict>) -> PyResult<Option<Duration>> {
-    let given: Option<f64> = arguments.get_item("timeout")?.map_or(Ok(None), |value| value.extract())?;
-    given.map(|timeout| seconds(arguments.py(), "timeout", timeout)).transpose()
-}
-
 fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
     export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
 }
 
 fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
     json::envelope(py, envelope).map(Bound::unbind)
-}
-
-fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
-        raise(
-            py,
-            Error::new(Kind::Config, format!("{name}= must be a positive, finite number of seconds, not {value}")),
-        )
-    })
-}
-
-/// Checks settings without a token, and without making a client.
-#[pyfunction]
-pub(super) fn check_settings(settings: &Bound<'_, PyDict>) -> PyResult<()> {
-    resolve(settings)?;
-    Error::settings(refused(&arguments(settings)?)).map_or(Ok(()), |error| Err(raise(settings.py(), error)))
-}
-
-/// The checked settings, or all their problems.
-fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
-    let arguments = arguments(settings)?;
-    Settings::resolve(arguments.clone(), environment::read).map_err(|error| {
-        let all = std::iter::once(error.clone()).chain(refused(&arguments)).collect();
-        raise(settings.py(), Error::settings(all).unwrap_or(error))
-    })
-}
-
-/// What only a client that is made would refuse.
-fn refused(arguments: &Arguments) -> Vec<Error> {
-    Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), environment::read), &arguments.headers)
-}
-
-/// The settings by name. The Python package passes all of them, with the right types.
-fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
-    fn take<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
-    where
-        T: for<'a> FromPyObject<'a, 'py>,
-    {
-        let value = settings.as_any().get_item(name)?;
-        value.extract::<T>().map_err(|error| {
-            let error: PyErr = error.into();
-            // A path may hold what the file system cannot.
-            let is_of_text = error.is_instance_of::<PyUnicodeEncodeError>(settings.py());
-            if is_of_text { no_unicode(settings.py(), &format!("{name}=")) } else { error }
-        })
-    }
-    Ok(Arguments {
-        base_url: take(settings, "base_url")?,
-        timezone: take(settings, "timezone")?,
-        timeout: take(settings, "timeout")?,
-        retries: take(settings, "retries")?,
-        retry_for: take(settings, "retry_for")?,
-        concurrency: take(settings, "concurrency")?,
-        requests_per_second: take(settings, "requests_per_second")?,
-        max_response_bytes: take(settings, "max_response_bytes")?,
-        max_buffered_bytes: take(settings, "max_buffered_bytes")?,
-        ca_bundle: take(settings, "ca_bundle")?,
-        proxy: take(settings, "proxy")?,
-        allow_http: take(settings, "allow_http")?,
-        headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
-        strict_empty: take(settings, "strict_empty")?,
-        #[cfg(feature = "testing")]
-        time_scale: super::testing::time_scale(),
-        #[cfg(not(feature = "testing"))]
-        time_scale: 1,
-    })
 }

@@ -14,9 +14,12 @@ mod process;
 mod raise;
 mod request;
 mod rows;
+mod runs;
 mod sandbox;
 mod scan;
+mod scan_futures;
 mod schema_preview;
+mod settings;
 mod stream;
 mod table;
 #[cfg(feature = "testing")]
@@ -38,13 +41,15 @@ mod _native {
     use crate::error::Kind;
 
     #[pymodule_export]
-    use super::client::{RawClient, check_settings};
+    use super::client::RawClient;
     #[pymodule_export]
     use super::request::{validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::sandbox::{RawFault, RawSandbox};
     #[pymodule_export]
     use super::scan::RawScan;
+    #[pymodule_export]
+    use super::settings::check_settings;
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]

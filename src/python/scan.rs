@@ -1,6 +1,5 @@
 //! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
-use std::collections::BTreeMap;
 use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,36 +9,33 @@ use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::client::RawClient;
-use super::input::input;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
+use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
+use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
-use super::updates::{self, Updates};
+use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::error::Result;
-use crate::files::{Compression, Location};
-use crate::scan::{Collected, Format, LastStats, Layout, Progress, Report, RunOptions, Scan, Stats};
-use crate::store::StorageOptions;
+use crate::scan::{LastStats, Scan};
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
 const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
 /// The batches where the first has to show the types, and those of collected results, all of which are kept.
-const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
+pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawScan {
-    client: Py<RawClient>,
-    scan: Scan,
-    last_stats: LastStats,
+    pub(super) client: Py<RawClient>,
+    pub(super) scan: Scan,
+    pub(super) last_stats: LastStats,
     /// From the export of the schema to that of the stream.
     preview: ArcSwapOption<SchemaPreview>,
 }
@@ -64,39 +60,6 @@ impl RawScan {
         opened.wait(py)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
         Ok((opened, schema))
-    }
-}
-
-/// A file format: its name, the separator of CSV, and the compression.
-type RawFormat = (String, u8, Option<String>);
-
-/// `storage_options=`, for a URL.
-pub(super) type Storage = Option<BTreeMap<String, String>>;
-
-/// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
-type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
-
-/// The options of a run, as a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct RunArguments<'py> {
-    folder: PathBuf,
-    storage_options: Storage,
-    service: String,
-    layout: Option<String>,
-    refresh: Bound<'py, PyAny>,
-    same_service: bool,
-    private: bool,
-    fail_fast: bool,
-}
-
-impl RunArguments<'_> {
-    fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
-        let folder = location(py, self.folder, self.storage_options)?;
-        let Self { service, layout, refresh, same_service, private, fail_fast, .. } = self;
-        let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
-        let refresh = input(&refresh)?;
-        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast })
     }
 }
 
@@ -305,98 +268,4 @@ impl Cancel {
     fn __call__(&self, _future: &Bound<'_, PyAny>) {
         self.0.cancel();
     }
-}
-
-impl RawScan {
-    fn writing(
-        &self,
-        py: Python<'_>,
-        location: Location,
-        (format, separator, compression): RawFormat,
-        private: bool,
-        abandoned: CancellationToken,
-        reports: bool,
-    ) -> PyResult<(impl Future<Output = Result<Stats>> + Send + use<>, mpsc::Receiver<Progress>)> {
-        let core = self.client.get().core(py)?;
-        let (scan, events) = updates::reporting(self.scan.clone(), reports);
-        let compression = match compression.as_deref() {
-            Some("gzip") => Compression::Gzip,
-            Some("zstd") => Compression::Zstd,
-            _ => Compression::None,
-        };
-        let format = match format.as_str() {
-            "parquet" => Format::Parquet,
-            "csv" => Format::Csv { separator, compression },
-            _ => Format::JsonLines { compression },
-        };
-        Ok((async move { scan.write(&core, &location, format, private, &abandoned).await }, events))
-    }
-
-    /// Stores the figures of a complete use and returns them as a dict.
-    fn used(&self, py: Python<'_>, stats: Stats) -> PyResult<Py<PyAny>> {
-        let figures = pythonize(py, &stats)?.unbind();
-        self.last_stats.store(Some(Arc::new(stats)));
-        Ok(figures)
-    }
-
-    fn running(
-        &self,
-        py: Python<'_>,
-        options: RunOptions,
-    ) -> PyResult<(impl Future<Output = Result<Report>> + Send + use<>, mpsc::Receiver<Progress>)> {
-        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
-        let (sender, events) = mpsc::channel(scan.requests() + 2);
-        Ok((async move { scan.run(&core, &options, sender).await }, events))
-    }
-
-    fn reading(
-        &self,
-        folder: Location,
-        service: String,
-        ignore_missing: bool,
-    ) -> impl Future<Output = Result<Collected>> + Send + use<> {
-        let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
-        async move {
-            let collected = scan.read(&folder, &service, ignore_missing).await?;
-            last_stats.store(Some(Arc::clone(&collected.stats)));
-            Ok(collected)
-        }
-    }
-
-    fn collecting(
-        &self,
-        py: Python<'_>,
-        limit: Option<u64>,
-        views: bool,
-        reports: bool,
-    ) -> PyResult<(impl Future<Output = Result<Collected>> + Send + use<>, mpsc::Receiver<Progress>)> {
-        let core = self.client.get().core(py)?;
-        let (scan, events) = updates::reporting(self.scan.limited(limit), reports);
-        let last_stats = Arc::clone(&self.last_stats);
-        let collecting = async move {
-            let collected = scan.collect(&core, Options { views, widen: true, ..LARGE_BATCHES }).await?;
-            last_stats.store(Some(Arc::clone(&collected.stats)));
-            Ok(collected)
-        };
-        Ok((collecting, events))
-    }
-}
-
-/// The location with a path or URL.
-pub(super) fn location(py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<Location> {
-    let options = StorageOptions {
-        given: storage_options.unwrap_or_default(),
-        #[cfg(feature = "testing")]
-        time_scale: super::testing::time_scale(),
-        #[cfg(not(feature = "testing"))]
-        time_scale: 1,
-    };
-    Location::new(path, &options).map_err(|error| raise(py, error))
-}
-
-fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
-    let failed = std::mem::take(&mut report.failed);
-    let failed = failed.into_iter().map(|task| (task.id, task.day, raise(py, task.error).into_value(py).into_any()));
-    let failed = failed.collect();
-    Ok((pythonize(py, &report)?.unbind(), failed))
 }

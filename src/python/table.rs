@@ -12,7 +12,7 @@ use pythonize::pythonize;
 use tokio_util::sync::CancellationToken;
 
 use super::raise::raise;
-use super::scan::{Storage, location};
+use super::runs::{Storage, location};
 use super::{bridge, capsule, values};
 use crate::columns::{self, Type};
 use crate::error::Kind;

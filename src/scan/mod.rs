@@ -24,6 +24,8 @@ mod response;
 mod responses;
 #[cfg(feature = "files")]
 mod run;
+#[cfg(feature = "files")]
+mod run_progress;
 mod schema;
 mod split;
 mod stats;

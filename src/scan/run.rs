@@ -13,8 +13,9 @@ use tokio::task::{JoinSet, block_in_place};
 
 use super::cap::Suspicion;
 use super::progress::Progress;
-use super::report::{FailedTask, Report, suspicion};
+use super::report::{Report, suspicion};
 use super::response::panicked;
+use super::run_progress::RunProgress;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
 use super::{Scan, Stats, invalid, no_tasks};
 use crate::client::Client;
@@ -118,93 +119,12 @@ impl Scan {
 
 /// What the tasks of a run share.
 #[derive(Clone)]
-struct Run {
-    scan: Scan,
+pub(super) struct Run {
+    pub(super) scan: Scan,
     client: Arc<Client>,
-    folder: Arc<Folder>,
-    tasks: Arc<Tasks>,
+    pub(super) folder: Arc<Folder>,
+    pub(super) tasks: Arc<Tasks>,
     observer: Option<Observer>,
-}
-
-/// Collects finished and failed tasks, and sends each change to the caller.
-struct RunProgress {
-    begun: Instant,
-    fail_fast: bool,
-    so_far: Progress,
-    done: Vec<Finished>,
-    failed: Vec<FailedTask>,
-    sender: mpsc::Sender<Progress>,
-}
-
-impl RunProgress {
-    fn new(run: &Run, begun: Instant, fail_fast: bool, done: Vec<Finished>, sender: mpsc::Sender<Progress>) -> Self {
-        let so_far = Progress {
-            tasks: run.tasks.ids.len(),
-            done: done.len(),
-            failed: 0,
-            rows: done.iter().map(|done| done.figures.rows).sum(),
-            bytes: done.iter().map(|done| done.figures.bytes).sum(),
-            seconds: 0.0,
-            day: None,
-            other_service: None,
-        };
-        Self { begun, fail_fast, so_far, done, failed: Vec::new(), sender }
-    }
-
-    /// The tasks that are not finished, in their order.
-    fn open_tasks(&self) -> impl Iterator<Item = usize> + use<> {
-        let mut is_open = vec![true; self.so_far.tasks];
-        for done in &self.done {
-            if let Some(is_open) = is_open.get_mut(done.index) {
-                *is_open = false;
-            }
-        }
-        is_open.into_iter().enumerate().filter_map(|(task, is_open)| is_open.then_some(task))
-    }
-
-    /// Adds the outcome of a task: its figures, or an error, which may end the run.
-    async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
-        let day = run.scan.day(task);
-        match outcome {
-            Ok(finished) if finished.figures.split.is_some() => {
-                if let Some(before) = self.done.iter_mut().find(|done| done.index == task) {
-                    self.so_far.rows = self.so_far.rows - before.figures.rows + finished.figures.rows;
-                    self.so_far.bytes = self.so_far.bytes - before.figures.bytes + finished.figures.bytes;
-                    *before = finished;
-                }
-            }
-            Ok(finished) => {
-                self.so_far.done += 1;
-                self.so_far.rows += finished.figures.rows;
-                self.so_far.bytes += finished.figures.bytes;
-                self.done.push(finished);
-            }
-            Err(error) if self.ends(&error) => {
-                let Progress { done, tasks, .. } = self.so_far;
-                let folder = run.folder.path().display();
-                let kept = format!("{done} of {tasks} tasks are kept in {folder}: run again to continue");
-                return Err(if done > 0 { error.with_reason(kept) } else { error });
-            }
-            Err(error) => {
-                self.so_far.failed += 1;
-                let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
-                self.failed.push(FailedTask { index: task, id, day: day.clone(), error });
-            }
-        }
-        self.so_far.day = day;
-        self.send().await
-    }
-
-    /// Whether the error of a task ends the run.
-    fn ends(&self, error: &Error) -> bool {
-        self.fail_fast || fails_all(error)
-    }
-
-    async fn send(&mut self) -> Result<()> {
-        self.so_far.seconds = self.begun.elapsed().as_secs_f64();
-        let sent = self.sender.send(self.so_far.clone()).await;
-        sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
-    }
 }
 
 /// The number of a task; its figures and its schema, or its error.
@@ -354,25 +274,4 @@ async fn open(options: &RunOptions) -> Result<(Folder, Names)> {
 /// Whether the lock is held by this process, or by one that did not write its id yet.
 fn may_be_ours(error: &Error) -> bool {
     error.kind() == Kind::CheckpointLocked && error.details().pid.is_none_or(|pid| pid == process::id())
-}
-
-/// Whether the error of one task would fail every other one too.
-fn fails_all(error: &Error) -> bool {
-    let is_of_all = matches!(
-        error.kind(),
-        Kind::PermissionDenied
-            | Kind::Config
-            | Kind::Tls
-            | Kind::RedirectRefused
-            | Kind::ClientClosed
-            | Kind::ForkedHandle
-            | Kind::Internal
-            | Kind::File
-            | Kind::Checkpoint
-            | Kind::CheckpointFile
-            | Kind::CheckpointMismatch
-            | Kind::CheckpointCorrupt
-            | Kind::CheckpointLocked
-    );
-    is_of_all || error.details().is_outage
 }

@@ -1,0 +1,64 @@
+//! The arguments and the report of a run, and where it writes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pythonize::pythonize;
+
+use super::input::input;
+use super::raise::raise;
+use crate::files::Location;
+use crate::scan::{Layout, Report, RunOptions};
+use crate::store::StorageOptions;
+
+/// `storage_options=`, for a URL.
+pub(super) type Storage = Option<BTreeMap<String, String>>;
+
+/// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
+pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
+
+/// The options of a run, as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(super) struct RunArguments<'py> {
+    folder: PathBuf,
+    storage_options: Storage,
+    service: String,
+    layout: Option<String>,
+    refresh: Bound<'py, PyAny>,
+    same_service: bool,
+    private: bool,
+    fail_fast: bool,
+}
+
+impl RunArguments<'_> {
+    /// The options of the core.
+    pub(super) fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
+        let folder = location(py, self.folder, self.storage_options)?;
+        let Self { service, layout, refresh, same_service, private, fail_fast, .. } = self;
+        let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
+        let refresh = input(&refresh)?;
+        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast })
+    }
+}
+
+/// The location with a path or URL.
+pub(super) fn location(py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<Location> {
+    let options = StorageOptions {
+        given: storage_options.unwrap_or_default(),
+        #[cfg(feature = "testing")]
+        time_scale: super::testing::time_scale(),
+        #[cfg(not(feature = "testing"))]
+        time_scale: 1,
+    };
+    Location::new(path, &options).map_err(|error| raise(py, error))
+}
+
+/// What Python gets of a report.
+pub(super) fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
+    let failed = std::mem::take(&mut report.failed);
+    let failed = failed.into_iter().map(|task| (task.id, task.day, raise(py, task.error).into_value(py).into_any()));
+    let failed = failed.collect();
+    Ok((pythonize(py, &report)?.unbind(), failed))
+}

@@ -1,0 +1,94 @@
+//! The futures of a scan, which its synchronous and asynchronous methods share.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pythonize::pythonize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::scan::{LARGE_BATCHES, RawScan};
+use super::updates;
+use crate::columns::Options;
+use crate::error::Result;
+use crate::files::{Compression, Location};
+use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
+
+/// A file format: its name, the separator of CSV, and the compression.
+pub(super) type RawFormat = (String, u8, Option<String>);
+
+impl RawScan {
+    pub(super) fn writing(
+        &self,
+        py: Python<'_>,
+        location: Location,
+        (format, separator, compression): RawFormat,
+        private: bool,
+        abandoned: CancellationToken,
+        reports: bool,
+    ) -> PyResult<(impl Future<Output = Result<Stats>> + Send + use<>, mpsc::Receiver<Progress>)> {
+        let core = self.client.get().core(py)?;
+        let (scan, events) = updates::reporting(self.scan.clone(), reports);
+        let compression = match compression.as_deref() {
+            Some("gzip") => Compression::Gzip,
+            Some("zstd") => Compression::Zstd,
+            _ => Compression::None,
+        };
+        let format = match format.as_str() {
+            "parquet" => Format::Parquet,
+            "csv" => Format::Csv { separator, compression },
+            _ => Format::JsonLines { compression },
+        };
+        Ok((async move { scan.write(&core, &location, format, private, &abandoned).await }, events))
+    }
+
+    /// Stores the figures of a complete use and returns them as a dict.
+    pub(super) fn used(&self, py: Python<'_>, stats: Stats) -> PyResult<Py<PyAny>> {
+        let figures = pythonize(py, &stats)?.unbind();
+        self.last_stats.store(Some(Arc::new(stats)));
+        Ok(figures)
+    }
+
+    pub(super) fn running(
+        &self,
+        py: Python<'_>,
+        options: RunOptions,
+    ) -> PyResult<(impl Future<Output = Result<Report>> + Send + use<>, mpsc::Receiver<Progress>)> {
+        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
+        let (sender, events) = mpsc::channel(scan.requests() + 2);
+        Ok((async move { scan.run(&core, &options, sender).await }, events))
+    }
+
+    pub(super) fn reading(
+        &self,
+        folder: Location,
+        service: String,
+        ignore_missing: bool,
+    ) -> impl Future<Output = Result<Collected>> + Send + use<> {
+        let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
+        async move {
+            let collected = scan.read(&folder, &service, ignore_missing).await?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        }
+    }
+
+    pub(super) fn collecting(
+        &self,
+        py: Python<'_>,
+        limit: Option<u64>,
+        views: bool,
+        reports: bool,
+    ) -> PyResult<(impl Future<Output = Result<Collected>> + Send + use<>, mpsc::Receiver<Progress>)> {
+        let core = self.client.get().core(py)?;
+        let (scan, events) = updates::reporting(self.scan.limited(limit), reports);
+        let last_stats = Arc::clone(&self.last_stats);
+        let collecting = async move {
+            let collected = scan.collect(&core, Options { views, widen: true, ..LARGE_BATCHES }).await?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        };
+        Ok((collecting, events))
+    }
+}
