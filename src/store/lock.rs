@@ -173,7 +173,7 @@ impl Held {
                     Err(failure) if failure.reason() != Reason::Missing => {}
                     _ => return self.is_lost.store(true, Ordering::Relaxed),
                 },
-                // The version tells later whether another process took it meanwhile.
+                // The version shows later whether another process took it meanwhile.
                 Err(_) => {}
             }
         }

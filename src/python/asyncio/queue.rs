@@ -97,7 +97,7 @@ impl Queue {
         socket.set_nonblocking(true)?;
         let (file, calls) = (socket.as_raw_fd(), Mutex::new(Some(VecDeque::new())));
         let watcher = Bound::new(py, Watcher(Arc::new(Self { calls, waker, watched: socket })))?;
-        // Otherwise the loop would keep the context of the first call for good.
+        // Otherwise the loop would keep the context of the first call.
         let context = py.import("contextvars")?.getattr("Context")?.call0()?;
         context.call_method1("run", (running.getattr("add_reader")?, file, &watcher))?;
         Ok(watcher)

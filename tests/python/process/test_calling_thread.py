@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from support.idle_servers import closing_idle
 from support.interrupts import gone, search, until_gone
-from support.raw_server import ENTRY, EXPORT, http, in_turn, serving
-from support.streams import CLOSING, OPENING, records
+from support.raw_server import ENTRY, EXPORT, Close, http, in_turn, serving
+from support.streams import CLOSING, OPENING, records, search_of
 
 import dataaccess as da
 
@@ -118,3 +118,22 @@ def test_a_callback_may_use_the_client_and_take_its_time() -> None:
         client = da.Client(server.base_url, token="tok")
         client.wait_for_segment(1, timeout=10, poll=0.3, on_update=on_update)
     assert seen == [200, 200]
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("rows", [10, 9_000])
+def test_rows_of_a_response_that_was_cut_off_are_not_in_the_result(connect: Any, rows: int) -> None:
+    long, whole = (http(OPENING + records(0, count) + CLOSING) for count in (30_000, rows))
+
+    def respond(connection: socket.socket, number: int) -> None:
+        if number == 0:
+            # Full blocks have become dicts by then.
+            connection.sendall(long[: len(long) * 9 // 10])
+            raise Close
+        connection.sendall(whole)
+
+    with serving(respond) as server:
+        client = connect(server.base_url)
+        found = search_of(client, ["n"])
+        assert [row["n"] for row in found] == list(range(rows))
+        assert len(server.requests) == 2
