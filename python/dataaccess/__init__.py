@@ -20,26 +20,20 @@ if TYPE_CHECKING:
     from dataaccess import sandbox as sandbox
     from dataaccess import tokens as tokens
     from dataaccess import types as types
-    from dataaccess._client.asynchronous import AsyncClient
-    from dataaccess._client.functions import (
-        download_segment,
-        scan_codes,
-        scan_items,
-        search_codes,
-        search_items,
-        validate_codes,
-        validate_items,
-        wait_for_segment,
-    )
-    from dataaccess._client.synchronous import Client
+    from dataaccess._client.asynchronous.client import AsyncClient
+    from dataaccess._client.functions.scans import scan_codes, scan_items
+    from dataaccess._client.functions.searches import search_codes, search_items
+    from dataaccess._client.functions.segments import download_segment, wait_for_segment
+    from dataaccess._client.functions.validation import validate_codes, validate_items
+    from dataaccess._client.synchronous.client import Client
     from dataaccess._native import VERSION as __version__  # noqa: N811 - Python's own name for it
     from dataaccess._scan.asynchronous.batches import AsyncBatches as AsyncBatches
     from dataaccess._scan.asynchronous.scan import AsyncScan
     from dataaccess._scan.asynchronous.scan import AsyncTask as AsyncTask
+    from dataaccess._scan.batch import Batch as Batch
     from dataaccess._scan.synchronous.batches import Batches as Batches
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._scan.synchronous.scan import Task as Task
-    from dataaccess._scan.table import Batch as Batch
     from dataaccess._scan.table import Table
     from dataaccess.errors import *  # noqa: F403 - its __all__
     from dataaccess.filters import after, before, between, col, days, on, op, since
@@ -89,23 +83,18 @@ _PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
 
 # Where each name is defined; any other is a name of `errors`. `import dataaccess` loads none of these modules.
 _MODULES = {
-    "_client.asynchronous": ["AsyncClient"],
-    "_client.functions": [
-        "download_segment",
-        "scan_codes",
-        "scan_items",
-        "search_codes",
-        "search_items",
-        "validate_codes",
-        "validate_items",
-        "wait_for_segment",
-    ],
-    "_client.synchronous": ["Client"],
+    "_client.asynchronous.client": ["AsyncClient"],
+    "_client.functions.scans": ["scan_codes", "scan_items"],
+    "_client.functions.searches": ["search_codes", "search_items"],
+    "_client.functions.segments": ["download_segment", "wait_for_segment"],
+    "_client.functions.validation": ["validate_codes", "validate_items"],
+    "_client.synchronous.client": ["Client"],
     "_scan.asynchronous.batches": ["AsyncBatches"],
     "_scan.asynchronous.scan": ["AsyncScan", "AsyncTask"],
+    "_scan.batch": ["Batch"],
     "_scan.synchronous.batches": ["Batches"],
     "_scan.synchronous.scan": ["Scan", "Task"],
-    "_scan.table": ["Batch", "Table"],
+    "_scan.table": ["Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
     "reports": ["ClientCheck", "ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
     "sandbox": ["Sandbox"],

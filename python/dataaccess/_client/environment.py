@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from dataaccess._client.synchronous import Client
+from dataaccess._client.synchronous.client import Client
 from dataaccess._core.process import ProcessLock
 from dataaccess._native import ENVIRONMENT
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
-    from dataaccess._client.asynchronous import AsyncClient
-    from dataaccess._client.synchronous import Client
+    from dataaccess._client.asynchronous.client import AsyncClient
+    from dataaccess._client.synchronous.client import Client
     from dataaccess._native import RawSandbox
     from dataaccess.types import ClientOptions
 
@@ -99,7 +99,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        from dataaccess._client.synchronous import Client
+        from dataaccess._client.synchronous.client import Client
 
         return self._kept_by(Client(self._raw.base_url, token=self.issue_token(scopes), **options))
 
@@ -122,7 +122,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        from dataaccess._client.asynchronous import AsyncClient
+        from dataaccess._client.asynchronous.client import AsyncClient
 
         return self._kept_by(AsyncClient(self._raw.base_url, token=self.issue_token(scopes), **options))
 

@@ -1,13 +1,11 @@
-"""`Batch` and `Table`: rows as Arrow columns, ready for other libraries."""
+"""`Table`: all rows of a scan as Arrow columns in memory, ready for other libraries."""
 
 from __future__ import annotations
 
 import operator
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from dataaccess._core.checks import boolean_argument, count, time_zone
-from dataaccess._core.optional import optional
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.suffixes import check_suffix
@@ -16,191 +14,25 @@ from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
-from dataaccess._scan.text_table import counted, grid, shorten
+from dataaccess._scan.rows import Rows
+from dataaccess._scan.text_table import counted, grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import tzinfo
 
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
 
     from dataaccess._core.storage import StoredOptions
-    from dataaccess._native import RawBatch, RawTable
+    from dataaccess._native import RawTable
     from dataaccess.reports import ScanStats
-    from dataaccess.types import DtypeBackend, PathArgument, Row, StorageOptions, TimeZone
+    from dataaccess.types import PathArgument, Row, StorageOptions, TimeZone
 
 _SHOWN = 10
 
 
-@short_tracebacks
-class _Rows:
-    """The columns of a batch or a table."""
-
-    __slots__ = ("_raw",)
-
-    _raw: Any
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows."""
-        rows: int = self._raw.num_rows
-        return rows
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns."""
-        names: list[str] = self._raw.column_names
-        return names
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and number of columns."""
-        return self.num_rows, len(self.column_names)
-
-    @property
-    def schema(self) -> dict[str, str]:
-        """Types of the columns by name, as `schema=` of a scan takes them."""
-        return dict(self._raw.types)
-
-    def to_pylist(self) -> list[Row]:
-        """Returns the rows as dicts, with the values of the columns as Python objects.
-
-        Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
-        columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a "float64" column is a float.
-
-        Returns:
-            A list of dicts. JSON is decoded.
-
-        Example:
-            >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
-            >>> scan.head(1).to_pylist()
-            [{'date_created': datetime.datetime(2023, 12, ...)}]
-        """
-        rows: list[Row] = self._raw.to_dicts(None)
-        zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
-        for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
-            for row in rows:
-                if row[name] is not None:
-                    time = datetime.fromisoformat(row[name])
-                    row[name] = time if zone is None else time.astimezone(zone)
-        return rows
-
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
-        """Returns a pandas DataFrame (extra `pandas`).
-
-        Args:
-            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
-                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
-
-        Returns:
-            A DataFrame with the types of `Scan.to_pandas`.
-
-        Raises:
-            ImportError: pandas or pyarrow is not installed.
-
-        Example:
-            >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> str(scan.head().to_pandas()["pool_id"].dtype)
-            'Int64'
-        """
-        return frames.to_pandas(self._zoned(tz), dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
-
-    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
-        """Returns a polars DataFrame (extra `polars`).
-
-        Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
-
-        Returns:
-            A DataFrame.
-
-        Raises:
-            ImportError: polars is not installed.
-
-        Example:
-            >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> dict(scan.head().to_polars().schema)
-            {'pool_id': Int64}
-        """
-        return frames.to_polars(self._zoned(tz))  # type: ignore[arg-type] # likewise
-
-    def _zoned(self, tz: TimeZone | None) -> Self:
-        zone = time_zone("tz", tz)
-        if zone is None:
-            return self
-        copy = object.__new__(type(self))
-        copy._raw = self._raw.zoned(zone)
-        return copy
-
-    def __arrow_c_schema__(self) -> object:
-        """The schema as an Arrow PyCapsule."""
-        return self._raw.schema_capsule()
-
-    def __len__(self) -> int:
-        """Number of rows."""
-        return self.num_rows
-
-    def __repr__(self) -> str:
-        rows, columns = self.shape
-        counts = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
-        return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
-
-
-@public
-class Batch(_Rows):
-    """Some rows of a scan. Libraries that accept Arrow PyCapsules accept it directly.
-
-    Example:
-        >>> import dataaccess as da
-        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        >>> next(scan.batches(max_rows=50))
-        Batch(50 rows, 1 column: id)
-    """
-
-    __slots__ = ()
-
-    def __init__(self, raw: RawBatch) -> None:
-        """Use `Scan.batches`."""
-        self._raw = raw
-
-    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.RecordBatch:
-        """Returns a pyarrow record batch (extra `arrow`), without a copy.
-
-        Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
-
-        Returns:
-            A record batch.
-
-        Raises:
-            ImportError: pyarrow is not installed.
-
-        Example:
-            >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
-            50
-        """
-        return optional("pyarrow", "arrow").record_batch(self._zoned(tz))
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """The columns as Arrow PyCapsules. `requested_schema` is ignored."""
-        capsules: tuple[object, object] = self._raw.array_capsules()
-        return capsules
-
-
 @public
 @short_tracebacks
-class Table(_Rows):
+class Table(Rows):
     """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
     Example:
@@ -362,12 +194,6 @@ class Table(_Rows):
         rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
         caption = f"<caption>{counted(self.num_rows, 'row')}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _zone(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(name)
 
 
 def _cells(row: Row) -> str:

@@ -77,7 +77,7 @@ def test_a_defect_keeps_its_frames(sandbox: da.Sandbox, monkeypatch: pytest.Monk
     def broken(*_arguments: object) -> Any:
         raise da.InternalError("a bug")
 
-    monkeypatch.setattr("dataaccess._client.synchronous.code_arguments", broken)
+    monkeypatch.setattr("dataaccess._client.synchronous.searches.code_arguments", broken)
     with pytest.raises(da.InternalError) as caught:
         sandbox.client().search_codes(allocated_time=da.on("2024-01-15"))
     assert [name for name in frames(caught.value) if name.startswith(PACKAGE)]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
+from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch_async
 from dataaccess._scan.outcome import stats_of, warn_of
-from dataaccess._scan.table import Batch
 
 if TYPE_CHECKING:
     from types import TracebackType

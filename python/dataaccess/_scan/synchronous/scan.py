@@ -5,22 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from dataaccess._core.checks import boolean_argument, time_zone
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.checks import time_zone
+from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
-from dataaccess._scan.bridge import convert
-from dataaccess._scan.outcome import progress_callback, warn_of
-from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
+from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
 
 if TYPE_CHECKING:
-    from dataaccess._core.storage import StorageOptions as Hidden
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import Compression, FileTarget, OnProgress, PathArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.types import OnProgress, PathArgument, Refresh, StorageOptions, TimeZone
 
 
 @public
@@ -46,7 +43,7 @@ class Task(Single, Reading):
 
 @public
 @short_tracebacks
-class Scan(Planned, Reading):
+class Scan(Planned, Reading, Writing):
     """A lazy search: the requests, and each form its rows can take. Made by `Client.scan_codes` and `scan_items`.
 
     Nothing is sent before it is used, and each use sends the requests anew. A scan of several requests runs up to
@@ -81,142 +78,6 @@ class Scan(Planned, Reading):
             91
         """
         return self._tasks(Task)
-
-    def to_parquet(
-        self,
-        target: FileTarget,
-        *,
-        private: bool = False,
-        on_progress: OnProgress | None = None,
-        storage_options: StorageOptions | None = None,
-    ) -> None:
-        """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
-
-        In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
-        can retry each request, and keeps what is done.
-
-        Args:
-            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
-                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
-            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
-                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
-
-        Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format.
-            FileError: The file cannot be written; also an `OSError`.
-            ConfigError: The URL or an option of the store cannot be used.
-            DataAccessError: Any failure of `batches`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
-        """
-        storage_options = hidden(storage_options)
-        self._write(target, "to_parquet", parquet_format(), private, on_progress, storage_options)
-
-    def to_csv(
-        self,
-        target: FileTarget,
-        *,
-        separator: str = ",",
-        compression: Compression | None = "infer",
-        private: bool = False,
-        on_progress: OnProgress | None = None,
-        storage_options: StorageOptions | None = None,
-    ) -> None:
-        """Writes the rows into a CSV file: a line of names, then one line per row.
-
-        CSV does not distinguish a missing value from an empty string; Parquet and JSON lines do. A spreadsheet may
-        take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
-
-        Args:
-            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
-                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            separator: The ASCII character between two fields.
-            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
-                without one, and for open files.
-            private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
-            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
-                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
-
-        Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format; `separator` or
-                `compression` is invalid.
-            FileError: The file cannot be written; also an `OSError`.
-            ConfigError: The URL or an option of the store cannot be used.
-            DataAccessError: Any failure of `batches`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
-        """
-        storage_options = hidden(storage_options)
-        self._write(
-            target, "to_csv", text_format("csv", target, compression, separator), private, on_progress, storage_options
-        )
-
-    def to_jsonl(
-        self,
-        target: FileTarget,
-        *,
-        compression: Compression | None = "infer",
-        private: bool = False,
-        on_progress: OnProgress | None = None,
-        storage_options: StorageOptions | None = None,
-    ) -> None:
-        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
-
-        Args:
-            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
-                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
-                without one, and for open files.
-            private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
-            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
-                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
-
-        Raises:
-            ValidationError: The path is a URL of another kind, or has a suffix that is not written; `compression` is
-                invalid, or not what the suffix says.
-            FileError: The file cannot be written; also an `OSError`.
-            ConfigError: The URL or an option of the store cannot be used.
-            DataAccessError: Any failure of `batches`.
-
-        Example:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
-            >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
-        """
-        storage_options = hidden(storage_options)
-        self._write(
-            target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress, storage_options
-        )
-
-    def _write(
-        self,
-        target: FileTarget,
-        method: str,
-        file_format: Format,
-        private: object,
-        on_progress: OnProgress | None,
-        storage_options: Hidden | None,
-    ) -> None:
-        is_private, callback = boolean_argument("private", private), progress_callback(on_progress)
-        with output_path(target, method, storage_options, private=is_private) as (path, file):
-            options = checked(storage_options)
-            outcome = self._raw.write(path, file_format, is_private, callback, options)
-            if file is not None:
-                convert(copy_into, file, path)
-        warn_of(outcome)
 
     def run(
         self,

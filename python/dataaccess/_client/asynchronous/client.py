@@ -1,0 +1,189 @@
+"""`AsyncClient`: the calls of the service, awaited."""
+
+from __future__ import annotations
+
+from dataaccess._client.asynchronous.scans import AsyncScans
+from dataaccess._client.asynchronous.searches import AsyncSearches
+from dataaccess._client.asynchronous.segments import AsyncSegments
+from dataaccess._core.arguments import code_arguments
+from dataaccess._core.checks import call_timeout
+from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._public import public
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from types import TracebackType
+    from typing import Any, Self
+
+    from dataaccess.reports import ClientCheck
+    from dataaccess.types import Time
+
+
+@public
+@short_tracebacks
+class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
+    """A client of the Data Access API for asyncio. Several event loops may use it, one after another or at once.
+
+    Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
+    at `WARNING` for each retry.
+
+    Args:
+        base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
+            `sandbox:demo` is the sandbox with demo data: no account, no network.
+        token: A string, or a callable that returns a string or `(string, expires_at)`; default:
+            `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
+            minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
+            `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
+            this one.
+        timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
+        timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
+            requests have it for each request up to its first row; from then on only a stall ends it.
+        retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
+            runs from the first failure on, but not while a response arrives.
+        retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
+            Otherwise one more is free if the service had closed the idle connection.
+        concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
+        requests_per_second: Requests per second, at most, over all users of this client.
+        max_response_bytes: Size of the largest response that is read, after decompression.
+        max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
+            come next in the plan are read ahead up to this size.
+        ca_bundle: PEM file, or folder of them, with the CAs to trust instead of the system's; default:
+            `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
+        proxy: Address of a proxy; default: the proxy of the environment, but never for this machine.
+        allow_http: Whether plain http may leave this machine.
+        headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
+            `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
+            be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
+        item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
+        strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
+
+    Raises:
+        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together.
+
+    Example:
+        >>> import asyncio
+        >>> import dataaccess as da
+        >>> async def main() -> int:
+        ...     async with da.AsyncClient("sandbox:demo") as client:
+        ...         return len(await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
+        >>> asyncio.run(main())
+        2
+    """
+
+    async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
+        """Checks address, token, scopes and, with a day, the time zone. Changes nothing on the service.
+
+        Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
+        part of the result.
+
+        Args:
+            day: A day that has rows. They are read to see whether the service cuts its days in the time zone of the
+                client.
+            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
+                less. What was not asked by then is not known.
+
+        Returns:
+            A `ClientCheck`; `print(check)` shows it in a few lines.
+
+        Raises:
+            ConfigError: `timeout` is not a positive number of seconds.
+            ValidationError: `day` is not a day.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> check = asyncio.run(client.check("2024-01-15"))
+            >>> check.is_ok, check.scopes, check.day
+            (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
+        """
+        from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
+        from dataaccess.filters._comparison import on
+
+        findings = Findings(self, timeout)
+        raw = findings.raw
+        if day is not None:
+            # Before anything is sent.
+            findings.scan_of(day)
+        with findings.of("item"):
+            await raw.search_codes_async(code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1))
+        if (left := findings.left()) is not None:
+            with findings.of("download"):
+                await raw.download_segment_async(ANY_EXPORT, left)
+        if day is not None and (left := findings.left()) is not None:
+            with findings.of("day"):
+                table = await findings.scan_of(day, left).collect_async(None, views=False, on_progress=None)
+                findings.add_day(day, table)
+        return findings.result()
+
+    async def post(
+        self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None
+    ) -> dict[str, Any]:
+        """POSTs any JSON body to a path below `base_url`: the escape hatch for what the API specification lacks.
+
+        Args:
+            path: A path such as `/access/api/item/search`.
+            body: Anything `json.dumps` accepts.
+            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
+                this machine.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+
+        Returns:
+            The whole envelope as a dict.
+
+        Raises:
+            ConfigError: The path leaves the base URL.
+            PermissionDeniedError: The token was refused.
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> body = {"scope": "download", "exportId": 5637051}
+            >>> envelope = asyncio.run(client.post("/access/api/segment/download", body))
+            >>> envelope["message"]
+            'Success'
+        """
+        return await self._raw.post_async(path, body, idempotent, call_timeout(timeout))
+
+    async def close(self) -> None:
+        """Ends the calls in flight and refuses later ones. Closing twice has no effect.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.close())
+        """
+        self._raw.close()
+
+    async def aclose(self) -> None:
+        """Closes it, as `close`: the name that `contextlib.aclosing` calls.
+
+        Example:
+            >>> import asyncio
+            >>> import contextlib
+            >>> import dataaccess as da
+            >>> async def main() -> int:
+            ...     async with contextlib.aclosing(da.AsyncClient("sandbox:demo")) as client:
+            ...         return len(await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
+            >>> asyncio.run(main())
+            2
+        """
+        self._raw.close()
+
+    async def __aenter__(self) -> Self:
+        """The client itself."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes the client."""
+        await self.close()

@@ -1,0 +1,93 @@
+"""Segment exports, awaited."""
+
+from __future__ import annotations
+
+from dataaccess._client.base import Connection
+from dataaccess._client.results import checked_status, ended, update_callback
+from dataaccess._core.arguments import problem_values
+from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.tracebacks import short_tracebacks
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from dataaccess.types import OnUpdate, SegmentStatus
+
+
+@short_tracebacks
+class AsyncSegments(Connection):
+    """The status of segment exports."""
+
+    async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
+        """Downloads the status entries of a segment export.
+
+        Args:
+            export_id: Id of the export.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+
+        Returns:
+            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
+            says whether it succeeded), `meta`, and `code`, `message`, `codeMessage` and `duration` (such as `12ms`)
+            of the envelope.
+
+        Raises:
+            ValidationError: `export_id` is not an integer.
+            PermissionDeniedError: The token was refused.
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> status = asyncio.run(client.download_segment(5637051))
+            >>> status["meta"]["total"] == len(status["entries"])
+            True
+        """
+        with problem_values({"export_id": export_id}):
+            return checked_status(await self._raw.download_segment_async(export_id, call_timeout(timeout)))
+
+    async def wait_for_segment(
+        self,
+        export_id: int,
+        *,
+        timeout: float | timedelta,
+        poll: float | timedelta | None = None,
+        on_update: OnUpdate | None = None,
+        check: bool = True,
+    ) -> SegmentStatus:
+        """Waits until a segment export has entries and each of them has an `endTime`.
+
+        Args:
+            export_id: Id of the export.
+            timeout: Seconds, or a timedelta, to wait at most.
+            poll: Seconds between two requests; None starts at half a second and slows down to 15.
+            on_update: Called with each response, in the form of the result, in the thread of the event loop.
+            check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
+                entries are returned whatever they say.
+
+        Returns:
+            The last response, in the form of `download_segment`.
+
+        Raises:
+            ValidationError: `export_id` is not an integer.
+            SegmentExportError: The export has ended, and an entry failed; `.entries` has all entries.
+            WaitTimeoutError: The export has not ended in time; `.last` is the last response.
+            PermissionDeniedError: The token was refused.
+            DataAccessError: Any other failure; see `dataaccess.errors`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> status = asyncio.run(client.wait_for_segment(5637051, timeout=60))
+            >>> all(entry["endTime"] for entry in status["entries"])
+            True
+        """
+        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
+        callback = update_callback(on_update)
+        check = boolean_argument("check", check)
+        with problem_values({"export_id": export_id}):
+            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
+        return ended(export_id, limit, outcome, check=check)

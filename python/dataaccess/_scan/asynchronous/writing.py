@@ -1,0 +1,161 @@
+"""Asynchronous scans that write their rows into one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataaccess._core.checks import boolean_argument
+from dataaccess._core.storage import checked, hidden
+from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._scan.bridge import convert_async
+from dataaccess._scan.outcome import progress_callback, warn_of
+from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
+from dataaccess._scan.plan import BaseScan
+
+if TYPE_CHECKING:
+    from dataaccess._core.storage import StorageOptions as Hidden
+    from dataaccess.types import Compression, FileTarget, OnProgress, StorageOptions
+
+
+@short_tracebacks
+class AsyncWriting(BaseScan):
+    """Methods that write the rows into a file. Each use sends the requests anew."""
+
+    async def to_parquet(
+        self,
+        target: FileTarget,
+        *,
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
+    ) -> None:
+        """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
+
+        In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
+        can retry each request, and keeps what is done.
+
+        Args:
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
+            private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
+
+        Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format.
+            FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
+            DataAccessError: Any failure of `batches`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet"))
+        """
+        storage_options = hidden(storage_options)
+        await self._write(target, "to_parquet", parquet_format(), private, on_progress, storage_options)
+
+    async def to_csv(
+        self,
+        target: FileTarget,
+        *,
+        separator: str = ",",
+        compression: Compression | None = "infer",
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
+    ) -> None:
+        """Writes the rows into a CSV file: a line of names, then one line per row.
+
+        CSV does not distinguish a missing value from an empty string; Parquet and JSON lines do. A spreadsheet may
+        take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
+
+        Args:
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
+            separator: The ASCII character between two fields.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
+            private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
+
+        Raises:
+            ValidationError: The path is a URL of another kind, or has the suffix of another format; `separator` or
+                `compression` is invalid.
+            FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
+            DataAccessError: Any failure of `batches`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
+        """
+        storage_options = hidden(storage_options)
+        await self._write(
+            target, "to_csv", text_format("csv", target, compression, separator), private, on_progress, storage_options
+        )
+
+    async def to_jsonl(
+        self,
+        target: FileTarget,
+        *,
+        compression: Compression | None = "infer",
+        private: bool = False,
+        on_progress: OnProgress | None = None,
+        storage_options: StorageOptions | None = None,
+    ) -> None:
+        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
+
+        Args:
+            target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
+                the end. Or a file opened in binary mode, which gets the rows once all have arrived.
+            compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
+                without one, and for open files.
+            private: Whether only you may read the file; otherwise the umask decides.
+            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
+                in the thread of the event loop.
+            storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
+                of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
+
+        Raises:
+            ValidationError: The path is a URL of another kind, or has a suffix that is not written; `compression` is
+                invalid, or not what the suffix says.
+            FileError: The file cannot be written; also an `OSError`.
+            ConfigError: The URL or an option of the store cannot be used.
+            DataAccessError: Any failure of `batches`.
+
+        Example:
+            >>> import asyncio
+            >>> import dataaccess as da
+            >>> client = da.AsyncClient("sandbox:demo")
+            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl"))
+        """
+        storage_options = hidden(storage_options)
+        await self._write(
+            target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress, storage_options
+        )
+
+    async def _write(
+        self,
+        target: FileTarget,
+        method: str,
+        file_format: Format,
+        private: object,
+        on_progress: OnProgress | None,
+        storage_options: Hidden | None,
+    ) -> None:
+        is_private, callback = boolean_argument("private", private), progress_callback(on_progress)
+        with output_path(target, method, storage_options, private=is_private) as (path, file):
+            options = checked(storage_options)
+            outcome = await self._raw.write_async(path, file_format, is_private, callback, options)
+            if file is not None:
+                await convert_async(copy_into, file, path)
+        warn_of(outcome)

@@ -1,0 +1,59 @@
+"""`Batch`: some rows of a scan as Arrow columns, ready for other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataaccess._core.optional import optional
+from dataaccess._public import public
+from dataaccess._scan.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dataaccess._native import RawBatch
+    from dataaccess.types import TimeZone
+
+
+@public
+class Batch(Rows):
+    """Some rows of a scan. Libraries that accept Arrow PyCapsules accept it directly.
+
+    Example:
+        >>> import dataaccess as da
+        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> next(scan.batches(max_rows=50))
+        Batch(50 rows, 1 column: id)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, raw: RawBatch) -> None:
+        """Use `Scan.batches`."""
+        self._raw = raw
+
+    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.RecordBatch:
+        """Returns a pyarrow record batch (extra `arrow`), without a copy.
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
+
+        Returns:
+            A record batch.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
+            50
+        """
+        return optional("pyarrow", "arrow").record_batch(self._zoned(tz))
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The columns as Arrow PyCapsules. `requested_schema` is ignored."""
+        capsules: tuple[object, object] = self._raw.array_capsules()
+        return capsules

@@ -1,0 +1,145 @@
+"""The common part of `Batch` and `Table`: rows as Arrow columns, and their forms in Python, pandas and polars."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from dataaccess._core.checks import time_zone
+from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._scan import frames
+from dataaccess._scan.text_table import counted, shorten
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    import pandas as pd
+    import polars as pl
+
+    from dataaccess.types import DtypeBackend, Row, TimeZone
+
+
+@short_tracebacks
+class Rows:
+    """The columns of a batch or a table."""
+
+    __slots__ = ("_raw",)
+
+    _raw: Any
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        rows: int = self._raw.num_rows
+        return rows
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        names: list[str] = self._raw.column_names
+        return names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and number of columns."""
+        return self.num_rows, len(self.column_names)
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Types of the columns by name, as `schema=` of a scan takes them."""
+        return dict(self._raw.types)
+
+    def to_pylist(self) -> list[Row]:
+        """Returns the rows as dicts, with the values of the columns as Python objects.
+
+        Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
+        columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a "float64" column is a float.
+
+        Returns:
+            A list of dicts. JSON is decoded.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
+            >>> scan.head(1).to_pylist()
+            [{'date_created': datetime.datetime(2023, 12, ...)}]
+        """
+        rows: list[Row] = self._raw.to_dicts(None)
+        zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
+        for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
+            for row in rows:
+                if row[name] is not None:
+                    time = datetime.fromisoformat(row[name])
+                    row[name] = time if zone is None else time.astimezone(zone)
+        return rows
+
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame (extra `pandas`).
+
+        Args:
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
+                `boolean`, `float64` and `datetime64[us]`, which are all nullable.
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
+
+        Returns:
+            A DataFrame with the types of `Scan.to_pandas`.
+
+        Raises:
+            ImportError: pandas or pyarrow is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> str(scan.head().to_pandas()["pool_id"].dtype)
+            'Int64'
+        """
+        return frames.to_pandas(self._zoned(tz), dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
+
+    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
+        """Returns a polars DataFrame (extra `polars`).
+
+        Args:
+            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
+                UTC. None leaves them as they are.
+
+        Returns:
+            A DataFrame.
+
+        Raises:
+            ImportError: polars is not installed.
+
+        Example:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> dict(scan.head().to_polars().schema)
+            {'pool_id': Int64}
+        """
+        return frames.to_polars(self._zoned(tz))  # type: ignore[arg-type] # likewise
+
+    def _zoned(self, tz: TimeZone | None) -> Self:
+        zone = time_zone("tz", tz)
+        if zone is None:
+            return self
+        copy = object.__new__(type(self))
+        copy._raw = self._raw.zoned(zone)
+        return copy
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema as an Arrow PyCapsule."""
+        return self._raw.schema_capsule()
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.num_rows
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        counts = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
+        return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
+
+
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)

@@ -1,0 +1,40 @@
+"""Arguments of calls and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from dataaccess.filters import Comparison, Days, Expression, Time, Values
+from dataaccess.reports import ScanProgress
+from dataaccess.types._results import SegmentStatus
+
+Attributes: TypeAlias = str | Iterable[str]
+"""Names of attributes."""
+
+ItemTypeName: TypeAlias = Literal["customer", "promotion_code"] | str
+"""The name of a business object."""
+
+AttrsFormat: TypeAlias = Literal["array", "string"]
+"""How the names of attributes are sent."""
+
+ValuesOrOperator: TypeAlias = Values | Comparison
+"""One value, several, or `da.op(…)`."""
+
+TimeCondition: TypeAlias = Comparison | Days
+"""What `da.after`, `da.before`, `da.since`, `da.between`, `da.on`, `da.days` and `da.op` return."""
+
+Where: TypeAlias = Expression | Mapping[str, Any]
+"""An expression of `da.col`, or the raw filters `{"OR": [{"AND": […]}]}`."""
+
+OnSuspectedCap: TypeAlias = Literal["warn", "split"]
+"""What a scan does with responses that look capped."""
+
+OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
+"""Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
+
+OnProgress: TypeAlias = Callable[[ScanProgress], object]
+"""Called while a scan is read or run. An `AsyncScan` awaits what a coroutine function returns."""
+
+Refresh: TypeAlias = Time | Days | Iterable[Time]
+"""A day of a scan, several days, or text such as "last 3 days"."""

@@ -1,0 +1,85 @@
+"""Promotion codes: their attributes, statuses and holders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
+
+from dataaccess._public import public
+from dataaccess.filters import Comparison, Scalar
+
+
+@public
+class CodeStatus(IntEnum):
+    """Status of a promotion code: what `code_status=` takes and the attribute `code_status` holds."""
+
+    AVAILABLE = 1
+    SENT = 3
+    USED = 4
+
+
+CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
+"""The name of a status of a promotion code."""
+
+CodeStatuses: TypeAlias = CodeStatusName | int | Scalar | Iterable[CodeStatusName | int | Scalar] | Comparison
+"""One status of a promotion code, by its name, number or `CodeStatus`; several, or `da.op(…)`."""
+
+
+@public
+class AudienceType(IntEnum):
+    """Kind of the holder of a promotion code: what `audience_type=` takes and the attribute `audience_type` holds."""
+
+    CUSTOMER = -1003
+    VISITOR = -1007
+
+
+AudienceName: TypeAlias = Literal["customer", "visitor"]
+"""The name of a kind of holder."""
+
+AudienceTypes: TypeAlias = AudienceName | int | Scalar | Iterable[AudienceName | int | Scalar] | Comparison
+"""One kind of holder, by its name, number or `AudienceType`; several, or `da.op(…)`."""
+
+CodeAttribute: TypeAlias = Literal[
+    "id",
+    "name",
+    "pool_id",
+    "date_created",
+    "allocated_time",
+    "allocated_audience",
+    "audience_type",
+    "code_status",
+    "last_used_source",
+    "last_used_time",
+    "channel_id",
+]
+"""An attribute of a promotion code."""
+
+CodeAttributes: TypeAlias = CodeAttribute | Iterable[CodeAttribute]
+"""Attributes of a promotion code."""
+
+
+class AttributeInfo(NamedTuple):
+    """What an attribute holds: its type as a column, and its meaning."""
+
+    type: str
+    meaning: str
+
+
+PROMOTION_CODE_ATTRIBUTES: Mapping[CodeAttribute, AttributeInfo] = MappingProxyType(
+    {
+        "id": AttributeInfo("string", "identifier of the code"),
+        "name": AttributeInfo("string", "name of the code"),
+        "pool_id": AttributeInfo("int64", "identifier of the pool that the code belongs to"),
+        "date_created": AttributeInfo("timestamp", "when the code was made"),
+        "allocated_time": AttributeInfo("timestamp", "when the code was allocated to a customer or visitor"),
+        "allocated_audience": AttributeInfo("string", "identifier of the customer or visitor who holds the code"),
+        "audience_type": AttributeInfo("int64", "kind of that holder: -1003 customer, -1007 visitor"),
+        "code_status": AttributeInfo("int64", "1 available, 3 sent, 4 used"),
+        "last_used_source": AttributeInfo("string", "where the code was last used; null if it never was"),
+        "last_used_time": AttributeInfo("timestamp", "when the code was last used; null if it never was"),
+        "channel_id": AttributeInfo("string", "the API specification does not say; not requested by default"),
+    }
+)
+"""The attributes of promotion codes, with their types and meanings."""

@@ -1,0 +1,43 @@
+"""Settings of a client."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from typing import TypeAlias, TypedDict
+from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
+
+from dataaccess.types._files import PathArgument  # noqa: TC001 - likewise
+
+Expiry: TypeAlias = datetime | float
+"""A datetime with a time zone, or Unix seconds."""
+
+_Issued: TypeAlias = str | tuple[str, Expiry]
+
+Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]]
+"""A token, or a function that returns one, with or without the time at which it expires."""
+
+
+class ClientOptions(TypedDict, total=False):
+    """Arguments of a client but its address and token: what `Sandbox.client` takes."""
+
+    timezone: str | ZoneInfo
+    timeout: float | timedelta
+    retry_for: float | timedelta
+    retries: int | None
+    concurrency: int | None
+    requests_per_second: float | None
+    max_response_bytes: int
+    max_buffered_bytes: int
+    ca_bundle: PathArgument | None
+    proxy: str | None
+    allow_http: bool
+    headers: Mapping[str, str] | None
+    item_types: Mapping[str, int] | None
+    strict_empty: bool
+
+
+class ClientSettings(ClientOptions, total=False):
+    """Arguments of a client but its token: what `with_options` takes."""
+
+    base_url: str | None
