@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -16,19 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.commands import MODULE, run, serving
 
 import dataaccess as da
 from dataaccess.cli import main
 
 SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "nt" else "dataaccess")
-MODULE = (sys.executable, "-m", "dataaccess")
-
-
-def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own command
-        [*command, *words], capture_output=True, encoding="utf-8", timeout=30, check=False
-    )
-
 
 Ended = Callable[..., tuple[int, str, str]]
 
@@ -46,46 +38,6 @@ def ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         return code, *capsys.readouterr()
 
     return run
-
-
-class Served:
-    """A running `dataaccess sandbox` and what it printed for the shell."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout
-        self.process = process
-        self.exports: dict[str, str] = {}
-        for _ in range(2):
-            export, assignment = shlex.split(process.stdout.readline())
-            name, value = assignment.split("=", 1)
-            assert export == "export"
-            self.exports[name] = value
-
-    def client(self) -> da.Client:
-        return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
-
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code and the standard error."""
-        self.process.send_signal(number)
-        rest, reported = self.process.communicate(timeout=5)
-        assert rest == ""
-        return self.process.returncode, reported
-
-
-@contextmanager
-def serving(*words: str, **environment: str) -> Iterator[Served]:
-    process = subprocess.Popen(  # noqa: S603 - our own command
-        [*MODULE, "sandbox", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        env={**os.environ, **environment},
-    )
-    with process:
-        try:
-            yield Served(process)
-        finally:
-            process.kill()
 
 
 def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.compressed import packed
 from support.raw_server import ANSWER, EXPORT, Close, RawServer, always, http, serving
+from support.searches import collect, raised_by, search, stream
 
 import dataaccess as da
 
@@ -36,18 +37,6 @@ ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504}
 STATUSES = [*sorted(set(range(201, 600)) - {429, 503}), 429, 503]
 
 
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
-def stream(client: Any) -> Any:
-    return list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
-
-
-def collect(client: Any) -> Any:
-    return client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
-
-
 def download(client: Any) -> Any:
     return client.download_segment(5637051)
 
@@ -66,12 +55,6 @@ class Statuses:
         body = b"" if self.status in {204, 205, 304} else self.body
         connection.sendall(http(body, f"{self.status} Told", headers=("Connection: close", "Retry-After: 0")))
         raise Close
-
-
-def raised_by(ask: Callable[[Any], Any], client: Any) -> da.DataAccessError:
-    with pytest.raises(da.DataAccessError) as caught:
-        ask(client)
-    return caught.value
 
 
 @pytest.mark.slow
@@ -251,51 +234,3 @@ def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
         assert given == rows[: len(given)]
         with sandbox.fault("late_code", code=code), pytest.raises(LATE[code]):
             list(client.scan_codes(**where).batches(max_rows=10**6))
-
-
-# H29: every way to have no records, and the value in their place.
-EMPTY: dict[str, tuple[dict[str, Any], str]] = {
-    "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
-    "H29-null": ({"data": {"status": True, "data": None}}, "data.data null"),
-    "H29-object": ({"data": {"status": True, "data": {}}}, "data.data {}"),
-    "H29-absent": ({"data": {"status": True}}, "data.data absent"),
-    "H29-data-list": ({"data": []}, "data []"),
-    "H29-data-null": ({"data": None}, "data null"),
-    "H29-data-object": ({"data": {}}, "data {}"),
-    "H29-data-absent": ({}, "data absent"),
-}
-
-
-@pytest.mark.parametrize("case", EMPTY)
-def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
-    members, reported_as = EMPTY[case]
-    with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
-        client = connect(server.base_url)
-        strict = connect(server.base_url, strict_empty=True)
-        assert search(client) == []
-        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        assert list(scan.batches()) == []
-        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
-        assert scan.collect().num_rows == 0
-        assert scan.last_stats.empty_shape == reported_as
-        for ask in (search, stream, collect):
-            if case == "H29-list":
-                assert len(ask(strict)) == 0
-            else:
-                error = raised_by(ask, strict)
-                assert isinstance(error, da.EnvelopeError)
-                place, found = reported_as.split(" ")
-                assert (error.field, error.attempts) == (place, 1)
-                assert f"{place} is {found}" in str(error)
-
-
-@pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
-@pytest.mark.parametrize("inside", [False, True])
-def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
-    body = {"code": 200, **({"data": members} if inside else members)}
-    with serving(lambda connection, _number: connection.sendall(http(body))) as server:
-        for ask in (search, stream, collect):
-            error = raised_by(ask, connect(server.base_url))
-            # A list in place of the records is one: its elements are no records.
-            expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
-            assert type(error) is expected, repr(error)

@@ -1,4 +1,4 @@
-"""Objects declared and rows loaded from Python: dicts, tables that come as Arrow, and files that keep them."""
+"""Rows loaded from Python: dicts, and tables that come as Arrow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime as dt
 import decimal
 import types
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,30 +14,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.stores import EXPECTED, STORE, service, stored
 
 import dataaccess as da
 
-STORE: dict[str, Any] = {"store_id": "string", "area": "number", "opened": "datetime"}
-NAMES = list(STORE)
-EXPECTED: list[dict[str, Any]] = [
-    {"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"},
-    {"store_id": "b", "area": 0.5, "opened": None},
-    {"store_id": "c", "area": None, "opened": "2024-02-01 00:00:00"},
-]
-
-
-@pytest.fixture
-def service() -> Iterator[da.Sandbox]:
-    """A service that knows stores."""
-    with da.Sandbox() as sandbox:
-        sandbox.declare("store", 7, STORE)
-        yield sandbox
-
-
-def stored(sandbox: da.Sandbox) -> list[dict[str, Any]]:
-    body = {"itemTypeId": 7, "itemTypeName": "store", "attrs": NAMES, "filters": {"OR": [{"AND": []}]}}
-    found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
-    return found
+__all__ = ["service"]
 
 
 def refusal(sandbox: da.Sandbox, rows: Any) -> str:
@@ -290,54 +270,3 @@ def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
     found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
     assert found == [{"area": 2**53 + 1}]
-
-
-def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
-    def declaration_error(name: str, item_type_id: int, attributes: Any) -> str:
-        with pytest.raises(da.SandboxError) as caught:
-            service.declare(name, item_type_id, attributes)
-        return str(caught.value)
-
-    wrong = declaration_error("shop", 8, {"id": "text"})
-    assert (
-        wrong == "object `shop`: attribute `id` cannot be `text`; it is string, int64, float64 or timestamp, or as the "
-        "service says number or datetime"
-    )
-    assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
-    assert "it has no attributes" in declaration_error("shop", 8, {})
-    with pytest.raises(
-        da.SandboxError, match=r"^business object `shop` is not declared; known: promotion_code, customer"
-    ):
-        service.load("shop", [])
-    service.declare("store", 7, STORE)
-
-
-def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
-    path = tmp_path / "data.db"
-    with da.Sandbox(db=path) as sandbox:
-        sandbox.declare("store", 7, STORE)
-        sandbox.load("store", [{"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"}])
-    assert [entry.name for entry in tmp_path.iterdir()] == ["data.db"]
-    with da.Sandbox(db=str(path)) as sandbox:
-        assert stored(sandbox) == EXPECTED[:1]
-
-
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
-    notes.write_text("my notes " * 200, encoding="utf-8")
-    with pytest.raises(da.SandboxError, match="is not a sandbox store; it was not changed"):
-        da.Sandbox(db=notes)
-    link = tmp_path / "link.db"
-    link.symlink_to(tmp_path / "data.db")
-    with pytest.raises(da.SandboxError, match="is a symbolic link"):
-        da.Sandbox(db=link)
-    assert notes.read_text(encoding="utf-8") == "my notes " * 200
-
-
-def test_a_stopped_service_loads_nothing() -> None:
-    sandbox = da.Sandbox()
-    sandbox.stop()
-    with pytest.raises(da.SandboxError, match="was stopped"):
-        sandbox.load("customer", [])
-    with pytest.raises(da.SandboxError, match="was stopped"):
-        sandbox.declare("store", 7, STORE)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import broken_rules, demo_tables
 from support.broken_rules import Rule
+from support.broken_shape_rules import OF_CODES, OF_ITEMS
 from support.oracle import Table
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 from support.search_bodies import code_bodies, item_bodies
@@ -60,7 +61,7 @@ def name_of(rule: Rule) -> str:
 of_each_rule = settings(max_examples=max(6, settings().max_examples // 20))
 
 
-@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *broken_rules.OF_CODES], ids=name_of)
+@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *OF_CODES], ids=name_of)
 @of_each_rule
 @given(draw=st.data())
 def test_a_promotion_code_search_that_breaks_a_rule(
@@ -69,7 +70,7 @@ def test_a_promotion_code_search_that_breaks_a_rule(
     refused(service, draw.draw(code_bodies(codes, sendable=True)), rule, draw)
 
 
-@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_ITEMS], ids=name_of)
+@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *OF_ITEMS], ids=name_of)
 @of_each_rule
 @given(draw=st.data())
 def test_a_generic_search_that_breaks_a_rule(service: PlainService, customers: Table, rule: Rule, draw: Draw) -> None:

@@ -14,11 +14,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.raw_server import Close, always, serving
-from support.streams import HEAD, answer, client_of, scan_of, whole
+from support.raw_server import always, serving
+from support.streams import answer, scan_of
 
 import dataaccess as da
-from dataaccess._scan import frames
 
 BIG = 2**63 - 1
 CODES: list[dict[str, Any]] = [
@@ -127,44 +126,6 @@ def test_pandas_takes_a_dtype_backend(scan: Any, backend: Any, number: str, text
     assert str(frame["id"].dtype) == text
     assert frame["pool_id"].tolist() == [BIG, -1]
     assert frame["last_used_source"].isna().tolist() == [False, True]
-
-
-# Rows of one batch, and of several.
-FRAMES = [
-    *((10, nulls, backend) for nulls in (False, True) for backend in (None, "numpy_nullable", "pyarrow")),
-    *[(70_000, False, None), (70_000, True, None), (70_000, True, "numpy_nullable"), (70_000, False, "pyarrow")],
-]
-
-
-@pytest.mark.parametrize(("rows", "nulls", "backend"), FRAMES)
-def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:  # noqa: FBT001
-    first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
-    later = dict.fromkeys(first) if nulls else first
-    schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
-    with serving(always(answer([first] * (rows - 1) + [later]))) as server:
-        table = scan_of(client_of(server), list(first), schema=schema).collect()
-    before = table.to_pylist()
-    written = {"i": -5, "f": 2.5, "b": False, "t": pd.Timestamp("2020-02-29").as_unit("us"), "s": "new", "m": 7.5}
-    frame = table.to_pandas(backend)
-    for place, (name, value) in enumerate(written.items()):
-        frame.iloc[0, place] = value
-        frame.loc[frame.index[1:3], name] = value
-        frame[name].array[3] = value
-        assert frame[name].iloc[:3].tolist() == [value] * 3
-    frame["i"] += 1
-    frame["f"] *= 2
-    frame["b"] = ~frame["b"]
-    frame["t"] += pd.Timedelta(days=1)
-    assert frame["i"].iloc[0] == -4
-    assert table.to_pylist() == before, "the table of Arrow was written"
-
-
-@pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
-def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
-    monkeypatch.setattr(pd, "__version__", version)
-    text = frames._nullable(pd, pa, None)[pa.string()]
-    assert isinstance(text, pd.StringDtype)
-    assert (text.na_value is not pd.NA) == own
 
 
 def test_polars_has_its_own_types(scan: Any) -> None:
@@ -327,25 +288,3 @@ class TestOtherLibraries:
     def test_pandas(self, scan: da.Scan) -> None:
         from_arrow: Any = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]
-
-
-def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) -> None:
-    parts = whole(70_000)
-
-    def second_time(connection: Any, number: int) -> None:
-        for part in [HEAD, *(parts if number % 2 else parts[:-2])]:
-            connection.sendall(part)
-        raise Close
-
-    with serving(second_time) as server:
-        scan = scan_of(connect(server.base_url))
-        for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
-            assert [row["n"] for row in use()] == list(range(70_000))
-            assert scan.last_stats.attempts == 2
-
-
-def test_a_scan_is_loaded_into_another_service(sandbox: da.Sandbox) -> None:
-    scan = sandbox.client().scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
-    with da.Sandbox() as other:
-        other.declare("copy", 7, {"id": "string", "name": "string", "pool_id": "number"})
-        assert other.load("copy", scan) == scan.collect().num_rows

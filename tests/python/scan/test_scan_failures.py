@@ -23,7 +23,7 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import LONG, REFUSED, wait_until
-from support.streams import answer
+from support.streams import HEAD, answer, scan_of, whole
 
 import dataaccess as da
 
@@ -271,3 +271,18 @@ def test_timed_out_request_is_retried(connect: Any) -> None:
         scan = scan_of_parts(connect(parts.base_url, timeout=1), 3)
         assert scan.to_dicts() == rows_of_all(3)
         assert parts.asked.count(1) == 2
+
+
+def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) -> None:
+    parts = whole(70_000)
+
+    def second_time(connection: Any, number: int) -> None:
+        for part in [HEAD, *(parts if number % 2 else parts[:-2])]:
+            connection.sendall(part)
+        raise Close
+
+    with serving(second_time) as server:
+        scan = scan_of(connect(server.base_url))
+        for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
+            assert [row["n"] for row in use()] == list(range(70_000))
+            assert scan.last_stats.attempts == 2

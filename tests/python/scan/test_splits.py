@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import pickle
 import random
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from support.cycled import cycled
-from support.raw_server import RawServer, serving
-from support.streams import answer
 
 import dataaccess as da
 
@@ -205,65 +201,6 @@ def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox
         scan = connect(lower).scan_codes(["id"], allocated_time=DAYS, code_status="sent", on_suspected_cap="split")
         rows = sum(min(20, count) for count in counts.values())
         refused(lower, scan, "2024-01-02 has 20 rows, and nothing is left to split it by", rows)
-
-
-def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
-    return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
-
-
-@contextmanager
-def with_counts(counts: dict[int | None, int]) -> Iterator[RawServer]:
-    """A service that sends so many records of each status, and for None so many of status 3."""
-
-    def give(connection: Any, number: int) -> None:
-        (group,) = server.requests[number].json["filters"]["OR"]
-        asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
-        status = asked[0] if asked else None
-        connection.sendall(answer(records(counts[status], status or 3)))
-
-    with serving(give) as server:
-        yield server
-
-
-@pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
-def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
-    own = [*records(999, 3), *records(1, other)]
-
-    def give(connection: Any, _number: int) -> None:
-        connection.sendall(answer(own))
-
-    with serving(give) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"],
-            allocated_time=da.on("2024-01-15"),
-            on_suspected_cap="split",
-            schema={"code_status": "json"},
-        )
-        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
-            assert scan.to_dicts() == own
-        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
-            assert scan.collect().num_rows == 1_000
-        assert len(server.requests) == 2
-
-
-def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any) -> None:
-    with with_counts({None: 1_000, 1: 0, 3: 400, 4: 500}) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
-        )
-        expected = "the parts of 2024-01-15 have 900 rows together, fewer than its 1000, which were kept"
-        with pytest.warns(da.IncompleteWarning, match=expected):
-            assert scan.to_dicts() == records(1_000, 3)
-
-
-def test_parts_that_show_that_nothing_was_capped_warn_of_nothing(connect: Any) -> None:
-    with with_counts({None: 1_000, 1: 100, 3: 400, 4: 500}) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert Counter(row["code_status"] for row in scan.to_dicts()) == {1: 100, 3: 400, 4: 500}
 
 
 def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:

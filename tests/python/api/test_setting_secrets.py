@@ -1,0 +1,117 @@
+"""Settings that are secret: in no pickle, representation or traceback."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess._core import tracebacks
+
+CLASSES = [da.Client, da.AsyncClient]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_client_pickles_when_its_token_can_be_found_again(
+    kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("tok-secret\n")
+    secret.chmod(0o600)
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-secret")
+    for client in (
+        kind("https://cdp.example.com", timezone="Asia/Tokyo", headers={"X-A": "b"}),
+        kind("https://cdp.example.com", token=da.token_file(secret), timezone="Asia/Tokyo"),
+        kind("sandbox:demo", timezone="Asia/Tokyo"),
+    ):
+        data = pickle.dumps(client)
+        assert b"tok-secret" not in data
+        again = pickle.loads(data)
+        assert repr(again) == repr(client)
+        assert again.timezone == "Asia/Tokyo"
+
+
+def test_no_pickle_carries_a_secret_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    with pytest.raises(TypeError, match="proxy="):
+        pickle.dumps(da.Client("https://cdp.example.com", proxy="http://user:hunter2@proxy:3128"))
+
+
+SECRET_HEADERS = [
+    "Cookie", "X-Api-Key", "apikey", "X-Amz-Security-Token", "X-Client-Secret", "X-Session-Id", "JSESSIONID", "X-Auth",
+    "X-Forwarded-Authorization", "X-Password",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("name", SECRET_HEADERS)
+def test_a_header_that_looks_like_a_secret_is_shown_nowhere_and_does_not_travel(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, name: str
+) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    client = kind("https://cdp.example.com", headers={"X-Tenant": "acme", name: "hunter2"})
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    held = (client, client.with_options(timeout=1), scan, scan.tasks()[0], {"nested": [client]})
+    for one in held:
+        assert "hunter2" not in repr(one)
+        assert "hunter2" not in repr(getattr(one, "_settings", None))
+        advice = f"the header {name} .*does not pickle.*: (make|build) .*where it runs"
+        with pytest.raises(TypeError, match=advice) as caught:
+            pickle.dumps(one)
+        assert "hunter2" not in repr(caught.value)
+    # One that says nothing of a secret travels.
+    assert pickle.loads(pickle.dumps(client.with_options(headers={"X-Tenant": "acme"})))._settings["headers"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"timeout": "soon"}, {"headers": ["X-Api-Key: hunter2"]}, {"headers": "X-Api-Key: hunter2"}, {"tokn": "hunter2"}],
+    ids=str,
+)
+def test_no_traceback_of_a_wrong_type_shows_a_secret(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]) -> None:
+    secrets = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}, "token": "hunter2-2"}
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    client = da.Client("https://cdp.example.com")
+    options = {name: value for name, value in {**secrets, **wrong}.items() if name != "token"}
+    acts: list[Any] = [lambda: da.Client("https://x", **{**secrets, **wrong}), lambda: client.with_options(**options)]
+    for act in acts:
+        with pytest.raises((TypeError, da.ConfigError)) as caught:
+            act()
+        message = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        ours = [frame for frame in message.stack if frame.filename.startswith(str(Path(da.__file__).parent))]
+        assert "hunter2" not in repr([frame.locals for frame in ours])
+        assert "hunter2" not in repr(caught.value)
+
+
+def test_no_traceback_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A debugger sees the frames that a traceback leaves out.
+    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
+    secrets: dict[str, Any] = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}}
+    refused: list[dict[str, Any]] = [
+        {"base_url": "http://cdp.example.com"},
+        {"base_url": "https://x", "retries": -1},
+        {"base_url": "https://x", "timezone": 5, "item_types": 5, "retries": -1},
+    ]
+    for options in refused:
+        with pytest.raises(da.ConfigError) as caught:
+            da.Client(token="hunter2-hunter2", **options, **secrets)
+        message = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+        package = str(Path(da.__file__).parent)
+        ours = [frame for frame in message.stack if frame.filename.startswith(package)]
+        assert ours
+        assert "hunter2" not in repr([frame.locals for frame in ours])
+        assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_the_demo_sandbox_has_one_token_for_all_clients() -> None:
+    # More than a sandbox issues.
+    client = da.Client("sandbox:demo")
+    for _ in range(10_001):
+        client = client.with_options(timeout=9)
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)

@@ -1,0 +1,107 @@
+"""Token files, and tokens that are not Unicode: no error has a byte of a token."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.failures import DENIED
+from support.raw_server import always, http, serving
+from support.searches import search
+
+import dataaccess as da
+
+
+def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None:
+    path = tmp_path / "token"
+    path.write_text("tok-old\n")
+    path.chmod(0o600)
+
+    def answer(connection: Any, number: int) -> None:
+        path.write_text("  tok-new\n")
+        connection.sendall(DENIED if number == 0 else http())
+
+    with serving(answer) as server:
+        search(connect(server.base_url, token=da.token_file(path)))
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == ["Bearer tok-old", "Bearer tok-new"]
+
+
+def test_a_file_others_may_read_is_reported(tmp_path: Any) -> None:
+    path = tmp_path / "token"
+    path.write_text("tok")
+    path.chmod(0o644)
+    with pytest.warns(da.DataAccessWarning, match="chmod 600"):
+        assert da.token_file(path)() == "tok"
+    with pytest.raises(da.ConfigError, match="cannot be read"):
+        da.token_file(tmp_path / "nothing")()
+
+
+def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
+        search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))
+
+
+OWN = "tok-of-a-file-0123456789"
+
+
+def everything_in(error: BaseException) -> str:
+    """All that an error, and each it came from, holds: its text, arguments, fields, and the locals of our frames."""
+    seen: list[object] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None:
+            continue
+        waiting += [one.__cause__, one.__context__]
+        fields = [getattr(one, name) for name in dir(one) if name in {"object", "reason", "doc"}]
+        frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
+        ours = [frame.locals for frame in frames if frame.filename.startswith(str(Path(da.__file__).parent))]
+        seen += [repr(one), str(one), one.args, vars(one), fields, ours]
+    return repr(seen)
+
+
+def is_told(token: str, error: BaseException) -> bool:
+    """Whether an error holds a token, in any of the encodings that a file may have."""
+    seen = everything_in(error)
+    encoded = [repr(token.encode(name))[2:-1] for name in ("utf-8", "utf-16-le", "utf-16-be")]
+    return any(part in seen for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
+    path = tmp_path / "token"
+    path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
+    path.chmod(0o600)
+    token = da.token_file(path)
+    with (
+        serving(always(http())) as server,
+        pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught,
+    ):
+        search(connect(server.base_url, token=token))
+    assert not is_told(OWN, caught.value)
+    if encoding in {"utf-16", "utf-32", "latin-1"}:
+        with pytest.raises(da.ConfigError, match=r"token file .*token is not valid UTF-8; save it as UTF-8") as caught:
+            token()
+        assert not is_told(OWN, caught.value)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
+def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be encoded as UTF-8") as caught:
+        search(connect(server.base_url, token=lambda: given))
+    assert not is_told(OWN, caught.value)
+
+
+def test_a_token_that_is_no_unicode_is_reported_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(da.ConfigError, match="token= holds a lone surrogate") as caught:
+        da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
+    assert not is_told(OWN, caught.value)
+    monkeypatch.setenv("DATAACCESS_TOKEN", f"{OWN}\udc80")
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client("https://cdp.example.com")
+    assert not is_told(OWN, caught.value)

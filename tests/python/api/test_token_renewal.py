@@ -1,0 +1,161 @@
+"""Tokens that expire or are refused: renewed in time, by one question for all calls."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from support.failures import DENIED
+from support.fast_clock import short_pauses
+from support.raw_server import always, http, in_turn, serving
+from support.searches import search
+
+import dataaccess as da
+
+__all__ = ["short_pauses"]
+
+
+def test_a_refused_token_is_renewed_once_and_the_call_continues(connect: Any) -> None:
+    tokens = iter(["tok-old", "tok-new"])
+    with serving(in_turn(DENIED, http())) as server:
+        rows = search(connect(server.base_url, token=lambda: next(tokens)))
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert rows == [{"id": "a"}, {"id": "b"}]
+    assert sent == ["Bearer tok-old", "Bearer tok-new"]
+
+
+def test_a_token_that_stays_the_same_is_not_sent_again(connect: Any) -> None:
+    with serving(always(DENIED)) as server:
+        with pytest.raises(da.PermissionDeniedError):
+            search(connect(server.base_url, token=lambda: "tok-1"))
+        assert len(server.requests) == 1
+
+
+def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> None:
+    asked: list[float] = []
+
+    def token() -> tuple[str, datetime]:
+        asked.append(time.monotonic())
+        return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=0.8 if len(asked) == 1 else 3600)
+
+    sent: list[str] = []
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token)
+        deadline = time.monotonic() + 20
+        while "Bearer tok-2" not in sent and time.monotonic() < deadline:
+            search(client)
+            sent = [request.headers["authorization"] for request in server.requests]
+            time.sleep(0.05)
+        search(client)
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == ["Bearer tok-1"] * (len(sent) - 2) + ["Bearer tok-2"] * 2
+    first, second = asked
+    assert second - first > 0.35, "renewed before half of its life was over"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("renewal", ["fails", "hangs"])
+def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, renewal: str) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, datetime]:
+        asked.append(1)
+        if len(asked) > 1 and renewal == "fails":
+            raise OSError("the service of the tokens is away")
+        if len(asked) > 1:
+            time.sleep(3)
+        return "tok-1", datetime.now(UTC) + timedelta(seconds=5)
+
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token, retries=0)
+        search(client)
+        time.sleep(2.6)
+        took = 0.0
+        for _ in range(3):
+            started = time.monotonic()
+            search(client)
+            took += time.monotonic() - started
+            # The first call begins the renewal, in another thread; the next ones are made while it hangs or after it.
+            while len(asked) == 1 and time.monotonic() < started + 1:
+                time.sleep(0.005)
+        assert took < 0.9
+        assert len(asked) == 2
+
+
+def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        if len(asked) < 3:
+            raise OSError("the service of the tokens is away")
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        assert search(connect(server.base_url, token=token))
+        assert len(server.requests) == 1
+    assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
+    with serving(always(http())) as server:
+        asked.clear()
+        with pytest.raises(da.ConfigError, match="raised OSError"):
+            search(connect(server.base_url, token=token, retries=0))
+        assert asked == [1]
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        if 1 < len(asked) < 12:
+            raise OSError("the service of the tokens is away")
+        return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
+
+    def answer(connection: Any, _number: int) -> None:
+        time.sleep(0.15)
+        connection.sendall(http())
+
+    with serving(answer) as server:
+        client = da.Client(server.base_url, token=token, concurrency=1)
+        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).run(tmp_path / "run")
+    assert (report.rows, len(asked)) == (8, 12)
+
+
+def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        time.sleep(0.1)
+        return "tok-1", time.time() + 20
+
+    with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
+        client = da.Client(server.base_url, token=token)
+        list(pool.map(lambda _: search(client), range(16)))
+    assert asked == [1]
+
+
+def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
+    running: list[int] = []
+    most: list[int] = []
+
+    def token() -> str:
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.4)
+        running.pop()
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        client = da.Client(server.base_url, token=token)
+        hasty = client.with_options(timeout=0.1)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        assert most == [1]
+        assert search(client)

@@ -1,0 +1,58 @@
+"""Responses without records: no rows, or an error if `strict_empty=True` or they have another shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.raw_server import http, serving
+from support.searches import collect, raised_by, search, stream
+
+import dataaccess as da
+
+# H29: every way to have no records, and the value in their place.
+EMPTY: dict[str, tuple[dict[str, Any], str]] = {
+    "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
+    "H29-null": ({"data": {"status": True, "data": None}}, "data.data null"),
+    "H29-object": ({"data": {"status": True, "data": {}}}, "data.data {}"),
+    "H29-absent": ({"data": {"status": True}}, "data.data absent"),
+    "H29-data-list": ({"data": []}, "data []"),
+    "H29-data-null": ({"data": None}, "data null"),
+    "H29-data-object": ({"data": {}}, "data {}"),
+    "H29-data-absent": ({}, "data absent"),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
+    members, reported_as = EMPTY[case]
+    with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
+        client = connect(server.base_url)
+        strict = connect(server.base_url, strict_empty=True)
+        assert search(client) == []
+        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert list(scan.batches()) == []
+        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
+        assert scan.collect().num_rows == 0
+        assert scan.last_stats.empty_shape == reported_as
+        for ask in (search, stream, collect):
+            if case == "H29-list":
+                assert len(ask(strict)) == 0
+            else:
+                error = raised_by(ask, strict)
+                assert isinstance(error, da.EnvelopeError)
+                place, found = reported_as.split(" ")
+                assert (error.field, error.attempts) == (place, 1)
+                assert f"{place} is {found}" in str(error)
+
+
+@pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
+    body = {"code": 200, **({"data": members} if inside else members)}
+    with serving(lambda connection, _number: connection.sendall(http(body))) as server:
+        for ask in (search, stream, collect):
+            error = raised_by(ask, connect(server.base_url))
+            # A list in place of the records is one: its elements are no records.
+            expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
+            assert type(error) is expected, repr(error)

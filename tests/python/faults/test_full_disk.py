@@ -1,0 +1,93 @@
+"""A run whose disk is full, or whose files may not grow (S2)."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.full_disk import small_disk
+from support.runs import (
+    ROWS,
+    by_day,
+    parts,
+    rows_in,
+    tasks_done,
+)
+
+import dataaccess as da
+
+# Runs where files must not grow beyond some bytes, and once more where they may.
+FULL = """
+import json, resource, sys
+from pathlib import Path
+import dataaccess as da
+
+base_url, folder, limit, *attrs = sys.argv[1:]
+client = da.Client(base_url, concurrency=1)
+scan = client.scan_codes(attrs or None, allocated_time=da.days("2024-01-01", "2024-01-09"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
+try:
+    scan.run(folder)
+except da.CheckpointError as error:
+    left = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
+    is_disk = isinstance(error, OSError) and isinstance(error, da.FileError)
+    outcome = {"errno": error.errno, "path": error.path, "text": str(error), "left": left, "is_disk": is_disk}
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+report = scan.run(folder)
+print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+@pytest.mark.parametrize(
+    ("limit", "attrs", "what", "keeps"),
+    [
+        (0, ["id"], "/.dataaccess/lock", False),
+        (1_000, [], "/day=2024-01-01/part-0.parquet", False),
+        # Between the sizes of the first two parts.
+        (4_400, [], "/day=2024-01-02/part-0.parquet", True),
+    ],
+)
+def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
+    service: da.Sandbox, tmp_path: Path, limit: int, attrs: list[str], what: str, *, keeps: bool
+) -> None:
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", FULL, service.base_url, str(tmp_path), str(limit), *attrs],
+        env={**os.environ, "DATAACCESS_TOKEN": service.issue_token()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    outcome = json.loads(done.stdout)
+    assert (outcome["errno"], outcome["is_disk"]) == (errno.EFBIG, True)
+    assert outcome["path"].endswith(what)
+    assert "raise the file size limit and try again" in outcome["text"]
+    # No partial or temporary file is left.
+    assert all(path.endswith(("/.dataaccess/lock", "/part-0.parquet")) for path in outcome["left"])
+    assert (outcome["kept"] > 0) == keeps
+    assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
+def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path, "80k"):
+        scan = by_day(connect(service, concurrency=2))
+        (tmp_path / "ballast").write_bytes(bytes(48 * 1024))
+        with pytest.raises(
+            da.CheckpointFileError, match=r"free some space and try again.*of 8 tasks are kept"
+        ) as caught:
+            scan.run(tmp_path / "run")
+        assert caught.value.errno == errno.ENOSPC
+        assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) < 8
+        (tmp_path / "ballast").unlink()
+        assert scan.run(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS

@@ -1,0 +1,61 @@
+"""The command `dataaccess`, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dataaccess as da
+
+MODULE = (sys.executable, "-m", "dataaccess")
+
+
+def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own command
+        [*command, *words], capture_output=True, encoding="utf-8", timeout=30, check=False
+    )
+
+
+class Served:
+    """A running `dataaccess sandbox` and what it printed for the shell."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        self.process = process
+        self.exports: dict[str, str] = {}
+        for _ in range(2):
+            export, assignment = shlex.split(process.stdout.readline())
+            name, value = assignment.split("=", 1)
+            assert export == "export"
+            self.exports[name] = value
+
+    def client(self) -> da.Client:
+        return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code and the standard error."""
+        self.process.send_signal(number)
+        rest, reported = self.process.communicate(timeout=5)
+        assert rest == ""
+        return self.process.returncode, reported
+
+
+@contextmanager
+def serving(*words: str, **environment: str) -> Iterator[Served]:
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [*MODULE, "sandbox", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+    )
+    with process:
+        try:
+            yield Served(process)
+        finally:
+            process.kill()
