@@ -6,11 +6,16 @@ import operator
 from collections.abc import Iterable
 from datetime import UTC, timedelta
 from math import inf
-from numbers import Real
 from reprlib import repr as shortened
 
 from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, ValidationError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from numbers import Real
+    from typing import TypeGuard
 
 MAX_INTEGER = 2**63 - 1
 
@@ -48,9 +53,18 @@ def boolean(name: str, value: object) -> bool:
     return value
 
 
+def _is_number(value: object) -> TypeGuard[Real]:
+    """Whether it is a number, which a bool is not."""
+    if isinstance(value, int | float):
+        return not isinstance(value, bool)
+    from numbers import Real
+
+    return isinstance(value, Real)
+
+
 def number(name: str, value: object, accepted: str) -> float:
     """A number, which a bool is not. The core checks its bounds."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not _is_number(value):
         raise ConfigError(f"{name}= must be {accepted}, not {shortened(value)}")
     try:
         return float(value)
@@ -123,7 +137,7 @@ def time_zone(name: str, value: object) -> str | None:
 def duration(name: str, value: object) -> float:
     """A duration setting, in seconds."""
     given = value.total_seconds() if isinstance(value, timedelta) else value
-    length = float(given) if isinstance(given, Real) and not isinstance(given, bool) else -1.0
+    length = float(given) if _is_number(given) else -1.0
     if not 0 <= length < inf:
         raise ConfigError(f"{name}= must be a number of seconds of at least 0, or a timedelta, not {value!r}")
     return length

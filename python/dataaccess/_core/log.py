@@ -2,23 +2,26 @@
 
 `dataaccess.request` logs the start and the end of each attempt at DEBUG, `dataaccess.retry` each retry at WARNING. No
 record holds a token, a body or a value.
+
+A program that handles records has imported `logging`. So nothing is logged until then, and this module does not import
+it: that would take a quarter of the time until a new process has its first row.
 """
 
 from __future__ import annotations
 
-import logging
-from contextvars import copy_context
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import sys
+from functools import cache, partial
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable
+    from typing import Any
 
-_REQUEST = logging.getLogger("dataaccess.request")
-_RETRY = logging.getLogger("dataaccess.retry")
-
-# A library prints nothing by itself: the program chooses its handlers.
-logging.getLogger("dataaccess").addHandler(logging.NullHandler())
+# Levels of `logging`.
+_DEBUG = 10
+_WARNING = 30
 
 _BEGAN = "%(operation)s: attempt %(attempt)d began, request %(request_id)s"
 _ENDED = (
@@ -29,27 +32,42 @@ _AGAIN = (
     "%(operation)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
 )
 _FORMS = {
-    "began": (_REQUEST, logging.DEBUG, _BEGAN),
-    "ended": (_REQUEST, logging.DEBUG, _ENDED),
-    "retrying": (_RETRY, logging.WARNING, _AGAIN),
+    "began": (0, _DEBUG, _BEGAN),
+    "ended": (0, _DEBUG, _ENDED),
+    "retrying": (1, _WARNING, _AGAIN),
 }
+
+
+@cache
+def _loggers() -> tuple[logging.Logger, logging.Logger]:
+    """The loggers of attempts and of retries."""
+    import logging
+
+    # A library prints nothing by itself: the program chooses its handlers.
+    logging.getLogger("dataaccess").addHandler(logging.NullHandler())
+    return logging.getLogger("dataaccess.request"), logging.getLogger("dataaccess.retry")
 
 
 def interest() -> tuple[bool, bool]:
     """Whether records of attempts, and of retries, would be handled."""
-    return _REQUEST.isEnabledFor(logging.DEBUG), _RETRY.isEnabledFor(logging.WARNING)
+    if "logging" not in sys.modules:
+        return False, False
+    request, retry = _loggers()
+    return request.isEnabledFor(_DEBUG), retry.isEnabledFor(_WARNING)
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
     """Schedules calls on the running event loop, from any thread and in the context of this call."""
     import asyncio
+    from contextvars import copy_context
 
     return partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
 
 
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
-    logger, level, form = _FORMS[fields.pop("event")]
+    kind, level, form = _FORMS[fields.pop("event")]
+    logger = _loggers()[kind]
     time = fields.pop("time")
     if not logger.isEnabledFor(level):
         return

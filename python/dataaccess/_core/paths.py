@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, NoReturn
 
 from dataaccess._core.checks import invalid
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from dataaccess._core.storage import StorageOptions
 
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.

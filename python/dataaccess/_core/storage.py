@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
 from dataaccess.errors import ConfigError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 _LOST = "a pickled report has no storage_options: pass them to frame(storage_options=…)"
 

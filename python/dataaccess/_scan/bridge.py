@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
-
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn, ParamSpec, TypeVar
 
     from dataaccess._native import RawBatch, RawStream
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+    _P = ParamSpec("_P")
+    _T = TypeVar("_T")
 
 
 @short_tracebacks

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from dataaccess._scan.text_table import cell, counted
 from dataaccess.types import AudienceType, CodeStatus
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
+    from typing import Any
 
 _PROMOTION_CODES = -100
 _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status": CodeStatus}

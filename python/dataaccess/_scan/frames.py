@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
 from dataaccess._core.optional import optional
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+    class ArrowStreamExportable(Protocol):
+        """Columns with `__arrow_c_stream__`."""
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+    class ArrowArrayExportable(Protocol):
+        """Columns with `__arrow_c_array__`."""
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+
 _BACKENDS = ("numpy_nullable", "pyarrow")
 # The first major version of pandas with a string type of its own by default.
 _PANDAS_STR_MAJOR = 3
-
-
-class ArrowStreamExportable(Protocol):
-    """Columns with `__arrow_c_stream__`."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-
-
-class ArrowArrayExportable(Protocol):
-    """Columns with `__arrow_c_array__`."""
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
 
 def check_pandas(dtype_backend: str | None) -> None:

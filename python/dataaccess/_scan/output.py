@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.paths import location, refuse
 from dataaccess._core.suffixes import check_suffix, compression_of
-from dataaccess.errors import Problem, ValidationError
+from dataaccess.errors import ValidationError
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from dataaccess._core.storage import StorageOptions
     from dataaccess.types import FileTarget, PathArgument, WritableFile
@@ -31,6 +32,10 @@ def parquet_format() -> Format:
 
 def text_format(name: str, target: FileTarget, compression: object, separator: object = ",") -> Format:
     """The format of a text file."""
+    from pathlib import Path
+
+    from dataaccess.errors import Problem
+
     problems = []
     if compression not in ("infer", "gzip", "zstd", None):
         problems.append(Problem("compression", "", 'must be "infer", "gzip", "zstd" or None', compression))
@@ -63,6 +68,7 @@ def output_path(
         refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
     if private:
         refuse("private", "is for paths: an open file has the mode that it was made with")
+    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="dataaccess-") as folder:
@@ -71,6 +77,8 @@ def output_path(
 
 def copy_into(file: Any, path: PathArgument) -> None:
     """Writes the content of a path into an open file."""
+    from pathlib import Path
+
     with Path(path).open("rb") as source:
         while piece := source.read(_PIECE):
             rest = memoryview(piece)

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
 from dataaccess._core.tracebacks import short_tracebacks
-from dataaccess._scan.explain import plan_text
 from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess._scan.schema import type_names
-from dataaccess._scan.table import Table
 from dataaccess._scan.text_table import cell, shorten
 from dataaccess.filters._values import snapshot
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any, Protocol, Self, TypeVar
+
     from dataaccess._native import RawClient, RawScan, RawStream, RawTable
+    from dataaccess._scan.table import Table
     from dataaccess.reports import ScanStats
     from dataaccess.types import Request, Schema
+
+    _Task = TypeVar("_Task", bound="Single")
+
+    class Connection(Protocol):
+        """What a scan uses of its client."""
+
+        _raw: RawClient
+        _embedded: str | None
+
+        @property
+        def base_url(self) -> str: ...
+        @property
+        def timezone(self) -> str: ...
+
 
 # The default size of a batch, in rows and bytes: small enough for the cache of a processor core; larger where the first
 # batch has to show the types.
@@ -28,20 +44,6 @@ LARGE_BATCH = (65_536, 8 * 2**20)
 _SEARCH = "/access/api/item/search"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-_Task = TypeVar("_Task", bound="Single")
-
-
-class Connection(Protocol):
-    """What a scan uses of its client."""
-
-    _raw: RawClient
-    _embedded: str | None
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def timezone(self) -> str: ...
 
 
 @short_tracebacks
@@ -101,6 +103,8 @@ class BaseScan:
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
             columns:         id string, pool_id int64
         """
+        from dataaccess._scan.explain import plan_text
+
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
         columns = list(zip(self.column_names, self._raw.types, strict=True))
         client = self._client
@@ -239,6 +243,8 @@ class Single(BaseScan):
 
 def checked_table(raw: RawTable, tz: str | None = None) -> Table:
     """A table, with its timestamps in a time zone. Warns of what is doubtful in the data."""
+    from dataaccess._scan.table import Table
+
     warn_of(raw.stats)
     return Table(raw if tz is None else raw.zoned(tz))
 

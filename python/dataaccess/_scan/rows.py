@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import time_zone
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan import frames
 from dataaccess._scan.text_table import counted, shorten
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from datetime import tzinfo
+    from typing import Any, Self
 
     import pandas as pd
     import polars as pl

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice
@@ -11,14 +10,16 @@ from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import progress_of, warn_of
-from dataaccess._scan.table import Table
-from dataaccess.reports import ScanReport, TaskReport
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from dataaccess._core.storage import StorageOptions
     from dataaccess._scan.plan import Connection
+    from dataaccess.reports import ScanReport
     from dataaccess.types import OnProgress
 
 # Days that an error names.
@@ -86,6 +87,9 @@ def report_of(
         ScanIncompleteError: Tasks failed.
     """
     from pathlib import Path
+
+    from dataaccess._scan.table import Table
+    from dataaccess.reports import ScanReport, TaskReport
 
     outcome, failed = result
     # `Path` drops a slash of a URL.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NoReturn
 
 from dataaccess._public import public
 from dataaccess.filters._comparison import Comparison, Days, after, before, on, since
 from dataaccess.filters._refusals import NotOrdered
 from dataaccess.filters._values import Time, Value, Values, snapshot
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Literal, NoReturn
 
 _MOST_CONDITIONS = 10_000
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
 
 from dataaccess._public import public
 from dataaccess.filters._refusals import NotCompared
 from dataaccess.filters._values import Time, Values, snapshot
 
-_Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Literal, NoReturn, TypeAlias
+
+    _Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 class NotCompared:

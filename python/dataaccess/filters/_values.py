@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import islice
-from typing import Any, Protocol, TypeAlias
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, Protocol, TypeAlias
+else:
+    # At runtime a protocol is only a part of a union, and importing `typing` takes longer than a request.
+    Protocol = object
 
 _MAX_VALUES = 1_000_000
 # Nested lists and dicts: raw filters have six levels.

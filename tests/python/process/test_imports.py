@@ -1,4 +1,4 @@
-"""What an import of the package loads: little, as scripts and functions in a cloud pay for it at each start."""
+"""What is loaded until the first row: little, as scripts and functions in a cloud pay for it at each start."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.results dataaccess._client.settings
     dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation
-    dataaccess._core dataaccess._core.arguments
-    dataaccess._core.checks dataaccess._core.embedded dataaccess._core.process dataaccess._core.tracebacks
+    dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
+    dataaccess._core.process dataaccess._core.tracebacks
     dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome
     dataaccess.errors dataaccess.errors._base dataaccess.errors._response dataaccess.errors._scan
     dataaccess.errors._transport dataaccess.errors._warning
@@ -23,16 +23,24 @@ SEARCH = f"""
     {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._column dataaccess.filters._comparison
     dataaccess.filters._refusals dataaccess.filters._values
 """
+SCAN = f"""
+    {SEARCH} dataaccess._core.optional dataaccess._core.paths dataaccess._core.storage dataaccess._core.suffixes
+    dataaccess._scan.batch dataaccess._scan.bridge dataaccess._scan.frames dataaccess._scan.output dataaccess._scan.plan
+    dataaccess._scan.rows dataaccess._scan.run dataaccess._scan.schema dataaccess._scan.synchronous
+    dataaccess._scan.synchronous.batches dataaccess._scan.synchronous.reading dataaccess._scan.synchronous.scan
+    dataaccess._scan.synchronous.writing dataaccess._scan.text_table
+"""
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
-    __future__ atexit collections.abc contextlib datetime functools importlib math numbers reprlib threading warnings
+    __future__ atexit collections.abc contextlib datetime functools importlib math reprlib threading warnings
 """
-SEARCH_STANDARD = f"{CLIENT_STANDARD} contextvars dataclasses logging typing"
+SEARCH_STANDARD = f"{CLIENT_STANDARD} dataclasses"
 
 SHOW = "; import sys; print(*sys.modules)"
-SEARCHES = "da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15'), limit=1)"
+SEARCHES = "rows = da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15')); assert rows"
+SCANS = "scan = da.Client({!r}, token={!r}).scan_codes(allocated_time=da.on('2024-01-15')); assert next(scan.batches())"
 ADVICE = (
-    "an import loads other modules: import what only some calls need inside the function, and what annotations need "
+    "other modules are loaded: import what only some calls need inside the function, and what annotations need "
     "under TYPE_CHECKING; if all calls need it, measure what it costs and change this list"
 )
 
@@ -48,10 +56,13 @@ def loaded(code: str) -> set[str]:
         ("", "dataaccess", "importlib"),
         ("da.Client", CLIENT, CLIENT_STANDARD),
         (SEARCHES, SEARCH, SEARCH_STANDARD),
+        (SCANS, SCAN, SEARCH_STANDARD),
     ],
-    ids=["import", "client", "search"],
+    ids=["import", "client", "search", "scan"],
 )
-def test_an_import_loads_these_modules_only(sandbox: da.Sandbox, code: str, own: str, standard: str) -> None:
+def test_until_the_first_row_these_modules_only_are_loaded(
+    sandbox: da.Sandbox, code: str, own: str, standard: str
+) -> None:
     path = f"import sys; sys.path[:0] = {sys.path!r}; "
     code = code.format(sandbox.base_url, sandbox.issue_token())
     found = loaded(f"{path}import dataaccess as da; {code or 'pass'}")

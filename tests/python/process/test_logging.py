@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.raw_server import always, http, in_turn, serving
+from support.raw_server import EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
 
@@ -276,3 +276,25 @@ with da.Sandbox.demo() as sandbox, sandbox.fault("status", status=503, times=1) 
 def test_nothing_is_printed_by_itself() -> None:
     done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, check=True, text=True)  # noqa: S603
     assert (done.stdout, done.stderr) == ("", "")
+
+
+LATE = """
+import sys, dataaccess as da
+client = da.Client(sys.argv[1], token="tok")
+assert "logging" not in sys.modules
+client.download_segment(1)
+assert "logging" not in sys.modules
+import logging
+client.download_segment(1)
+logging.basicConfig(format="%(name)s %(levelname)s")
+client.download_segment(1)
+"""
+
+
+def test_a_program_that_imports_logging_late_has_its_records_from_then_on() -> None:
+    with serving(in_turn(*[BUSY, http(EXPORT)] * 3)) as server:
+        command = [sys.executable, "-c", LATE, server.base_url]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603
+        assert len(server.requests) == 6
+    # The second call has no handler, and a library prints nothing by itself.
+    assert done.stderr == "dataaccess.retry WARNING\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from dataaccess._core.checks import time_zone
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
@@ -13,7 +11,11 @@ from dataaccess._scan.asynchronous.writing import AsyncWriting
 from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Literal
+
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
     from dataaccess.types import OnProgress, PathArgument, Refresh, StorageOptions, TimeZone

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
-
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import stats_of, warn_of
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     from dataaccess._native import RawStream
     from dataaccess.reports import ScanStats

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
 from dataaccess._core.tracebacks import short_tracebacks
@@ -13,6 +11,8 @@ from dataaccess._scan.bridge import ArrowSource, convert
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import progress_callback, warn_of
 from dataaccess._scan.plan import checked_table
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dataaccess._core.checks import boolean_argument
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
@@ -12,6 +10,8 @@ from dataaccess._scan.bridge import convert
 from dataaccess._scan.outcome import progress_callback, warn_of
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
