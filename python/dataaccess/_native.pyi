@@ -209,6 +209,7 @@ class RawSandbox:
         db: str | None,
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, list[str]] | None,
+        replay: str | None,
     ) -> RawSandbox: ...
     @property
     def base_url(self) -> str: ...

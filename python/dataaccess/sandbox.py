@@ -80,9 +80,9 @@ class Sandbox(Data, Access, Exports, Faults):
             _token(token),
             strings("host_names", host_names),
         )
-        self._start(demo=False, port=port, export_seconds=None, db=_path(db), switches=switches, access=access)
+        self._start(port=port, db=_path("db", db), switches=switches, access=access)
 
-    def _start(self, *, port: int, switches: Mapping[str, Any] | None, **settings: Any) -> None:
+    def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
         self._raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
 
     @classmethod
@@ -125,7 +125,38 @@ class Sandbox(Data, Access, Exports, Faults):
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
         access = (_address(LOOPBACK), False, _token(token), strings("host_names", host_names))
-        sandbox._start(demo=True, port=port, export_seconds=ends, db=None, switches=switches, access=access)
+        sandbox._start(demo=True, port=port, export_seconds=ends, switches=switches, access=access)
+        return sandbox
+
+    @classmethod
+    def replay(cls, path: str | os.PathLike[str], *, port: int = 0) -> Self:
+        """Starts a service that repeats the responses of a recording, which `Client(record=path)` made.
+
+        A request gets the response that was recorded for the same path and body: first the first one, and the last
+        one again once all were sent. A response that was cut off in the recording is cut off again. Any token is
+        accepted. A request that was not recorded is refused with 404.
+
+        Args:
+            path: The recording.
+            port: Port to listen on; 0 takes a free one.
+
+        Returns:
+            A running service. It has faults and a request log; what is loaded into it has no effect.
+
+        Raises:
+            SandboxError: The file is not a recording or cannot be read, or the port is in use.
+
+        Example:
+            >>> import dataaccess as da
+            >>> with da.Sandbox.demo() as sandbox:
+            ...     recorded = sandbox.client(record="exchanges.jsonl").search_codes(allocated_time=da.on("2024-01-15"))
+            >>> with da.Sandbox.replay("exchanges.jsonl") as sandbox:
+            ...     sandbox.client().search_codes(allocated_time=da.on("2024-01-15")) == recorded
+            True
+        """
+        sandbox = object.__new__(cls)
+        access = (_address(LOOPBACK), False, None, [])
+        sandbox._start(port=port, access=access, replay=_path("replay", path))
         return sandbox
 
     @property
@@ -181,11 +212,11 @@ def _token(given: str | None) -> str | None:
     return None if given is None else string("token", given)
 
 
-def _path(given: object) -> str | None:
+def _path(name: str, given: object) -> str | None:
     path = os.fspath(given) if isinstance(given, os.PathLike) else given
     if path is None or isinstance(path, str):
         return path
-    raise ConfigError(f"db= must be the path of a file, not of type {type(given).__name__}")
+    raise ConfigError(f"{name}= must be the path of a file, not of type {type(given).__name__}")
 
 
 def _address(host: object) -> IPv4Address | IPv6Address:

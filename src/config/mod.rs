@@ -68,6 +68,8 @@ pub struct Arguments {
     pub headers: Vec<(String, String)>,
     /// Whether only `[]` counts as an empty result.
     pub strict_empty: bool,
+    /// File to record the exchanges into.
+    pub record: Option<PathBuf>,
     /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
 }
@@ -91,6 +93,7 @@ pub struct Settings {
     pub(crate) proxy: Option<Proxy>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) strict_empty: bool,
+    pub(crate) record: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) time_scale: u32,
 }
@@ -144,6 +147,7 @@ impl Settings {
                 max_buffered_bytes: usize::try_from(max_buffered_bytes?).unwrap_or(usize::MAX),
                 headers: headers?,
                 strict_empty: arguments.strict_empty,
+                record: arguments.record,
                 timeouts: Timeouts::scaled(arguments.time_scale),
                 time_scale: arguments.time_scale.max(1),
             })

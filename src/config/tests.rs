@@ -19,6 +19,7 @@ pub(crate) fn arguments() -> Arguments {
         allow_http: false,
         headers: Vec::new(),
         strict_empty: false,
+        record: None,
         time_scale: 1,
     }
 }

@@ -9,6 +9,7 @@ pub mod condition;
 pub mod envelope;
 pub mod export;
 pub mod open_points;
+pub mod recording;
 pub mod search;
 
 /// Path of the item search (4.1, 4.2), below the base URL.

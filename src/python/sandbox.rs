@@ -34,7 +34,8 @@ pub(super) struct RawSandbox(pub(super) Arc<Sandbox>);
 
 #[pymethods]
 impl RawSandbox {
-    /// Starts a sandbox: with demo data, with the data of a file, or empty.
+    /// Starts a sandbox: with demo data, with the data of a file, with the responses of a recording, or
+    /// empty.
     #[new]
     fn new(
         py: Python<'_>,
@@ -44,8 +45,9 @@ impl RawSandbox {
         db: Option<PathBuf>,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
+        replay: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let mut options = Options { db, port, ..Options::default() };
+        let mut options = Options { db, port, replay, ..Options::default() };
         for (name, value) in switches {
             let (name, value): (String, _) = (name.extract()?, setting(&value)?);
             options.switches.set(&name, &value).map_err(|error| raise(py, error))?;

@@ -61,6 +61,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         allow_http: take(settings, "allow_http")?,
         headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
         strict_empty: take(settings, "strict_empty")?,
+        record: take(settings, "record")?,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]

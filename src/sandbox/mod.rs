@@ -17,6 +17,7 @@ mod objects;
 mod openapi;
 mod options;
 mod query;
+mod replay;
 mod reply;
 mod request;
 mod request_log;
@@ -46,6 +47,7 @@ pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
 pub use store::Load;
 
+use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
 use self::service::Service;
@@ -77,7 +79,8 @@ impl Sandbox {
     /// Starts a service. It accepts requests once this returns.
     ///
     /// # Errors
-    /// `Config` when `access` is unsafe, `Sandbox` when the port is taken, a switch is invalid or no thread can start.
+    /// `Config` when `access` is unsafe, `Sandbox` when the port is taken, a switch is invalid, a recording
+    /// cannot be read or no thread can start.
     pub fn start(options: Options) -> Result<Self> {
         options.access.check()?;
         let stopping = CancellationToken::new();
@@ -97,7 +100,8 @@ impl Sandbox {
             service.tokens.add(token, service.switches.scopes());
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
-        let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits };
+        let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
+        let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits, recording };
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
         Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })

@@ -26,6 +26,8 @@ pub struct Options {
     pub clock: Clock,
     /// Demo data to load into an empty store; none leaves the two objects of the specification empty.
     pub demo: Option<Demo>,
+    /// Recording whose responses are served in place of those of the service.
+    pub replay: Option<PathBuf>,
     /// How long a search may run before it fails with 503; waiting for a slow reader does not count.
     pub search_timeout: Duration,
 }
@@ -35,7 +37,7 @@ impl Default for Options {
         let (switches, clock) = (Switches::default(), Clock::default());
         let (access, limits) = (Access::default(), Limits::default());
         let search_timeout = Duration::from_secs(60);
-        Self { db: None, access, port: 0, limits, switches, clock, demo: None, search_timeout }
+        Self { db: None, access, port: 0, limits, switches, clock, demo: None, replay: None, search_timeout }
     }
 }
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use super::access::Access;
 use super::middleware;
 use super::openapi;
+use super::replay::Recording;
 use super::options::Limits;
 use super::reply::{Refusal, Reply, SERVER};
 use super::response_writer::ResponseWriter;
@@ -26,6 +27,8 @@ pub(super) struct Shared {
     pub(super) service: Arc<Service>,
     pub(super) access: Arc<Access>,
     pub(super) limits: Limits,
+    /// Responds in place of the service.
+    pub(super) recording: Option<Arc<Recording>>,
 }
 
 /// An operation of the service.
@@ -33,16 +36,28 @@ type Operation = fn(&Service, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<
 
 /// The routes of the specification; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
+    let routes = if shared.recording.is_some() { Router::new().fallback(replay) } else { operations() };
+    routes
+        // The middleware reads the body with its own limit.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(shared.clone(), middleware::receive))
+        .with_state(shared)
+}
+
+fn operations() -> Router<Shared> {
     Router::new()
         .route(SEARCH_PATH, post(|state, headers, body| run(state, headers, body, Service::search)))
         .route(DOWNLOAD_PATH, post(|state, headers, body| run(state, headers, body, Service::download)))
         .route(openapi::PATH, get(description))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        // The middleware reads the body with its own limit.
-        .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(shared.clone(), middleware::receive))
-        .with_state(shared)
+}
+
+/// The recorded response. Any token will do, as a recording has none.
+async fn replay(State(shared): State<Shared>, uri: Uri, body: Bytes) -> Response {
+    let Some(recording) = &shared.recording else { return not_found(State(shared)).await.into_response() };
+    let refused = |refusal: Refusal| refusal.reply(&shared.service.switches).into_response();
+    recording.respond(uri.path(), &body).unwrap_or_else(refused)
 }
 
 /// The `OpenAPI` description. It needs no token, as it holds no data.

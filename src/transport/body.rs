@@ -72,18 +72,6 @@ impl Body {
     pub(super) fn received(&self) -> u64 {
         self.source.received
     }
-
-    /// Returns up to `limit` bytes from the beginning, without those after a failure.
-    pub(super) async fn read_prefix(&mut self, limit: usize) -> Vec<u8> {
-        let mut body = Vec::new();
-        while body.len() < limit
-            && let Ok(Some(chunk)) = self.chunk().await
-        {
-            body.extend_from_slice(chunk);
-        }
-        body.truncate(limit);
-        body
-    }
 }
 
 impl Source {

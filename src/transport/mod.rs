@@ -8,6 +8,7 @@ mod encoding;
 mod failure;
 mod inflate;
 mod pool;
+mod recorder;
 mod route;
 mod stall;
 mod tls;
@@ -25,6 +26,7 @@ use self::body::Body;
 use self::connections::{ObservedBody, Sent, observe};
 use self::encoding::Accepted;
 use self::pool::Pool;
+use self::recorder::{Exchange, Recorder};
 use self::route::Route;
 use crate::config::{Settings, Timeouts, Trust};
 use crate::error::{Error, Kind, Result};
@@ -44,6 +46,7 @@ pub struct Transport {
     route: Route,
     timeouts: Timeouts,
     meter: Arc<Meter>,
+    recorder: Option<Arc<Recorder>>,
     /// Of the last request. Most are for the same path and with the same token.
     last: Arc<ArcSwapOption<Prepared>>,
 }
@@ -91,13 +94,15 @@ pub struct Response {
     /// Host of `Location`.
     pub location_host: Option<String>,
     body: Body,
+    exchange: Option<Exchange>,
 }
 
 impl Transport {
     /// Prepares the pool; does not connect.
     ///
     /// # Errors
-    /// `Config` for CA certificates that cannot be read, and for unsupported encodings.
+    /// `Config` for CA certificates that cannot be read, and for unsupported encodings; `File` for a recording that
+    /// cannot be written.
     pub fn try_new(settings: &Settings) -> Result<Self> {
         let meter = Arc::<Meter>::default();
         Ok(Self {
@@ -107,6 +112,7 @@ impl Transport {
             route: Route::new(settings),
             timeouts: settings.timeouts.clone(),
             meter,
+            recorder: settings.record.as_ref().map(|path| Recorder::open(path, &settings.base_url)).transpose()?,
             last: Arc::default(),
         })
     }
@@ -122,14 +128,26 @@ impl Transport {
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
-            let Settings { base_url, trust, proxy, headers, timeouts, .. } = settings.clone();
-            (base_url, trust, proxy, headers, timeouts)
+            let Settings { base_url, trust, proxy, headers, timeouts, record, .. } = settings.clone();
+            (base_url, trust, proxy, headers, timeouts, record)
         };
         parts(one) == parts(other)
     }
 
     /// Sends a request and waits for the response headers.
     pub async fn post(&self, request: Request<'_>) -> Result<Response> {
+        let Some(recorder) = &self.recorder else { return self.send(request).await.map(|sent| Response::new(sent, self)) };
+        let mut exchange = recorder.begin(&request)?;
+        match self.send(request).await {
+            Ok(sent) => {
+                exchange.responded(sent.status().as_u16(), sent.headers())?;
+                Ok(Response { exchange: Some(exchange), ..Response::new(sent, self) })
+            }
+            Err(error) => exchange.end(Some(error.message())).and(Err(error)),
+        }
+    }
+
+    async fn send(&self, request: Request<'_>) -> Result<reqwest::Response> {
         let prepared = self.prepare(request.path, request.token)?;
         let client = self.pool.client()?;
         let (body, send_started) = ObservedBody::new(request.body);
@@ -151,7 +169,7 @@ impl Transport {
         if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
             return Err(refusal);
         }
-        Ok(Response::new(response, self))
+        Ok(response)
     }
 
     fn prepare(&self, path: &str, token: &Secret) -> Result<Arc<Prepared>> {
@@ -192,12 +210,17 @@ impl Response {
             retry_after,
             location_host,
             body: Body::new(response, transport),
+            exchange: None,
         }
     }
 
     /// Returns the next bytes of the body, decompressed, or nothing at the end of a complete body.
     pub async fn chunk(&mut self) -> Result<Option<&[u8]>> {
-        self.body.chunk().await
+        let chunk = self.body.chunk().await;
+        if let Some(exchange) = &mut self.exchange {
+            exchange.received(&chunk)?;
+        }
+        chunk
     }
 
     /// Bytes of the body received, compressed or not.
@@ -208,6 +231,13 @@ impl Response {
 
     /// Returns the beginning of an error's body, as far as it can be read.
     pub async fn error_body(&mut self) -> Vec<u8> {
-        self.body.read_prefix(ERROR_BODY_BYTES).await
+        let mut body = Vec::new();
+        while body.len() < ERROR_BODY_BYTES
+            && let Ok(Some(chunk)) = self.chunk().await
+        {
+            body.extend_from_slice(chunk);
+        }
+        body.truncate(ERROR_BODY_BYTES);
+        body
     }
 }

@@ -8,6 +8,7 @@ from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
+from dataaccess._core.warn import warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError
 
@@ -53,6 +54,7 @@ class Connection(Validation):
         headers: Mapping[str, str] | None = None,
         item_types: Mapping[str, int] | None = None,
         strict_empty: bool = False,
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Checks the settings; connects to nothing."""
         refused = Refused()
@@ -73,6 +75,7 @@ class Connection(Validation):
                 headers=headers,
                 item_types=item_types,
                 strict_empty=strict_empty,
+                record=record,
             )
             settings.check(settings, refused)
             name = embedded_name(base_url)
@@ -101,6 +104,8 @@ class Connection(Validation):
             all_refused.raise_all()
         self._token = token  # type: ignore[assignment] # None is refused
         self._raw = RawClient(self._token, settings, like)
+        if settings["record"] is not None:
+            warn_of_recording(settings["record"])
 
     def _keep(self, service: object) -> None:
         """Keeps a service alive as long as this client."""

@@ -139,9 +139,9 @@ def header_pairs(headers: object) -> list[tuple[str, str]] | None:
     return list(headers.items())
 
 
-def _path(path: object) -> str | os.PathLike[str]:
+def _path(name: str, path: object) -> str | os.PathLike[str]:
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise ConfigError(f"ca_bundle= must be the path of a file or folder, not {shortened(path)}")
+        raise ConfigError(f"{name}= must be a path, not {shortened(path)}")
     return path
 
 
@@ -174,10 +174,11 @@ _CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
     "requests_per_second": (_optional(partial(number, "requests_per_second", accepted=_RATE)), None),
     "max_response_bytes": (_whole("max_response_bytes", "an integer of at least 1"), 8 * 2**30),
     "max_buffered_bytes": (_whole("max_buffered_bytes", "an integer of at least 1"), 64 * 2**20),
-    "ca_bundle": (_optional(_path), None),
+    "ca_bundle": (_optional(partial(_path, "ca_bundle")), None),
     "proxy": (_optional(partial(string, "proxy")), None),
     "allow_http": (partial(boolean, "allow_http"), False),
     "headers": (header_pairs, None),
     "item_types": (checked_item_types, {}),
     "strict_empty": (partial(boolean, "strict_empty"), False),
+    "record": (_optional(partial(_path, "record")), None),
 }

@@ -26,7 +26,8 @@ _addresses: set[str] = set()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox and keeps its address."""
-    sandbox = RawSandbox(**options)
+    defaults = {"demo": False, "port": 0, "export_seconds": None, "db": None, "switches": {}, "replay": None}
+    sandbox = RawSandbox(**{**defaults, **options})
     _addresses.add(sandbox.base_url)
     return sandbox
 
@@ -54,9 +55,7 @@ def embedded(name: str) -> tuple[str, str]:
             from ipaddress import IPv4Address
 
             own = IPv4Address(LOOPBACK)
-            sandbox = start_sandbox(
-                demo=True, port=0, export_seconds=None, db=None, switches={}, access=(own, False, None, [])
-            )
+            sandbox = start_sandbox(demo=True, access=(own, False, None, []))
             running = _demo[os.getpid()] = (sandbox, sandbox.issue_token(None, None))
         sandbox, token = running
         return sandbox.base_url, token

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
 
+def warn_of_recording(path: object) -> None:
+    """Warns that a client records, as its file holds customer data."""
+    from dataaccess.errors import RecordingWarning
+
+    warn_caller(
+        f"the client records its exchanges in {path}, with customer data: delete it after use", RecordingWarning
+    )
+
+
 def warn_caller(message: str, category: type[DataAccessWarning]) -> None:
     """Warns at the first line of the stack outside of this package."""
     level, frame = 1, sys._getframe()  # noqa: SLF001 - public but for its name

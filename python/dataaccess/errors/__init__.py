@@ -45,6 +45,7 @@ DataAccessWarning (UserWarning)
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
 ├─ OtherServiceWarning                  a folder has parts of a service with another address
+├─ RecordingWarning                     a client records its exchanges into a file
 └─ SandboxWarning                       the data is synthetic
 """
 
@@ -101,6 +102,7 @@ from dataaccess.errors._warning import (
     EmptyResultWarning,
     IncompleteWarning,
     OtherServiceWarning,
+    RecordingWarning,
     SandboxWarning,
     StrayDayWarning,
 )
@@ -138,6 +140,7 @@ __all__ = [
     "Problem",
     "ProxyError",
     "RecordError",
+    "RecordingWarning",
     "RedirectRefusedError",
     "RequestRejectedError",
     "RequestTimeoutError",

@@ -25,5 +25,9 @@ class OtherServiceWarning(DataAccessWarning):
     """The folder of a run has parts from a service with another address."""
 
 
+class RecordingWarning(DataAccessWarning):
+    """A client records its exchanges into a file, which then holds customer data."""
+
+
 class SandboxWarning(DataAccessWarning):
     """The data is synthetic: it comes from the sandbox."""

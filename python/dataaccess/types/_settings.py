@@ -35,6 +35,7 @@ class ClientOptions(TypedDict, total=False):
     headers: Mapping[str, str] | None
     item_types: Mapping[str, int] | None
     strict_empty: bool
+    record: PathArgument | None
 
 
 class ClientSettings(ClientOptions, total=False):

@@ -33,7 +33,7 @@ def test_all_pages_are_read() -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("block", blocks_of("script"))
 def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def warehouse() -> Iterator[Store]:
         yield store
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("block", blocks_of("store"))
 def test_block_with_a_bucket_runs(block: Example, warehouse: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")

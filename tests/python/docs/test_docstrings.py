@@ -63,7 +63,7 @@ def test_everything_public_is_documented(value: Any) -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,54 @@
+"""The zone in which a service cuts its days, from the times of one of its days."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_DAY = timedelta(days=1)
+# Zones differ by quarters of an hour.
+_STEP = timedelta(minutes=15)
+_WEST, _EAST = timedelta(hours=-12), timedelta(hours=14)
+
+
+def possible_offsets(times: Iterable[str], asked: datetime) -> list[timedelta]:
+    """The offsets from UTC at which all times (UTC, as the service writes them) are of the day that has the instant."""
+    read = [datetime.fromisoformat(time).replace(tzinfo=UTC) for time in times]
+    if not read:
+        return []
+    first, last = min(read), max(read)
+    midnight = datetime.combine(asked.date(), datetime.min.time(), UTC)
+    offsets = [_WEST + number * _STEP for number in range((_EAST - _WEST) // _STEP + 1)]
+    found = []
+    for offset in offsets:
+        # The beginning of the day, in this zone, that has the instant.
+        start = midnight - offset
+        while start > asked:
+            start -= _DAY
+        while start + _DAY <= asked:
+            start += _DAY
+        if start <= first and last < start + _DAY:
+            found.append(offset)
+    return found
+
+
+def zone_name(offset: timedelta, preferred: str, day: date) -> str | None:
+    """The IANA name of a zone with this offset on a day: the preferred one, if it has it; None if none is simple."""
+    noon = datetime.combine(day, datetime.min.time(), UTC) + _DAY / 2
+    if noon.astimezone(ZoneInfo(preferred)).utcoffset() == offset:
+        return preferred
+    hours, rest = divmod(offset, timedelta(hours=1))
+    if rest:
+        return None
+    # In these names the sign is that of POSIX: west is positive.
+    return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
+
+
+def shown(offset: timedelta) -> str:
+    """An offset as `UTC+07:00`."""
+    minutes = int(offset.total_seconds()) // 60
+    return f"UTC{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"

@@ -1,0 +1,167 @@
+//! Responses from a recording, in place of those of the service.
+//!
+//! A request gets the response that was recorded for the same path and body. Equal requests get theirs in the order of
+//! the recording, and the last one again from then on. What was cut off in the recording is cut off here.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use futures_util::stream;
+use serde_json::Value;
+
+use super::reply::Refusal;
+use crate::contract::recording::{Line, VERSION};
+use crate::error::{Error, Kind, Result};
+
+/// The exchanges of a recording that have a response.
+#[derive(Debug)]
+pub(super) struct Recording {
+    file: PathBuf,
+    requests: Vec<Request>,
+}
+
+/// A request with its responses, in the order of the recording.
+#[derive(Debug)]
+struct Request {
+    path: String,
+    body: Value,
+    responses: Vec<Exchange>,
+    served: AtomicUsize,
+}
+
+/// The response of an exchange. Its body stays in the file.
+#[derive(Clone, Debug, Default)]
+struct Exchange {
+    status: u16,
+    headers: Vec<(String, String)>,
+    /// Where the lines of its body begin, and their bytes.
+    pieces: Vec<(u64, u64)>,
+    is_complete: bool,
+}
+
+impl Recording {
+    /// Reads where each response is.
+    pub(super) fn open(file: &Path) -> Result<Self> {
+        let unreadable = |cause: io::Error| {
+            Error::new(Kind::Sandbox, format!("`{}` cannot be read: {cause}", file.display())).with_source(cause)
+        };
+        let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
+        let mut recording = Self { file: file.to_owned(), requests: Vec::new() };
+        // Request and response of each exchange by its id.
+        let mut open: HashMap<String, (String, Value, Exchange)> = HashMap::new();
+        let (mut line, mut at, mut number) = (Vec::new(), 0_u64, 0);
+        loop {
+            line.clear();
+            let size = lines.read_until(b'\n', &mut line).map_err(unreadable)? as u64;
+            if size == 0 {
+                break;
+            }
+            number += 1;
+            let damaged = || {
+                let problem = format!("`{}` is not a recording: line {number} cannot be read", file.display());
+                Error::new(Kind::Sandbox, problem).with_hint("Client(record=path) makes recordings")
+            };
+            match serde_json::from_slice(&line) {
+                Ok(Line::Recording { version: VERSION, .. }) => {}
+                Ok(Line::Recording { version, .. }) => {
+                    let problem = format!("`{}` has version {version} of the format", file.display());
+                    return Err(Error::new(Kind::Sandbox, problem).with_hint("this package reads version 1"));
+                }
+                Ok(_) if number == 1 => return Err(damaged()),
+                Ok(Line::Request { id, path, body, .. }) => {
+                    open.insert(id, (path, body, Exchange::default()));
+                }
+                Ok(Line::Response { id, status, headers, .. }) => {
+                    if let Some((.., exchange)) = open.get_mut(&id) {
+                        (exchange.status, exchange.headers) = (status, headers);
+                    }
+                }
+                Ok(Line::Body { id, .. }) => {
+                    if let Some((.., exchange)) = open.get_mut(&id) {
+                        exchange.pieces.push((at, size));
+                    }
+                }
+                Ok(Line::End { id, failure, .. }) => {
+                    if let Some((path, body, mut exchange)) = open.remove(&id) {
+                        exchange.is_complete = failure.is_none();
+                        recording.add(path, body, exchange);
+                    }
+                }
+                // The process that recorded was killed in the middle of its last line.
+                Err(_) if !line.ends_with(b"\n") && number > 1 => break,
+                Err(_) => return Err(damaged()),
+            }
+            at += size;
+        }
+        for (path, body, exchange) in open.into_values() {
+            recording.add(path, body, exchange);
+        }
+        Ok(recording)
+    }
+
+    /// Adds an exchange, unless it got no response.
+    fn add(&mut self, path: String, body: Value, exchange: Exchange) {
+        if exchange.status == 0 {
+            return;
+        }
+        match self.requests.iter_mut().find(|known| known.path == path && known.body == body) {
+            Some(known) => known.responses.push(exchange),
+            None => self.requests.push(Request { path, body, responses: vec![exchange], served: AtomicUsize::new(0) }),
+        }
+    }
+
+    /// The recorded response to a request.
+    pub(super) fn respond(&self, path: &str, body: &[u8]) -> std::result::Result<Response<Body>, Refusal> {
+        let body: Value = serde_json::from_slice(body).map_err(|_| Refusal::malformed("the body is not JSON"))?;
+        let missing = || {
+            let problem = format!(
+                "the recording has no response to this request: {} of its {} requests are for {path}, none with this body",
+                self.requests.iter().filter(|known| known.path == path).count(),
+                self.requests.len()
+            );
+            Refusal::Problem(StatusCode::NOT_FOUND, problem)
+        };
+        let known = self.requests.iter().find(|known| known.path == path && known.body == body).ok_or_else(missing)?;
+        let turn = known.served.fetch_add(1, Ordering::Relaxed).min(known.responses.len().saturating_sub(1));
+        let exchange = known.responses.get(turn).ok_or_else(missing)?;
+        self.response(exchange).map_err(|_| Refusal::internal())
+    }
+
+    fn response(&self, exchange: &Exchange) -> io::Result<Response<Body>> {
+        let mut file = File::open(&self.file)?;
+        let mut pieces = exchange.pieces.clone().into_iter();
+        let mut is_cut = !exchange.is_complete;
+        let body = Body::from_stream(stream::iter(std::iter::from_fn(move || match pieces.next() {
+            Some((at, size)) => Some(piece(&mut file, at, size)),
+            None if is_cut => {
+                is_cut = false;
+                Some(Err(io::Error::other("the recorded response ends here")))
+            }
+            None => None,
+        })));
+        let mut response = Response::new(body);
+        *response.status_mut() = StatusCode::from_u16(exchange.status).map_err(io::Error::other)?;
+        for (name, value) in &exchange.headers {
+            let name = HeaderName::try_from(name).map_err(io::Error::other)?;
+            response.headers_mut().insert(name, HeaderValue::try_from(value).map_err(io::Error::other)?);
+        }
+        Ok(response)
+    }
+}
+
+/// The bytes of one line of a body.
+fn piece(file: &mut File, at: u64, size: u64) -> io::Result<Bytes> {
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(size).read_to_end(&mut line)?;
+    match serde_json::from_slice(&line)? {
+        Line::Body { text: Some(text), .. } => Ok(text.into()),
+        Line::Body { bytes: Some(bytes), .. } => Ok(bytes.into()),
+        _ => Err(io::Error::other("the recording has changed")),
+    }
+}

@@ -1,0 +1,248 @@
+//! Records exchanges into a file: requests without their token, and responses as they arrive.
+//!
+//! Each line is one write to a file that is only appended to, so exchanges, clients and forked children do not mix
+//! within a line. A recording holds customer data, so its file is for its owner alone.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use reqwest::header::HeaderMap;
+use url::Url;
+
+use super::Request;
+use crate::contract::recording::{Line, VERSION};
+use crate::error::{Error, Kind, Result};
+use crate::secret::Secret;
+
+/// Bytes of a body that one line holds.
+const PIECE: usize = 64 << 10;
+/// The headers that are recorded. Others may hold secrets, or describe the connection.
+const HEADERS: [&str; 6] = ["content-type", "date", "location", "retry-after", "server", "via"];
+/// What stands in place of the token, if the service repeats it.
+const REDACTED: &str = "[token]";
+
+/// A file that exchanges are recorded into.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    file: File,
+    path: PathBuf,
+}
+
+/// One exchange, until it ends.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    recorder: Arc<Recorder>,
+    id: String,
+    token: Secret,
+    began: Instant,
+    /// Bytes of the body that are not written yet.
+    held: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Recorder {
+    /// Opens a recording, or begins one.
+    pub(super) fn open(path: &Path, base_url: &Url) -> Result<Arc<Self>> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let failed = |cause| failure(path, "opened", cause);
+        let file = options.open(path).map_err(failed)?;
+        if !is_recording(&file).map_err(failed)? {
+            let problem = format!("`{}` (record=) has other content than a recording", path.display());
+            return Err(Error::new(Kind::Config, problem).with_hint("name a file that does not exist"));
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
+        }
+        let recorder = Self { file, path: path.to_owned() };
+        recorder.write(&Line::Recording { version: VERSION, base_url: base_url.as_str().to_owned() })?;
+        Ok(Arc::new(recorder))
+    }
+
+    /// Records a request that is about to be sent.
+    pub(super) fn begin(self: &Arc<Self>, request: &Request<'_>) -> Result<Exchange> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let body = serde_json::from_slice(&request.body)
+            .map_err(|error| Error::new(Kind::Internal, "the body of a request is not JSON").with_source(error))?;
+        self.write(&Line::Request {
+            id: request.request_id.to_owned(),
+            unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            method: "POST".to_owned(),
+            path: request.path.to_owned(),
+            body,
+        })?;
+        Ok(Exchange {
+            recorder: Arc::clone(self),
+            id: request.request_id.to_owned(),
+            token: request.token.clone(),
+            began: Instant::now(),
+            held: Vec::new(),
+            has_ended: false,
+        })
+    }
+
+    fn write(&self, line: &Line) -> Result<()> {
+        let mut text = serde_json::to_vec(line)
+            .map_err(|error| Error::new(Kind::Internal, "a line of the recording is not JSON").with_source(error))?;
+        text.push(b'\n');
+        (&self.file).write_all(&text).map_err(|cause| failure(&self.path, "written", cause))
+    }
+}
+
+impl Exchange {
+    /// Records the head of the response.
+    pub(super) fn responded(&self, status: u16, headers: &HeaderMap) -> Result<()> {
+        let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let headers = HEADERS.iter().filter_map(|name| Some(((*name).to_owned(), self.redact(value(name)?)))).collect();
+        self.recorder.write(&Line::Response { id: self.id.clone(), ms: self.elapsed(), status, headers })
+    }
+
+    /// Records the next bytes of the body, its end, or its failure.
+    pub(super) fn received(&mut self, chunk: &Result<Option<&[u8]>>) -> Result<()> {
+        match chunk {
+            Ok(Some(bytes)) => {
+                self.held.extend_from_slice(bytes);
+                if self.held.len() < PIECE + self.token.expose().len() {
+                    return Ok(());
+                }
+                // What is held back may be the beginning of a token, or of a character.
+                let most = self.held.len() - self.token.expose().len().max(4);
+                self.write_held(most)
+            }
+            Ok(None) => self.end(None),
+            Err(error) => self.end(Some(error.message())),
+        }
+    }
+
+    /// Records the end.
+    pub(super) fn end(&mut self, failure: Option<&str>) -> Result<()> {
+        self.has_ended = true;
+        if !self.held.is_empty() {
+            self.write_held(self.held.len())?;
+        }
+        let (id, ms) = (self.id.clone(), self.elapsed());
+        self.recorder.write(&Line::End { id, ms, failure: failure.map(|text| self.redact(text)) })
+    }
+
+    /// Writes `most` bytes of those held, and the whole token or character that stands there.
+    fn write_held(&mut self, most: usize) -> Result<()> {
+        let token = self.token.expose().as_bytes();
+        let crossing = memchr::memmem::find_iter(&self.held, token).find(|at| (*at..at + token.len()).contains(&most));
+        let mut end = crossing.map_or(most, |at| at + token.len());
+        while self.held.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end += 1;
+        }
+        let rest = self.held.split_off(end.min(self.held.len()));
+        let bytes = std::mem::replace(&mut self.held, rest);
+        let (text, bytes) = match String::from_utf8(bytes) {
+            Ok(text) => (Some(self.redact(&text)), None),
+            Err(error) => (None, Some(self.redact_bytes(error.into_bytes()))),
+        };
+        self.recorder.write(&Line::Body { id: self.id.clone(), text, bytes })
+    }
+
+    fn redact(&self, text: &str) -> String {
+        text.replace(self.token.expose(), REDACTED)
+    }
+
+    fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let token = self.token.expose().as_bytes();
+        let mut kept = Vec::with_capacity(bytes.len());
+        let mut from = 0;
+        for at in memchr::memmem::find_iter(&bytes, token) {
+            kept.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+            kept.extend_from_slice(REDACTED.as_bytes());
+            from = at + token.len();
+        }
+        kept.extend_from_slice(bytes.get(from..).unwrap_or_default());
+        kept
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // Nobody waits for this response any more, so a failure to record it has no one to reach.
+            let _ = self.end(Some("the client did not read it to its end"));
+        }
+    }
+}
+
+/// Whether a file is empty or begins as a recording does.
+fn is_recording(mut file: &File) -> io::Result<bool> {
+    use std::io::{Read, Seek};
+    let begin = br#"{"recording":{"#;
+    let mut found = Vec::new();
+    file.rewind()?;
+    file.take(begin.len() as u64).read_to_end(&mut found)?;
+    Ok(found.is_empty() || found == begin)
+}
+
+fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
+    Error::new(Kind::File, format!("`{}` (record=) cannot be {done}: {cause}", path.display()))
+        .with_path(path)
+        .with(|details| details.errno = cause.raw_os_error())
+        .with_hint("name another file as record=, or leave it out")
+        .with_source(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    /// The body of a response that arrived in these pieces, as it was recorded.
+    fn recorded(pieces: &[&[u8]], token: &str) -> Vec<u8> {
+        let folder = std::env::temp_dir().join(format!("dataaccess-recorder-{}-{}", std::process::id(), pieces.len()));
+        let path = folder.with_extension(token);
+        let token = Secret::try_new(token.to_owned()).unwrap();
+        let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap()).unwrap();
+        let request =
+            Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
+        let mut exchange = recorder.begin(&request).unwrap();
+        for piece in pieces {
+            exchange.received(&Ok(Some(piece))).unwrap();
+        }
+        exchange.received(&Ok(None)).unwrap();
+        let lines = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        lines
+            .lines()
+            .flat_map(|line| match serde_json::from_str(line).unwrap() {
+                Line::Body { text: Some(text), .. } => text.into_bytes(),
+                Line::Body { bytes: Some(bytes), .. } => bytes,
+                _ => Vec::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_token_is_redacted_wherever_the_pieces_are_cut() {
+        let token = "secret-token-1";
+        for before in PIECE - 20..PIECE + 20 {
+            let body = [&vec![b'x'; before][..], token.as_bytes(), "é".as_bytes(), token.as_bytes()].concat();
+            let expected = [&vec![b'x'; before][..], b"[token]", "é".as_bytes(), b"[token]"].concat();
+            for piece in [1000, PIECE - 3, body.len()] {
+                assert_eq!(recorded(&body.chunks(piece).collect::<Vec<_>>(), token), expected, "{before} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_kept() {
+        let body = b"\xff\xfe{} secret-token-2 \x80";
+        assert_eq!(recorded(&[body], "secret-token-2"), b"\xff\xfe{} [token] \x80");
+    }
+}

@@ -1,0 +1,195 @@
+"""`Client(record=…)` keeps exchanges without the token; `Sandbox.replay` serves them again, failures too."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+
+DAY = da.on("2024-01-15")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "exchanges.jsonl"
+
+
+def lines(path: Path, kind: str) -> list[dict[str, Any]]:
+    """The lines of one kind."""
+    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line[kind] for line in read if kind in line]
+
+
+@pytest.fixture
+def sandbox() -> Iterator[da.Sandbox]:
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path: Path) -> None:
+    rows = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
+
+    (request,) = lines(path, "request")
+    assert request["path"] == "/access/api/item/search"
+    assert request["body"] == da.validate_codes(["id"], allocated_time=DAY)
+    (response,) = lines(path, "response")
+    assert (response["id"], response["status"]) == (request["id"], 200)
+    body = "".join(piece["text"] for piece in lines(path, "body"))
+    assert json.loads(body)["data"]["data"] == rows
+    assert lines(path, "end")[0]["failure"] is None
+
+
+def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
+    path.touch(mode=0o644)
+
+    with pytest.warns(da.RecordingWarning, match="customer data") as caught:
+        sandbox.client(record=path)
+
+    assert str(path) in str(caught[0].message)
+    assert caught[0].filename == __file__
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_no_token_is_in_a_recording_even_if_the_service_repeats_it(sandbox: da.Sandbox, path: Path) -> None:
+    token = sandbox.issue_token()
+    sandbox.declare("note", 9, {"text": "string"})
+    sandbox.load("note", [{"text": f"{'x' * number}{token}"} for number in range(900)])
+    client = da.Client(sandbox.base_url, token=token, record=path)
+
+    rows = client.search_items("note", ["text"], item_type_id=9)
+
+    assert sum(token in row["text"] for row in rows) == 900
+    recorded = path.read_text(encoding="utf-8")
+    assert token not in recorded
+    assert recorded.count("[token]") == 900
+
+
+def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, path: Path) -> None:
+    def use(client: da.Client) -> list[Any]:
+        scan = client.scan_codes(allocated_time=da.days("2024-01-10", "2024-01-20"))
+        return [scan.to_dicts(), scan.to_arrow(), client.download_segment(5637054)]
+
+    with sandbox.client(record=path, concurrency=4) as client:
+        recorded = use(client)
+
+    with da.Sandbox.replay(path) as replay:
+        assert use(replay.client()) == recorded
+        assert use(replay.client()) == recorded, "the last responses are repeated"
+
+
+def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> None:
+    with sandbox.fault("status", status=503, retry_after=0, times=1):
+        rows = sandbox.client(record=path).search_codes(allocated_time=DAY)
+
+    with da.Sandbox.replay(path) as replay:
+        client = replay.client()
+        assert client.search_codes(allocated_time=DAY) == rows
+        assert client.stats.retries == 1
+        assert [request.status for request in replay.requests] == [503, 200]
+
+
+def test_a_response_that_was_cut_off_is_cut_off_again(sandbox: da.Sandbox, path: Path) -> None:
+    with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
+        sandbox.client(record=path, retries=0).search_codes(allocated_time=DAY)
+    assert "after 300 bytes" in lines(path, "end")[0]["failure"]
+
+    with da.Sandbox.replay(path) as replay, pytest.raises(da.TransportError):
+        replay.client(retries=0).search_codes(allocated_time=DAY)
+
+
+def test_a_request_that_was_not_recorded_is_refused(sandbox: da.Sandbox, path: Path) -> None:
+    sandbox.client(record=path).search_codes(allocated_time=DAY)
+
+    with da.Sandbox.replay(path) as replay, pytest.raises(da.RequestRejectedError) as caught:
+        replay.client().search_codes(allocated_time=da.on("2024-01-16"))
+
+    assert "the recording has no response to this request" in str(caught.value)
+
+
+def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path) -> None:
+    first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
+    second = sandbox.client(record=path).search_codes(["name"], allocated_time=DAY)
+
+    with da.Sandbox.replay(path) as replay:
+        client = replay.client()
+        assert client.search_codes(["name"], allocated_time=DAY) == second
+        assert client.search_codes(["id"], allocated_time=DAY) == first
+
+
+def test_a_recording_that_ends_in_the_middle_of_a_line_is_replayed(sandbox: da.Sandbox, path: Path) -> None:
+    rows = sandbox.client(record=path).search_codes(allocated_time=DAY)
+    with path.open("a") as file:
+        file.write('{"request":{"id":"killed')
+
+    with da.Sandbox.replay(path) as replay:
+        assert replay.client().search_codes(allocated_time=DAY) == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("not a recording\n", "is not a recording: line 1"),
+        ('{"recording":{"version":1,"base_url":""}}\n{}\n', "is not a recording: line 2"),
+        ('{"recording":{"version":2,"base_url":""}}\n', "has version 2 of the format"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_refused(path: Path, content: str | None, problem: str) -> None:
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(da.SandboxError) as caught:
+        da.Sandbox.replay(path)
+    assert problem in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path) -> None:
+    path.write_text("my notes")
+    with pytest.raises(da.ConfigError, match="has other content than a recording"):
+        sandbox.client(record=path)
+    assert path.read_text() == "my notes"
+
+
+def test_a_recording_that_cannot_be_opened_is_an_error_of_the_client(sandbox: da.Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(da.FileError, match=r"\(record=\) cannot be opened") as caught:
+        sandbox.client(record=tmp_path / "missing" / "exchanges.jsonl")
+    assert caught.value.errno is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
+def test_a_recording_that_cannot_grow_fails_the_call(sandbox: da.Sandbox, path: Path) -> None:
+    import resource
+
+    client = sandbox.client(record=path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
+    try:
+        with pytest.raises(da.FileError, match=r"\(record=\) cannot be written: File too large"):
+            client.search_codes(allocated_time=DAY)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_records_into_the_same_file(sandbox: da.Sandbox, path: Path) -> None:
+    client = sandbox.client(record=path)
+    rows = client.search_codes(["id"], allocated_time=DAY)
+    child = os.fork()
+    if child == 0:
+        os._exit(client.search_codes(["name"], allocated_time=DAY) == [])
+    assert os.waitpid(child, 0)[1] == 0
+
+    with da.Sandbox.replay(path) as replay:
+        assert replay.client().search_codes(["id"], allocated_time=DAY) == rows
+        assert replay.client().search_codes(["name"], allocated_time=DAY)
