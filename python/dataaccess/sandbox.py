@@ -155,7 +155,7 @@ class Sandbox(Data, Access, Exports, Faults):
             True
         """
         sandbox = object.__new__(cls)
-        access = (_address(LOOPBACK), False, None, [])
+        access: tuple[Any, ...] = (_address(LOOPBACK), False, None, [])
         sandbox._start(port=port, access=access, replay=_path("replay", path))
         return sandbox
 

@@ -26,7 +26,7 @@ _addresses: set[str] = set()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox and keeps its address."""
-    defaults = {"demo": False, "port": 0, "export_seconds": None, "db": None, "switches": {}, "replay": None}
+    defaults: dict[str, Any] = {"demo": False, "port": 0, "export_seconds": None, "db": None, "switches": {}, "replay": None}
     sandbox = RawSandbox(**{**defaults, **options})
     _addresses.add(sandbox.base_url)
     return sandbox
