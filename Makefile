@@ -148,6 +148,17 @@ target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
 	$(call install,target/envs/airflow,airflow)
 	@touch $@
 
+target/envs/site/.installed: requirements/site.txt .venv/.uv
+	$(call say,'Installing the dependency group site into target/envs/site')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/site
+	$(call install,target/envs/site,site)
+	@touch $@
+
+.PHONY: docs
+docs: target/envs/site/.installed ## the site of the documentation, into target/site; a broken link is an error
+	$(call say,'Building the site of the documentation')
+	NO_MKDOCS_2_WARNING=1 target/envs/site/$(BIN:.venv/%=%)/mkdocs build --strict --quiet
+
 # The release wheel gets its own environment: .venv keeps its debug build.
 BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
 BENCHES = bench-decode bench-client bench-scans bench-sandbox
@@ -201,6 +212,7 @@ lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
 	$(call resolve,airflow)
+	$(call resolve,site)
 
 resolve = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	--custom-compile-command 'make lock' --output-file requirements/$(1).txt --group $(1) $(2)

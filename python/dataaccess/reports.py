@@ -263,7 +263,7 @@ class ScanReport:
             ImportError: pandas or pyarrow is not installed.
             CheckpointCorruptError: A file has changed since it was written.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")

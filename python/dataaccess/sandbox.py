@@ -54,7 +54,7 @@ class Sandbox(Data, Access, Exports, Faults):
         SandboxError: The port is in use, the file is not a store of a sandbox, or a switch is unknown or has an
             invalid value.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh", "empty_shape": "null"}) as sandbox:
         ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
@@ -115,7 +115,7 @@ class Sandbox(Data, Access, Exports, Faults):
             ConfigError: An argument is invalid.
             SandboxError: The port is in use, or a switch is unknown or has an invalid value.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"), limit=1)
@@ -146,7 +146,7 @@ class Sandbox(Data, Access, Exports, Faults):
         Raises:
             SandboxError: The file is not a recording or cannot be read, or the port is in use.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     recorded = sandbox.client(record="exchanges.jsonl").search_codes(allocated_time=da.on("2024-01-15"))
@@ -167,7 +167,7 @@ class Sandbox(Data, Access, Exports, Faults):
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()

@@ -63,7 +63,7 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
     Raises:
         ConfigError: When a request needs the token and the file cannot be read or is not valid UTF-8.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> client = da.Client("https://cdp.example.com", token=da.token_file("/run/secrets/cdp"))
         >>> client

@@ -138,7 +138,7 @@ class Connection(Validation):
 
         A forked child counts anew.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
@@ -163,7 +163,7 @@ class Connection(Validation):
             TypeError: A name is not a setting.
             ConfigError: A value is invalid, or `base_url` is another service and the token is not a callable.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> patient = client.with_options(timeout=900, retry_for=300)

@@ -64,7 +64,7 @@ class Validation:
         Raises:
             ValidationError: The request breaks a rule of the API specification; all problems are reported together.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> body = client.validate_codes(allocated_time=da.on("2024-01-15"))
@@ -101,7 +101,7 @@ class Validation:
         Raises:
             ValidationError: The request breaks a rule of the API specification; all problems are reported together.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> body = client.validate_items("customer", ["name"], da.col("name").equals("x"))

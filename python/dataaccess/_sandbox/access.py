@@ -52,7 +52,7 @@ class Access:
             SandboxError: 10,000 tokens are valid already, or the sandbox is stopped.
             TypeError: `scopes` is one string instead of several.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = da.Client(sandbox.base_url, token=sandbox.issue_token(["download"]))
@@ -73,7 +73,7 @@ class Access:
             ConfigError: The token is not a string.
             ForkedHandleError: The sandbox belongs to the parent process.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     sandbox.revoke(sandbox.issue_token())
@@ -94,7 +94,7 @@ class Access:
             ForkedHandleError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
@@ -117,7 +117,7 @@ class Access:
             ForkedHandleError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])

@@ -42,7 +42,7 @@ class Data:
             ConfigError: An argument is invalid.
             ForkedHandleError: The sandbox belongs to the parent process.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox() as sandbox:
             ...     sandbox.declare("store", 7, {"store_id": "string", "area": "float64", "opened": "timestamp"})
@@ -81,7 +81,7 @@ class Data:
             TypeError: `rows` is neither an iterable nor a table.
             ForkedHandleError: The sandbox belongs to the parent process.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> import pandas as pd
             >>> with da.Sandbox() as sandbox:
@@ -111,7 +111,7 @@ class Data:
             ConfigError: `name` is not a string.
             ForkedHandleError: The sandbox belongs to the parent process.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     count = sandbox.clear("promotion_code")

@@ -50,7 +50,7 @@ class Exports:
             ForkedHandleError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox() as sandbox:
             ...     export = sandbox.start_export(rows=500, seconds=0.2, entries=2)

@@ -72,7 +72,7 @@ class Faults:
         Raises:
             ConfigError: An option is missing, invalid, or not one of the kind.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client()
@@ -106,7 +106,7 @@ class Faults:
         Raises:
             ForkedHandleError: The sandbox belongs to the parent process.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Batch(Rows):
     """Some rows of a scan. Libraries that accept Arrow PyCapsules accept it directly.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         >>> next(scan.batches(max_rows=50))
@@ -45,7 +45,7 @@ class Batch(Rows):
         Raises:
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> next(scan.batches(max_rows=50)).to_arrow().num_rows

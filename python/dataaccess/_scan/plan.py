@@ -74,7 +74,7 @@ class BaseScan:
         Returns:
             A list of dicts with `method`, `url` and `body`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
@@ -93,7 +93,7 @@ class BaseScan:
         Returns:
             Some lines for `print`. Times are shown in the time zone of the client.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> days = da.days("2024-01-01", "2024-04-01")

@@ -60,7 +60,7 @@ class Rows:
         Returns:
             A list of dicts. JSON is decoded.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
             >>> scan.head(1).to_pylist()
@@ -90,7 +90,7 @@ class Rows:
         Raises:
             ImportError: pandas or pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
@@ -111,7 +111,7 @@ class Rows:
         Raises:
             ImportError: polars is not installed.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> dict(scan.head().to_polars().schema)

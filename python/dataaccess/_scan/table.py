@@ -35,7 +35,7 @@ _SHOWN = 10
 class Table(Rows):
     """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
         >>> scan.collect()
@@ -85,7 +85,7 @@ class Table(Rows):
         Raises:
             ImportError: pyarrow is not installed.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_arrow().column_names
@@ -109,7 +109,7 @@ class Table(Rows):
         Raises:
             ValidationError: `n` is not an integer of at least 0.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().head(2)
@@ -137,7 +137,7 @@ class Table(Rows):
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_parquet("codes.parquet")

@@ -30,7 +30,7 @@ class DataAccessError(Exception):
         exit_code: What a program should end with, as `sysexits.h` numbers it: 75 if the same call may succeed later,
             else by the class.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> try:
         ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=7)
@@ -113,7 +113,7 @@ class ValidationError(DataAccessError, ValueError):
     Attributes:
         problems: All problems of the request, each with its argument and path.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> try:
         ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])

@@ -57,7 +57,7 @@ def test_everything_public_is_documented(value: Any) -> None:
     text = inspect.getdoc(value)
     assert text
     if inspect.isfunction(value):
-        assert "Example" in text
+        assert "Examples:" in text
         if len(inspect.signature(value).parameters) > ("." in value.__qualname__):
             assert "Args:" in text
 

@@ -45,9 +45,28 @@ def test_every_page_that_the_code_names_is_there() -> None:
     assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    links = re.findall(r"\]\((docs/[\w-]+\.md)", README.read_text(encoding="utf-8"))
-    assert set(links) == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    docs = ROOT / "docs"
+    assert sorted(listed) == sorted(page.relative_to(docs).as_posix() for page in docs.rglob("*.md"))
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"^::: dataaccess\.(\w+)$", page, re.MULTILINE)}
+    whole = {"errors": set(errors.__all__), "types": {"PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"}}
+    assert whole.keys() <= shown
+    assert {*da.__all__, *da._HOMES} - set().union(*whole.values()) - {"__version__"} == shown - whole.keys()
+
+
+def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
+    """What stands between two "…" in a message of the page stands so in a source file."""
+    texts = [re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8")) for path in SOURCES if "tests" not in path.parts]
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    messages = re.findall(r"^```text\n\w+: (.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL)
+    parts = [part.strip() for message in messages for part in re.sub(r"\s+", " ", message).split("…") if part.strip()]
+    assert len(parts) > len(messages) >= 6
+    assert [part for part in parts if not any(part in text for text in texts)] == []
 
 
 def test_the_readme_is_short() -> None:

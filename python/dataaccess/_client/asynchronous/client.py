@@ -64,7 +64,7 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
     Raises:
         ConfigError: A setting is invalid, or there is no address or token; all problems are reported together.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> import dataaccess as da
         >>> async def main() -> int:
@@ -93,7 +93,7 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
             ConfigError: `timeout` is not a positive number of seconds.
             ValidationError: `day` is not a day.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -140,7 +140,7 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -154,7 +154,7 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
     async def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -165,7 +165,7 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
     async def aclose(self) -> None:
         """Closes it, as `close`: the name that `contextlib.aclosing` calls.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import contextlib
             >>> import dataaccess as da

@@ -88,7 +88,7 @@ class AsyncScans(Connection):
             ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
                 are reported together.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -158,7 +158,7 @@ class AsyncScans(Connection):
             ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
                 are reported together.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")

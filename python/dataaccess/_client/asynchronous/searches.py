@@ -68,7 +68,7 @@ class AsyncSearches(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -120,7 +120,7 @@ class AsyncSearches(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")

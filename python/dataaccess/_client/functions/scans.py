@@ -90,7 +90,7 @@ def scan_codes(
         ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
             are reported together.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> scan = da.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
         >>> frame = scan.to_pandas()
@@ -171,7 +171,7 @@ def scan_items(
         ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
             are reported together.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> who = da.col("customer_id").equals("demo-customer-0001")
         >>> scan = da.scan_items("customer", ["customer_id"], who)

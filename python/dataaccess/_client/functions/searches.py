@@ -69,7 +69,7 @@ def search_codes(
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> condition = da.after("2024-01-31")
         >>> rows = da.search_codes(["code_status"], allocated_time=condition, code_status="used")
@@ -129,7 +129,7 @@ def search_items(
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> who = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
         >>> rows = da.search_items("customer", ["customer_id"], who)

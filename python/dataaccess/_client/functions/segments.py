@@ -42,7 +42,7 @@ def download_segment(
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> status = da.download_segment(5637051)
         >>> status["meta"]["total"] == len(status["entries"])
@@ -84,7 +84,7 @@ def wait_for_segment(
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> status = da.wait_for_segment(5637051, timeout=60)
         >>> all(entry["endTime"] for entry in status["entries"])

@@ -55,7 +55,7 @@ def validate_codes(
     Raises:
         ValidationError: The request breaks a rule of the API specification; all problems are reported together.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> body = da.validate_codes(allocated_time=da.on("2024-01-15"))
         >>> body["filters"]["OR"][0]["AND"][0]["value"]
@@ -100,7 +100,7 @@ def validate_items(
     Raises:
         ValidationError: The request breaks a rule of the API specification; all problems are reported together.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> body = da.validate_items("customer", ["name"], da.col("name").equals("x"))
         >>> body["itemTypeId"]

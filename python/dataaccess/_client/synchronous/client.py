@@ -65,7 +65,7 @@ class Client(Searches, Scans, Segments):
     Raises:
         ConfigError: A setting is invalid, or there is no address or token; all problems are reported together.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> def main() -> int:
         ...     with da.Client("sandbox:demo") as client:
@@ -93,7 +93,7 @@ class Client(Searches, Scans, Segments):
             ConfigError: `timeout` is not a positive number of seconds.
             ValidationError: `day` is not a day.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> check = client.check("2024-01-15")
@@ -139,7 +139,7 @@ class Client(Searches, Scans, Segments):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> body = {"scope": "download", "exportId": 5637051}
@@ -152,7 +152,7 @@ class Client(Searches, Scans, Segments):
     def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.close()

@@ -89,7 +89,7 @@ class Scans(Connection):
             ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
                 are reported together.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
@@ -158,7 +158,7 @@ class Scans(Connection):
             ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
                 are reported together.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> who = da.col("customer_id").equals("demo-customer-0001")

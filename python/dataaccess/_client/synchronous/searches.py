@@ -69,7 +69,7 @@ class Searches(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> condition = da.after("2024-01-31")
@@ -120,7 +120,7 @@ class Searches(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> who = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])

@@ -38,7 +38,7 @@ class Segments(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> status = client.download_segment(5637051)
@@ -77,7 +77,7 @@ class Segments(Connection):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> status = client.wait_for_segment(5637051, timeout=60)

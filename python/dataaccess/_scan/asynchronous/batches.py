@@ -25,7 +25,7 @@ class AsyncBatches:
 
     Tasks may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> import dataaccess as da
         >>> async def main() -> list[int]:
@@ -51,7 +51,7 @@ class AsyncBatches:
     async def close(self) -> None:
         """Cancels all requests in flight and closes their connections. Closing twice has no effect.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> async def main() -> None:
@@ -64,7 +64,7 @@ class AsyncBatches:
     async def aclose(self) -> None:
         """Closes the batches, as `close`: the name that `contextlib.aclosing` calls.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import contextlib
             >>> import dataaccess as da

@@ -44,7 +44,7 @@ class AsyncReading(AsyncArrowSource):
             ValidationError: `n` is not an integer of at least 0, or `tz` is not a time zone.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -86,7 +86,7 @@ class AsyncReading(AsyncArrowSource):
                 end; `rows_yielded` rows were delivered.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -116,7 +116,7 @@ class AsyncReading(AsyncArrowSource):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -144,7 +144,7 @@ class AsyncReading(AsyncArrowSource):
             ImportError: pyarrow is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -180,7 +180,7 @@ class AsyncReading(AsyncArrowSource):
             ImportError: pandas or pyarrow is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -209,7 +209,7 @@ class AsyncReading(AsyncArrowSource):
             ImportError: polars is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -237,7 +237,7 @@ class AsyncReading(AsyncArrowSource):
             StreamInterruptedError: The response was cut off; the rows so far are not all rows.
             DataAccessError: Any other failure of `batches`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -265,7 +265,7 @@ class AsyncReading(AsyncArrowSource):
         Raises:
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")

@@ -31,7 +31,7 @@ class AsyncTask(Single, AsyncReading):
     Attributes:
         id: Identifies the request: the same for the same request at the same position of its scan.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> import dataaccess as da
         >>> async def main() -> int:
@@ -54,7 +54,7 @@ class AsyncScan(Planned, AsyncReading, AsyncWriting):
 
     Other libraries cannot await: pass them the result of `collect`.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> import dataaccess as da
         >>> client = da.AsyncClient("sandbox:demo")
@@ -72,7 +72,7 @@ class AsyncScan(Planned, AsyncReading, AsyncWriting):
         Raises:
             ValidationError: The scan has a limit, which a task on its own cannot keep.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
@@ -131,7 +131,7 @@ class AsyncScan(Planned, AsyncReading, AsyncWriting):
             CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
             CheckpointError: The folder cannot be used, for example because others may write to it.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -184,7 +184,7 @@ class AsyncScan(Planned, AsyncReading, AsyncWriting):
             CheckpointFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")

@@ -49,7 +49,7 @@ class AsyncWriting(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -92,7 +92,7 @@ class AsyncWriting(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
@@ -132,7 +132,7 @@ class AsyncWriting(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")

@@ -26,7 +26,7 @@ class Batches:
 
     Threads may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> def main() -> list[int]:
         ...     scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -51,7 +51,7 @@ class Batches:
     def close(self) -> None:
         """Cancels all requests in flight and closes their connections. Closing twice has no effect.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> def main() -> None:
             ...     scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))

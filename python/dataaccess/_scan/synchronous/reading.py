@@ -45,7 +45,7 @@ class Reading(ArrowSource):
             ValidationError: `n` is not an integer of at least 0, or `tz` is not a time zone.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
@@ -86,7 +86,7 @@ class Reading(ArrowSource):
                 end; `rows_yielded` rows were delivered.
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
@@ -115,7 +115,7 @@ class Reading(ArrowSource):
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> table = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
@@ -142,7 +142,7 @@ class Reading(ArrowSource):
             ImportError: pyarrow is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
@@ -177,7 +177,7 @@ class Reading(ArrowSource):
             ImportError: pandas or pyarrow is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
@@ -205,7 +205,7 @@ class Reading(ArrowSource):
             ImportError: polars is not installed.
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
@@ -232,7 +232,7 @@ class Reading(ArrowSource):
             StreamInterruptedError: The response was cut off; the rows so far are not all rows.
             DataAccessError: Any other failure of `batches`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
@@ -259,7 +259,7 @@ class Reading(ArrowSource):
         Raises:
             DataAccessError: Any failure of `collect`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))

@@ -32,7 +32,7 @@ class Task(Single, Reading):
     Attributes:
         id: Identifies the request: the same for the same request at the same position of its scan.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> def main() -> int:
         ...     client = da.Client("sandbox:demo")
@@ -55,7 +55,7 @@ class Scan(Planned, Reading, Writing):
     pyarrow, polars, pandas and DuckDB read it directly, batch by batch: `pa.table(scan)`, `pl.DataFrame(scan)`,
     `duckdb.sql("from scan")`. They raise no warnings; `last_stats` has the statistics.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> client = da.Client("sandbox:demo")
         >>> scan = client.scan_codes(["id", "code_status"], allocated_time=da.on("2024-01-15"))
@@ -72,7 +72,7 @@ class Scan(Planned, Reading, Writing):
         Raises:
             ValidationError: The scan has a limit, which a task on its own cannot keep.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
@@ -130,7 +130,7 @@ class Scan(Planned, Reading, Writing):
             CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
             CheckpointError: The folder cannot be used, for example because others may write to it.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
@@ -182,7 +182,7 @@ class Scan(Planned, Reading, Writing):
             CheckpointFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))

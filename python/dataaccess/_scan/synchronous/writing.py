@@ -50,7 +50,7 @@ class Writing(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
@@ -92,7 +92,7 @@ class Writing(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
@@ -131,7 +131,7 @@ class Writing(BaseScan):
             ConfigError: The URL or an option of the store cannot be used.
             DataAccessError: Any failure of `batches`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
