@@ -155,6 +155,19 @@ impl Settings {
         settings().ok_or_else(|| refused.error())
     }
 
+    /// The proxy and the CA certificates that are used: the setting, its value without user and password, and where it
+    /// came from. Nothing for a direct connection, or for the CA certificates of the system.
+    #[must_use]
+    pub fn origins(&self) -> Vec<(&'static str, String, Origin)> {
+        let proxy = self.proxy.iter().map(|proxy| ("proxy", proxy.address(), proxy.origin));
+        let files = match &self.trust {
+            Trust::System => [].as_slice(),
+            Trust::Only(all) => all.as_slice(),
+        };
+        let files = files.iter().map(|source| ("ca_bundle", source.path.display().to_string(), source.origin));
+        proxy.chain(files).collect()
+    }
+
     /// Whether the service or the proxy uses TLS.
     #[must_use]
     pub fn uses_tls(&self) -> bool {

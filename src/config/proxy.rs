@@ -51,6 +51,12 @@ impl Proxy {
         argument.map(|text| Self::try_new(Url::parse(text).ok(), Origin::Argument("proxy"))).transpose()
     }
 
+    /// Host and port.
+    pub(super) fn address(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        format!("{host}:{}", self.url.port_or_known_default().unwrap_or_default())
+    }
+
     fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {
         match url {
             Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
@@ -65,9 +71,7 @@ impl Proxy {
 
 impl fmt::Display for Proxy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = self.url.host_str().unwrap_or_default();
-        let port = self.url.port_or_known_default().unwrap_or_default();
-        write!(formatter, "the proxy {host}:{port} ({})", self.origin)
+        write!(formatter, "the proxy {} ({})", self.address(), self.origin)
     }
 }
 

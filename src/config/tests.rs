@@ -180,3 +180,22 @@ fn headers_cannot_replace_our_own_or_break_the_request() {
     }
     assert!(resolve(|arguments| arguments.headers = vec![("X-Tenant".to_owned(), "a b".to_owned())]).is_ok());
 }
+
+#[test]
+fn proxy_and_certificates_are_shown_with_their_origin_and_without_a_password() {
+    let environment = |name: &str| match name {
+        "HTTPS_PROXY" => Some("http://user:hunter2@proxy:3128".to_owned()),
+        "SSL_CERT_FILE" => Some("/etc/ca.pem".to_owned()),
+        "NO_PROXY" => Some("exempt.example.com".to_owned()),
+        _ => None,
+    };
+    let used = |url: &str| {
+        let arguments = Arguments { base_url: Some(url.to_owned()), ..arguments() };
+        Settings::resolve(arguments, environment).expect("good settings").origins()
+    };
+    let proxy = ("proxy", "proxy:3128".to_owned(), Origin::Environment("HTTPS_PROXY"));
+    let files = ("ca_bundle", "/etc/ca.pem".to_owned(), Origin::Environment("SSL_CERT_FILE"));
+    assert_eq!(used("https://cdp.example.com"), [proxy, files.clone()]);
+    assert_eq!(used("https://exempt.example.com"), [files]);
+    assert_eq!(resolve(|_| ()).expect("good settings").origins(), []);
+}

@@ -58,6 +58,13 @@ impl RawClient {
         self.settings.base_url.as_str().trim_end_matches('/')
     }
 
+    /// The proxy and the CA certificates that are used: setting, value, and the argument or variable that names it.
+    #[getter]
+    fn origins(&self) -> Vec<(&'static str, String, String)> {
+        let found = self.settings.origins().into_iter();
+        found.map(|(name, value, origin)| (name, value, origin.to_string())).collect()
+    }
+
     /// Unix milliseconds as the clocks of `timezone=` show them.
     fn wall_clock(&self, milliseconds: i64) -> String {
         self.settings.zone.wall_clock(Moment::at(milliseconds))
