@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dataaccess.reports import ScanProgress as ScanProgress
     from dataaccess.reports import ScanReport
     from dataaccess.reports import ScanStats as ScanStats
+    from dataaccess.reports import Setting as Setting
     from dataaccess.reports import TaskReport as TaskReport
     from dataaccess.sandbox import Sandbox
     from dataaccess.tokens import token_file
@@ -96,7 +97,7 @@ _MODULES = {
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
-    "reports": ["ClientCheck", "ClientStats", "ScanProgress", "ScanReport", "ScanStats", "TaskReport"],
+    "reports": ["ClientCheck", "ClientStats", "ScanProgress", "ScanReport", "ScanStats", "Setting", "TaskReport"],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
     "types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],

@@ -61,6 +61,24 @@ class ScanStats:
 
 @public
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a client, as `Client.settings` shows it.
+
+    Attributes:
+        value: The value, or `(hidden)` if it is a secret.
+        source: Where it came from: `argument`, `environment variable NAME`, `profile NAME in FILE`, `the sandbox` or
+            `default`.
+    """
+
+    value: object
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.value} ({self.source})"
+
+
+@public
+@dataclass(frozen=True, slots=True)
 class ClientStats:
     """Statistics of a client since it was made.
 

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial, wraps
 from importlib import import_module
 
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
+from dataaccess._core.checks import string
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
-from dataaccess._core.warn import warn_of_recording
+from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
-from dataaccess.errors import ConfigError
+from dataaccess.errors import ConfigError, DataAccessWarning
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
     from datetime import timedelta
-    from typing import Any, Self, Unpack
+    from typing import Any, Self, TypeVar, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess.reports import ClientStats
+    from dataaccess._client.profiles import Profile
+    from dataaccess.reports import ClientStats, Setting
     from dataaccess.types import ClientSettings, Token
+
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _noting_arguments(init: _F) -> _F:
+    """Notes which arguments are given: a profile says the others. An argument may equal the default."""
+
+    @wraps(init)
+    def call(self: Connection, *arguments: Any, **keywords: Any) -> None:
+        with at_the_caller:
+            try:
+                self._given = {*keywords, *(["base_url"] if arguments else [])}
+                init(self, *arguments, **keywords)
+            finally:
+                # As in `at_line`: no frame holds a secret.
+                arguments, keywords = (), {}
+
+    return call  # type: ignore[return-value] # it has the signature of the function
+
+
+def _find_profile(name: str | None, base_url: object) -> Profile | None:
+    """The profile of the argument or the environment; the default profile if nothing else says an address."""
+    if name is not None:
+        string("profile", name)
+    name = name if name is not None else os.environ.get("DATAACCESS_PROFILE") or None
+    if name is None and (base_url is not None or os.environ.get("DATAACCESS_BASE_URL")):
+        return None
+    from dataaccess._client.profiles import find
+
+    return find(name)
 
 
 class Connection(Validation):
@@ -33,13 +66,21 @@ class Connection(Validation):
     _raw: RawClient
     _embedded: str | None
     _service: object = None
+    # The names of the settings that are arguments, and of those that the profile says.
+    _given: set[str]
+    _of_profile: set[str]
+    _profile_argument: str | None
+    _profile: Profile | None
+    _is_token_of_profile: bool = False
 
+    @_noting_arguments
     @at_line
     def __init__(
         self,
         base_url: str | None = None,
         *,
         token: Token | None = None,
+        profile: str | None = None,
         timezone: str | ZoneInfo = "UTC",
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
@@ -77,13 +118,30 @@ class Connection(Validation):
                 strict_empty=strict_empty,
                 record=record,
             )
+            # None is no value, but for `concurrency`.
+            self._given = {name for name in self._given if settings.get(name) is not None or name == "concurrency"}
+            self._profile_argument = profile
+            self._profile = _find_profile(profile, base_url)
+            self._of_profile = set() if self._profile is None else self._profile.fill(settings, self._given)
             settings.check(settings, refused)
-            name = embedded_name(base_url)
-            held = refused.keep(RawToken, token) if name is None else None
+            name = embedded_name(settings["base_url"])
+            held = refused.keep(partial(self._found_token, settings["base_url"]), token) if name is None else None
         finally:
             # No frame holds a secret from here on: a traceback with locals cannot show it.
             token = proxy = headers = base_url = None
         self._start(settings, held, name, None, refused)
+
+    def _found_token(self, base_url: str | None, token: Token | None) -> RawToken:
+        """The token of the argument, of the environment or of the profile, in this order."""
+        profile = self._profile
+        if token is None and profile is not None and profile.token is not None:
+            if not os.environ.get("DATAACCESS_TOKEN"):
+                self._is_token_of_profile = True
+                token = profile.token_for(base_url)
+            elif "base_url" in self._of_profile:
+                message = f"the token of DATAACCESS_TOKEN is sent to the address of {profile}, which has its own"
+                warn_caller(f"{message}: unset DATAACCESS_TOKEN if it is for another service", DataAccessWarning)
+        return RawToken(token)
 
     def _start(
         self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
@@ -131,6 +189,22 @@ class Connection(Validation):
     def item_types(self) -> dict[str, int]:
         """Names and ids of business objects, in addition to customers and promotion codes."""
         return dict(self._settings["item_types"])
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The settings by name, each with where it came from. Secrets are hidden.
+
+        Example:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo", timeout=30)
+            >>> print(client.settings["timeout"])
+            30.0 (argument)
+            >>> client.settings["retry_for"].source
+            'default'
+        """
+        from dataaccess._client.sources import settings_of
+
+        return settings_of(self)
 
     @property
     def stats(self) -> ClientStats:
@@ -184,6 +258,9 @@ class Connection(Validation):
             settings.check(given, refused)
             copy = object.__new__(type(self))
             copy._service = self._service
+            copy._given, copy._of_profile = self._given | options.keys(), self._of_profile - options.keys()
+            copy._profile_argument, copy._profile = self._profile_argument, self._profile
+            copy._is_token_of_profile = self._is_token_of_profile
             embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded
             copy._start(settings, self._token, embedded, self._raw, refused)
             copy._check_origin(self)
@@ -191,7 +268,8 @@ class Connection(Validation):
 
     def _check_origin(self, original: Connection) -> None:
         """Refuses to send the token of another client to another service: only a callable may know both."""
-        if self._token is not original._token or self._token.source == "callable":
+        is_callable = self._token.source == "callable" and not self._is_token_of_profile
+        if self._token is not original._token or is_callable:
             return
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
@@ -202,21 +280,25 @@ class Connection(Validation):
 
     @property
     def _token_source(self) -> str:
-        return "the sandbox" if self._embedded is not None else self._token.source
+        if self._embedded is not None:
+            return "the sandbox"
+        return f"profile {self._profile.name}" if self._is_token_of_profile and self._profile else self._token.source
 
     @classmethod
-    def _unpickled(cls, settings: dict[str, Any], token: Callable[[], Any] | None) -> Self:
-        headers = settings["headers"]
-        return cls(**{**settings, "headers": None if headers is None else dict(headers)}, token=token)
+    def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
+        if settings.get("headers") is not None:
+            settings["headers"] = dict(settings["headers"])
+        return cls(**settings, profile=profile, token=token)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the settings and the source of the token, never the token."""
-        if secret := self._settings.secret():
+        """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
+        given = {name: self._settings[name] for name in sorted(self._given)}
+        if secret := Settings({"proxy": None, "headers": None, **given}).secret():
             raise TypeError(
                 f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        if self._embedded is not None or self._token.source == "environment":
+        if self._embedded is not None or self._is_token_of_profile or self._token.source == "environment":
             token = None
         elif self._token.source == "callable":
             token = self._token.callable
@@ -226,7 +308,7 @@ class Connection(Validation):
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
-        return self._unpickled, (dict(self._settings), token)
+        return self._unpickled, (given, self._profile_argument, token)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -16,7 +16,7 @@ _lock = ProcessLock()
 
 def environment_client() -> Client:
     """The client of the current environment."""
-    settings = "\0".join(os.environ.get(name, "") for name in ENVIRONMENT)
+    settings = "\0".join([*(os.environ.get(name, "") for name in ENVIRONMENT), *_profile()])
     digest = hashlib.sha256(settings.encode("utf-8", "surrogateescape")).digest()
     with _lock:
         if digest not in _shared:
@@ -24,3 +24,18 @@ def environment_client() -> Client:
             _shared.clear()
             _shared[digest] = client
         return _shared[digest]
+
+
+def _profile() -> list[str]:
+    """What a change of the profile changes, if one is used: the name and the state of the file."""
+    name = os.environ.get("DATAACCESS_PROFILE", "")
+    if not name and os.environ.get("DATAACCESS_BASE_URL"):
+        return []
+    from dataaccess._client.profiles import config_path
+
+    path = config_path()
+    try:
+        state = path.stat()
+    except OSError:
+        return [name, str(path)]
+    return [name, str(path), str(state.st_mtime_ns), str(state.st_size), str(state.st_ino)]

@@ -49,7 +49,7 @@ def _status(response: dict[str, Any]) -> SegmentStatus:
     return status  # type: ignore[return-value] # the members of the envelope
 
 
-def _has_failed(entry: ExportEntry) -> bool:
+def has_failed(entry: ExportEntry) -> bool:
     """Whether an entry that has ended failed. 200 is the only success that the API specification knows."""
     code = entry.get("responseCode")
     return code is not None and str(code) not in _SUCCESS
@@ -89,7 +89,7 @@ def ended(
     status = None if last is None else checked_status(last)
     entries = [] if status is None else status["entries"]
     if finished and status is not None:
-        failed = [entry for entry in entries if check and _has_failed(entry)]
+        failed = [entry for entry in entries if check and has_failed(entry)]
         if not failed:
             return status
         raise SegmentExportError(

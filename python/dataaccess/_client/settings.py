@@ -41,15 +41,20 @@ class Settings(dict[str, "Any"]):
     def check(self, names: Iterable[str], refused: Refused) -> None:
         """Checks the types of settings. One that is refused becomes its default, so that the core checks the others."""
         for name in names:
-            check, default = _CHECKS[name]
+            check, default = CHECKS[name]
             self[name] = refused.keep(check, self[name], default)
 
     def secret(self) -> str | None:
         """Describes the setting that must not be pickled, if there is one."""
         if "@" in (self["proxy"] or ""):
             return "a password in proxy="
-        names = [name for name, _ in self["headers"] or () if any(part in name.lower() for part in _SECRET_NAMES)]
+        names = [name for name, _ in self["headers"] or () if is_secret(name)]
         return f"the header {names[0]}" if names else None
+
+
+def is_secret(header: str) -> bool:
+    """Whether the name of a header says that its value is a secret."""
+    return any(part in header.lower() for part in _SECRET_NAMES)
 
 
 class Refused:
@@ -164,7 +169,7 @@ def _whole(name: str, accepted: str) -> Callable[[Any], int]:
 _RATE = "a number from 0.001 to 1000000, or None"
 
 # The check of each setting, and its default.
-_CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
+CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
     "base_url": (_optional(partial(string, "base_url")), UNUSED_URL),
     "timezone": (zone_name, "UTC"),
     "timeout": (partial(seconds, "timeout"), 300.0),

@@ -5,27 +5,23 @@ Lines for the shell go to standard output, lines for people to standard error.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
 import signal
-import sys
 import threading
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dataaccess.errors import ConfigError
-from dataaccess.sandbox import Sandbox
-from dataaccess.tokens import token_file
+import click
+
+from dataaccess.cli.parts import Command, option
+from dataaccess.cli.values import List, Pair, flat
+
+if TYPE_CHECKING:
+    from dataaccess.sandbox import Sandbox
 
 # Every user of the machine can read the arguments of a process; only its own user can read its environment and files.
 _TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
-
-_DESCRIPTION = """\
-Serve the whole Data Access API on this machine, for development and tests. The address and a token are
-printed as lines for the shell; the service ends with Ctrl-C.
-"""
 
 _SERVED = """
   POST {url}/access/api/item/search        promotion codes, customers
@@ -36,100 +32,106 @@ _SERVED = """
 # A wait without a timeout would not notice Ctrl-C on Windows.
 _POLL_SECONDS = 0.5
 
-
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the subcommand."""
-    # Without abbreviations: `--token abc` would read a token from a file abc, and print the name if there is none.
-    parser = commands.add_parser("sandbox", help="serve the sandbox", description=_DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1; default: a free one")
-    token = parser.add_mutually_exclusive_group()
-    token.add_argument("--scopes", nargs="+", metavar="SCOPE", help="scopes of the token; default: all")
-    token.add_argument(
-        "--token-file",
-        type=Path,
-        metavar="FILE",
-        help=f"file with a token of your own, which has every scope and is the same at each start; or set {_TOKEN}",
-    )
-    parser.add_argument(
-        "--host-names",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="host names that requests may use besides localhost, such as host.docker.internal",
-    )
-    parser.add_argument(
-        "--switch",
-        type=_switch,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="behaviour where the API specification is silent, such as latency=0.5; may be repeated",
-    )
-    data = parser.add_mutually_exclusive_group()
-    data.add_argument("--demo", action="store_true", help="synthetic data, the same each time; the default")
-    data.add_argument("--empty", action="store_true", help="no data")
-    data.add_argument("--db", type=Path, metavar="FILE", help="the data of this file; made if it does not exist")
-    parser.set_defaults(run=run)
+_EPILOG = """\b
+Examples:
+  dataaccess sandbox --port 8080
+  dataaccess sandbox --db service.sqlite --switch latency=0.5
+"""
 
 
-def run(given: argparse.Namespace) -> int:
-    """Serves until Ctrl-C, a request to terminate, or the end of the terminal."""
+@click.command("sandbox", cls=Command, epilog=_EPILOG)
+@option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="Port on 127.0.0.1. [a free one]")
+@option("--scopes", type=List(), multiple=True, metavar="A,B", help="Scopes of the token. [all]")
+@option("--token-file", metavar="FILE", help=f"File with a token of your own, which has every scope; or set {_TOKEN}.")
+@option(
+    "--host-names",
+    type=List(),
+    multiple=True,
+    metavar="A,B",
+    help="Host names that requests may use besides localhost, such as host.docker.internal.",
+)
+@option(
+    "--switch",
+    "switches",
+    type=Pair("NAME=VALUE", "latency=0.5"),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Behavior where the API specification is silent; may be repeated.",
+)
+@option("--demo", is_flag=True, section="Data, one of", help="Synthetic data, the same each time; the default.")
+@option("--empty", is_flag=True, section="Data, one of", help="No data.")
+@option("--db", metavar="FILE", section="Data, one of", help="The data of this file; made if it does not exist.")
+def command(
+    port: int,
+    scopes: list[list[str]],
+    token_file: str | None,
+    host_names: list[list[str]],
+    switches: list[tuple[str, str]],
+    db: str | None,
+    *,
+    demo: bool,
+    empty: bool,
+) -> None:
+    """Serve the sandbox on this machine, for development and tests.
+
+    The sandbox is the whole Data Access API with synthetic data. The address and a token are printed as lines for the
+    shell. The service ends with Ctrl-C.
+    """
+    from dataaccess.sandbox import Sandbox
+
+    if demo + empty + (db is not None) > 1:
+        raise click.UsageError("--demo, --empty and --db exclude each other: write one")
+    if scopes and token_file is not None:
+        raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
+    stopping = _stop_by_signals()
+    own = _own_token(token_file, has_scopes=bool(scopes))
+    options: dict[str, Any] = {
+        "port": port,
+        "switches": {name: _value(text) for name, text in switches},
+        "token": own,
+        "host_names": flat(host_names),
+    }
+    chosen = flat(scopes) or None
+    data = f"the data of {db}" if db else "no data" if empty else "synthetic data"
+    with Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options) as sandbox:
+        _announce(sandbox, data, own or sandbox.issue_token(chosen), chosen or sandbox.scopes)
+        while not stopping.wait(_POLL_SECONDS):
+            pass
+
+
+def _stop_by_signals() -> threading.Event:
     stopping = threading.Event()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # A signal that `nohup` ignores stays ignored.
         if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
             signal.signal(number, lambda *_: stopping.set())
-    token = _own_token(given)
-    with _start(given, token) as sandbox:
-        _announce(sandbox, given, token)
-        while not stopping.wait(_POLL_SECONDS):
-            pass
-    return 0
+    return stopping
 
 
-def _own_token(given: argparse.Namespace) -> str | None:
-    if given.token_file:
-        return token_file(given.token_file)()
+def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
+    from dataaccess.errors import ConfigError
+    from dataaccess.tokens import token_file
+
+    if file is not None:
+        return token_file(file)()
     token = os.environ.get(_TOKEN)
-    if token and given.scopes:
+    if token and has_scopes:
         raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
     return token or None
 
 
-def _start(given: argparse.Namespace, token: str | None) -> Sandbox:
-    options = {
-        "port": given.port,
-        "switches": dict(given.switch),
-        "token": token,
-        "host_names": given.host_names,
-    }
-    if given.empty or given.db:
-        return Sandbox(db=given.db, **options)
-    return Sandbox.demo(**options)
+def _announce(sandbox: Sandbox, data: str, token: str, scopes: list[str]) -> None:
+    click.echo(f"Serving the Data Access API with {data}, until Ctrl-C:", err=True)
+    click.echo(_SERVED.format(url=sandbox.base_url), err=True)
+    click.echo(f"The token has the scopes {', '.join(scopes)}.", err=True)
+    click.echo(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
+    click.echo(f"export DATAACCESS_TOKEN={shlex.quote(token)}")
 
 
-def _announce(sandbox: Sandbox, given: argparse.Namespace, token: str | None) -> None:
-    token = token or sandbox.issue_token(given.scopes)
-    data = f"the data of {given.db}" if given.db else "no data" if given.empty else "synthetic data"
-    print(f"Serving the Data Access API with {data}, until Ctrl-C:", file=sys.stderr)
-    print(_SERVED.format(url=sandbox.base_url), file=sys.stderr)
-    print(f"The token has the scopes {', '.join(given.scopes or sandbox.scopes)}.", file=sys.stderr, flush=True)
-    print(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
-    print(f"export DATAACCESS_TOKEN={shlex.quote(token)}", flush=True)
-
-
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) < 1 << 16:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
-
-
-def _switch(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"a switch is written NAME=VALUE, not {text!r}")
+def _value(text: str) -> Any:
+    """A value of a switch: JSON, `none`, or a string."""
     try:
-        return name, None if value == "none" else json.loads(value)
+        return None if text == "none" else json.loads(text)
     except ValueError:
-        return name, value
+        return text

@@ -1,0 +1,276 @@
+"""Profiles: settings by name in a file of the user, for what neither an argument nor the environment says.
+
+Imported only when a client needs one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings
+from dataaccess._core.tracebacks import did_you_mean
+from dataaccess._core.warn import warn_caller
+from dataaccess._native import check_settings
+from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.tokens import TokenFile
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+DEFAULT = "default"
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_PATHS = ("ca_bundle", "token_file")
+_KEYS = [*CHECKS, "token", "token_file"]
+_PORTS = {"http": 80, "https": 443}
+
+
+def config_path() -> Path:
+    """The file with the profiles, whether it exists or not."""
+    if sys.platform == "win32":
+        folder = os.environ.get("APPDATA") or os.path.expanduser(r"~\AppData\Roaming")  # noqa: PTH111 - as below
+    else:
+        folder = os.environ.get("XDG_CONFIG_HOME", "")
+        # A relative path is invalid: https://specifications.freedesktop.org/basedir-spec
+        folder = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")  # noqa: PTH111, PTH117 - never raises
+    return Path(folder) / "dataaccess" / "config.toml"
+
+
+# The variables that say a setting in place of a profile.
+_VARIABLES = {
+    "base_url": ["DATAACCESS_BASE_URL"],
+    "ca_bundle": ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
+    "proxy": ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
+}
+
+
+class Profile:
+    """The settings of one profile, with types that are right.
+
+    Attributes:
+        name: Its name.
+        path: The file.
+        settings: Arguments of a client by name.
+        token: Reads its token; None if it has none.
+    """
+
+    def __init__(self, name: str, path: Path, values: dict[str, Any]) -> None:
+        """Takes the checked values of the file."""
+        self.name = name
+        self.path = path
+        self.settings = {key: value for key, value in values.items() if key in CHECKS}
+        self.token: Callable[[], str] | None = None
+        if "token_file" in values:
+            self.token = TokenFile(Path(values["token_file"]))
+        elif "token" in values:
+            self.token = _TokenOfProfile(name, path)
+
+    def __str__(self) -> str:
+        return f"profile {self.name} in {self.path}"
+
+    def fill(self, settings: Settings, given: set[str]) -> set[str]:
+        """Adds what neither an argument nor the environment says. Returns the names of these settings.
+
+        Headers may hold a secret of the service, and a proxy is no way to this machine.
+        """
+        address = settings["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
+        names = {
+            name
+            for name in self.settings.keys() - given
+            if not any(os.environ.get(variable) for variable in _VARIABLES.get(name, ()))
+        }
+        if not self._is_for(address):
+            names.discard("headers")
+        if _is_this_machine(address or self.settings.get("base_url", UNUSED_URL)):
+            names.discard("proxy")
+        settings.update({name: self.settings[name] for name in names})
+        return names
+
+    def token_for(self, base_url: object) -> Callable[[], str] | None:
+        """The token, if an address is of the service of this profile.
+
+        Raises:
+            ConfigError: It is of another one.
+        """
+        if self._is_for(base_url or os.environ.get("DATAACCESS_BASE_URL")):
+            return self.token
+        raise ConfigError(
+            f"no token: that of {self} is for {self.settings['base_url']}, and the address is another; "
+            "pass token= or set DATAACCESS_TOKEN"
+        )
+
+    def _is_for(self, address: object) -> bool:
+        own = self.settings.get("base_url")
+        return own is None or not isinstance(address, str) or _origin(own) == _origin(address)
+
+
+class _TokenOfProfile:
+    """Reads the token of a profile, each time it is called: a changed file is followed."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._name = name
+        self._path = path
+
+    def __call__(self) -> str:
+        token: str = _read(self._path).get(self._name, {}).get("token", "")
+        if not token:
+            raise ConfigError(f"profile {self._name} in {self._path} has no token any more")
+        return token
+
+
+def find(name: str | None) -> Profile | None:
+    """The profile of this name; without a name the default one, if there is one.
+
+    Raises:
+        ConfigError: There is none of this name, the file cannot be read, or it has mistakes: all of them.
+    """
+    path = config_path()
+    if not path.exists():
+        if name is None:
+            return None
+        raise ConfigError(f"there is no profile {name!r}: {path} does not exist")
+    profiles = _read(path)
+    if name is None and DEFAULT not in profiles:
+        return None
+    name = DEFAULT if name is None else name
+    if name not in profiles:
+        known = ", ".join(profiles)
+        advice = did_you_mean(name, profiles) or (f"; it has {known}" if known else "; it has no profile")
+        raise ConfigError(f"there is no profile {name!r} in {path}{advice}")
+    lines = [f"{path}: profiles.{name}.{line}" for line in _refused(profiles[name])]
+    if lines:
+        raise _error(lines)
+    return Profile(name, path, profiles[name])
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """All profiles of a file, with keys and types that are right."""
+    import tomllib
+
+    try:
+        mode = path.stat().st_mode
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    problem = None
+    try:
+        parsed = tomllib.loads(content.decode())
+    except UnicodeDecodeError:
+        problem = "is not valid UTF-8; save it as UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not TOML: {error.args[0]}"
+    # The other errors hold the whole file, which may have a token.
+    del content
+    if problem is not None:
+        raise ConfigError(f"{path} {problem}")
+    lines = [f"{path}: {line}" for line in _mistakes(parsed)]
+    if lines:
+        parsed = {}
+        raise _error(lines)
+    profiles: dict[str, dict[str, Any]] = parsed.get("profiles", {})
+    # On Windows the mode does not say who may read a file.
+    if mode & _OTHERS and sys.platform != "win32" and any("token" in profile for profile in profiles.values()):
+        message = f"other users may read {path}, which has a token; run chmod 600 on it"
+        warn_caller(message, DataAccessWarning)
+    for profile in profiles.values():
+        for key in [key for key in _PATHS if key in profile]:
+            profile[key] = str(path.parent / Path(profile[key]).expanduser())
+    return profiles
+
+
+def _mistakes(parsed: dict[str, Any]) -> Iterator[str]:
+    """Unknown keys, and values of wrong types. No line has a string that may be a secret."""
+    for key in parsed.keys() - {"profiles"}:
+        yield f"{key} is unknown; settings are in [profiles.NAME]"
+    profiles = parsed.get("profiles", {})
+    if not isinstance(profiles, dict):
+        yield "profiles must be tables: write [profiles.NAME]"
+        return
+    for name, profile in profiles.items():
+        if not isinstance(profile, dict):
+            yield f"profiles.{name} must be a table: write [profiles.{name}]"
+            continue
+        for key, value in profile.items():
+            if key not in _KEYS:
+                yield f"profiles.{name}.{key} is not a setting{did_you_mean(key, _KEYS)}"
+            elif key in ("token", "token_file"):
+                if not isinstance(value, str) or not value:
+                    yield f"profiles.{name}.{key} must be a string, not of type {type(value).__name__}"
+            else:
+                yield from (f"profiles.{name}.{line}" for line in _wrong_type(key, value))
+        if "token" in profile and "token_file" in profile:
+            yield f"profiles.{name} has token and token_file: leave one out"
+
+
+def _wrong_type(key: str, value: object) -> Iterator[str]:
+    check, _ = CHECKS[key]
+    try:
+        check(value)
+    except ConfigError as error:
+        yield _line(key, error)
+
+
+def _refused(values: dict[str, Any]) -> Iterator[str]:
+    """What the core refuses: its checks are those of the arguments."""
+    settings = {key: value for key, value in values.items() if key in CHECKS}
+    # Whether an address may have no TLS is said by another setting.
+    shared = {"allow_http": settings.get("allow_http", False)}
+    if "base_url" not in settings or settings["base_url"].startswith("sandbox:"):
+        shared["base_url"] = settings["base_url"] = UNUSED_URL
+    if _accepts(settings) is None:
+        return
+    for key, value in settings.items():
+        error = _accepts({"base_url": UNUSED_URL, **shared, key: value})
+        if error is not None:
+            yield _line(key, error)
+
+
+def _accepts(given: dict[str, Any]) -> ConfigError | None:
+    settings = Settings({key: default for key, (_, default) in CHECKS.items()} | given)
+    for key in given:
+        settings[key] = CHECKS[key][0](settings[key])
+    try:
+        check_settings(settings)
+    except ConfigError as error:
+        return error
+    return None
+
+
+def _line(key: str, error: ConfigError) -> str:
+    """A problem of an argument as one of a key."""
+    text = str(error).replace(f"({key}=) ", "")
+    return key + text.removeprefix(f"{key}=") if text.startswith(f"{key}= ") else f"{key}: {text}"
+
+
+def _error(lines: list[str]) -> ConfigError:
+    if len(lines) == 1:
+        return ConfigError(lines[0], problems=lines)
+    numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
+    return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url.strip())
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    return parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)
+
+
+def _is_this_machine(base_url: str) -> bool:
+    """Whether an address is of this machine, where no proxy is used unless an argument names it."""
+    from ipaddress import ip_address
+
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or base_url.startswith("sandbox:")

@@ -1,0 +1,97 @@
+"""The click application: the list of commands, and what ends a command.
+
+It imports neither the core nor the module of a command that is not used, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from dataaccess.cli import ending
+from dataaccess.cli.parts import Commands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Each command is the object `command` of the module of this name. Its first line of help is here, so that the list of
+# commands loads none of them; a test compares both.
+COMMANDS = {
+    "codes": "Search promotion codes.",
+    "items": "Search the items of a business object, such as customers.",
+    "segment": "Show the status of a segment export, or wait for its end.",
+    "scan": "Write codes or items into files: large results, resumable.",
+    "validate": "Check a search and print its request. Sends nothing.",
+    "doctor": "Check configuration, connection, token and scopes.",
+    "demo": "Show the commands at work, with synthetic data.",
+    "sandbox": "Serve the sandbox on this machine, for development and tests.",
+    "completion": "Print the completion script of a shell.",
+}
+
+_COMPLETE = "_DATAACCESS_COMPLETE"
+
+_EPILOG = """\b
+Try it without an account:
+  dataaccess demo
+  dataaccess codes --on 2024-01-15 --base-url sandbox:demo
+"""
+
+
+class _Application(Commands):
+    """Loads a command when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - likewise
+        """The command of a name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"dataaccess.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise
+        """The list of commands in the help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001 - click's
+    if is_wanted and not context.resilient_parsing:
+        from dataaccess import __version__
+
+        click.echo(f"dataaccess {__version__}")
+        context.exit()
+
+
+@click.group(cls=_Application, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
+)
+def application() -> None:
+    """Get promotion codes, customers and segment exports out of a customer data platform.
+
+    Rows are a table in a terminal, and JSON lines in a pipe or file. Messages go to standard error.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command. Returns the exit code."""
+    if instruction := os.environ.get(_COMPLETE):
+        # The shell asks for completions, by the script of `dataaccess completion`.
+        from click.shell_completion import shell_complete
+
+        return shell_complete(application, {}, "dataaccess", _COMPLETE, instruction)
+    with ending.warnings_as_lines():
+        try:
+            with application.make_context("dataaccess", list(arguments)) as context:
+                application.invoke(context)
+            sys.stdout.flush()
+        except (Exception, KeyboardInterrupt) as error:
+            return ending.of(error)
+    return 0

@@ -1,0 +1,15 @@
+"""Colors, where people read and did not ask for none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+
+def style(text: str, **how: Any) -> str:
+    """The text in a style, if standard output is a terminal that shows it. https://no-color.org"""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return text if is_plain else click.style(text, **how)

@@ -1,0 +1,27 @@
+"""`dataaccess completion`: the script that makes a shell complete commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from dataaccess.cli.parts import Command
+
+_EPILOG = """\b
+To use it, add a line to the start file of the shell:
+  bash  ~/.bashrc                   eval "$(dataaccess completion bash)"
+  zsh   ~/.zshrc                    eval "$(dataaccess completion zsh)"
+  fish  ~/.config/fish/config.fish  dataaccess completion fish | source
+"""
+
+
+@click.command("completion", cls=Command, epilog=_EPILOG)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell."""
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"click knows no completion for {shell}")
+    completion = kind(context.find_root().command, {}, "dataaccess", "_DATAACCESS_COMPLETE")
+    click.echo(completion.source_template % completion.source_vars())

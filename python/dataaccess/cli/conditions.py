@@ -1,0 +1,237 @@
+"""The options that say which rows: of codes and of items, and the scan that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce, wraps
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli.ending import naming
+from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.values import ColumnDay, Filter, List, Matches, flat
+
+if TYPE_CHECKING:
+    from dataaccess import Client, Scan
+
+_SECTION = "Rows"
+_DAY = "DAY is 2024-01-31, or a time as 2024-01-31T09:30:00Z."
+_TIMES = ("on", "since", "after", "before", "days")
+
+_FILTER = option(
+    "--filter",
+    "raw",
+    type=Filter(),
+    metavar="JSON",
+    section=_SECTION,
+    help='Filters of the API specification, {"OR": [{"AND": […]}]}; @FILE or @- reads them.',
+)
+_ATTRS = option(
+    "--attrs", type=List(), multiple=True, metavar="A,B", section=_SECTION, help="Attributes to return, in this order."
+)
+LIMIT = option("--limit", type=click.IntRange(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
+
+_CODES = all_of(
+    [
+        _ATTRS,
+        option("--on", metavar="DAY", section=_SECTION, help=f"Allocated on this day. {_DAY}"),
+        option("--days", nargs=2, metavar="START STOP", section=_SECTION, help="Each day before STOP: a request a day."),
+        option("--since", metavar="DAY", section=_SECTION, help="Allocated on this day or later."),
+        option("--after", metavar="DAY", section=_SECTION, help="Allocated after this day."),
+        option("--before", metavar="DAY", section=_SECTION, help="Allocated before this day."),
+        option(
+            "--status",
+            type=List(),
+            multiple=True,
+            metavar="A,B",
+            section=_SECTION,
+            help="available, sent, used; or their numbers.",
+        ),
+        option(
+            "--audience-type",
+            type=List(),
+            multiple=True,
+            metavar="A,B",
+            section=_SECTION,
+            help="customer, visitor; or their numbers. Needs --audience.",
+        ),
+        option(
+            "--audience",
+            type=List(),
+            multiple=True,
+            metavar="ID,ID",
+            section=_SECTION,
+            help="Ids of customers or visitors; @FILE has one a line.",
+        ),
+        _FILTER,
+    ]
+)
+_ITEMS = all_of(
+    [
+        click.argument("name"),
+        _ATTRS,
+        option("--item-type-id", type=int, metavar="ID", section=_SECTION, help="Id of an object of your own."),
+        option(
+            "--matches",
+            type=Matches(),
+            multiple=True,
+            metavar="COLUMN=A,B",
+            section=_SECTION,
+            help="Column has one of the values; COLUMN=@FILE has one a line, COLUMN:=1,2 are numbers.",
+        ),
+        option("--on", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help=f"Time on this day. {_DAY}"),
+        option(
+            "--days",
+            type=(ColumnDay(), str),
+            metavar="COLUMN=START STOP",
+            section=_SECTION,
+            help="Time from START on, and before STOP.",
+        ),
+        option("--since", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time on this day or later."),
+        option("--after", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time after this day."),
+        option("--before", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time before this day."),
+        _FILTER,
+        option(
+            "--attrs-format",
+            type=click.Choice(["array", "string"]),
+            default="array",
+            section=_SECTION,
+            help="How the attributes are sent. [array]",
+        ),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search by its options: the call, its arguments, and the option behind each argument."""
+
+    call: str
+    arguments: dict[str, Any]
+    options: dict[str, str]
+
+    def scan(self, client: Client, **more: Any) -> Scan:
+        """The scan. Sends nothing."""
+        with naming({**self.options, "limit": "--limit"}):
+            scan: Scan = getattr(client, f"scan_{self.call}")(**self.arguments, **more)
+            return scan
+
+
+def codes(function: Any) -> Any:
+    """Adds the options of a search of promotion codes: the command gets one argument, `search`."""
+
+    @wraps(function)
+    def call(**values: Any) -> Any:
+        names = ("attrs", *_TIMES, "status", "audience_type", "audience", "raw")
+        return function(search=_codes(**{name: values.pop(name) for name in names}), **values)
+
+    return _CODES(call)
+
+
+def items(function: Any) -> Any:
+    """Adds the options of a search of items: the command gets one argument, `search`."""
+
+    @wraps(function)
+    def call(**values: Any) -> Any:
+        names = ("name", "attrs", "item_type_id", "matches", *_TIMES, "raw", "attrs_format")
+        return function(search=_items(**{name: values.pop(name) for name in names}), **values)
+
+    return _ITEMS(call)
+
+
+def _codes(
+    *, attrs: list[list[str]], raw: dict[str, Any] | None, status: Any, audience_type: Any, audience: Any, **times: Any
+) -> Search:
+    import dataaccess as da
+
+    attributes = flat(attrs) or None
+    given = {name: value for name, value in times.items() if value is not None}
+    lists = {"--status": status, "--audience-type": audience_type, "--audience": audience}
+    if raw is not None:
+        _check_alone([*(f"--{name}" for name in given), *(name for name, value in lists.items() if value)])
+        arguments = {
+            "item_type_name": "promotion_code",
+            "attrs": attributes or [name for name in da.PROMOTION_CODE_ATTRIBUTES if name != "channel_id"],
+            "where": raw,
+        }
+        return Search("items", arguments, {"attrs": "--attrs", "where": "--filter"})
+    if len(given) != 1:
+        what = "several of them are given" if given else "none is given"
+        advice = "write one of --on, --since, --after and --before; for a range of days --days START STOP"
+        raise click.UsageError(f"a search of codes has one time condition, and {what}: {advice}")
+    ((name, value),) = given.items()
+    arguments = {
+        "attrs": attributes,
+        "allocated_time": da.days(*value) if name == "days" else getattr(da, name)(value),
+        "code_status": [_number(one) for one in flat(status)] or None,
+        "audience_type": [_number(one) for one in flat(audience_type)] or None,
+        "allocated_audience": flat(audience) or None,
+    }
+    options = {
+        "attrs": "--attrs",
+        "allocated_time": f"--{name}",
+        "code_status": "--status",
+        "audience_type": "--audience-type",
+        "allocated_audience": "--audience",
+    }
+    return Search("codes", arguments, options)
+
+
+def _items(
+    *,
+    name: str,
+    attrs: list[list[str]],
+    item_type_id: int | None,
+    matches: list[tuple[str, list[Any]]],
+    raw: dict[str, Any] | None,
+    attrs_format: str,
+    **times: Any,
+) -> Search:
+    import dataaccess as da
+
+    given = {name: value for name, value in times.items() if value is not None}
+    where: Any = raw
+    if raw is not None:
+        _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
+    else:
+        # The values of one column belong together, however often the option is given.
+        columns: dict[str, list[Any]] = {}
+        for column, values in matches:
+            columns.setdefault(column, []).extend(values)
+        parts = [da.col(column).matches(values) for column, values in columns.items()]
+        for kind, value in given.items():
+            if kind == "days":
+                (column, start), stop = value
+                parts.append(da.col(column).between(start, stop))
+            else:
+                column, day = value
+                parts.append(getattr(da.col(column), kind)(day))
+        where = reduce(and_, parts) if parts else None
+    if not attrs:
+        raise click.UsageError("missing option --attrs: write the attributes to return, as --attrs customer_id,name")
+    arguments = {
+        "item_type_name": name,
+        "attrs": flat(attrs),
+        "where": where,
+        "item_type_id": item_type_id,
+        "attrs_format": attrs_format,
+    }
+    options = {
+        "item_type_name": "NAME",
+        "attrs": "--attrs",
+        "where": "--filter" if raw is not None else "the conditions",
+        "item_type_id": "--item-type-id",
+    }
+    return Search("items", arguments, options)
+
+
+def _check_alone(others: list[str]) -> None:
+    if others:
+        raise click.UsageError(f"--filter is the whole filter: leave out {', '.join(others)}")
+
+
+def _number(text: str) -> str | int:
+    """A number for a status or type that is given by its number."""
+    return int(text) if text.removeprefix("-").isdecimal() else text

@@ -1,0 +1,94 @@
+"""The options for a client, and the client that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.values import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataaccess import Client
+
+_SECTION = "Connection (else the environment, else the profile)"
+_OPTIONS = {
+    "profile": option("--profile", metavar="NAME", section=_SECTION, help="Profile of the configuration file."),
+    "base_url": option(
+        "--base-url", metavar="URL", section=_SECTION, help="Address of the service; sandbox:demo is the sandbox."
+    ),
+    "token_file": option(
+        "--token-file", metavar="FILE", section=_SECTION, help="File with the token; or set DATAACCESS_TOKEN."
+    ),
+    "timezone": option("--timezone", metavar="ZONE", section=_SECTION, help="Zone of days: an IANA name. [UTC]"),
+    "timeout": option(
+        "--timeout", type=Duration(), metavar="DURATION", section=_SECTION, help="Limit of a call, such as 90s. [5m]"
+    ),
+    "retry_for": option(
+        "--retry-for", type=Duration(), metavar="DURATION", section=_SECTION, help="How long to retry; 0: never. [60s]"
+    ),
+    "ca_bundle": option("--ca-bundle", metavar="PATH", section=_SECTION, help="CA certificates to trust, in PEM."),
+    "allow_http": option("--allow-http", is_flag=True, section=_SECTION, help="Permit an address without TLS."),
+    "verbose": option("-v", "--verbose", is_flag=True, section=_SECTION, help="Log each request to standard error."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The settings that were given as options."""
+
+    given: dict[str, Any]
+
+    def client(self, **settings: Any) -> Client:
+        """A client of these settings.
+
+        Args:
+            **settings: In place of those of the options.
+        """
+        from dataaccess import Client
+        from dataaccess.tokens import token_file
+
+        options = {name: value for name, value in self.given.items() if value is not None} | settings
+        if file := options.pop("token_file", None):
+            options["token"] = token_file(file)
+        return Client(**options)
+
+
+def connecting(*left_out: str) -> Callable[[Any], Any]:
+    """Adds the options for a client: the command gets one argument, `connection`.
+
+    Args:
+        *left_out: Options that the command defines by itself.
+    """
+    chosen = {name: one for name, one in _OPTIONS.items() if name not in left_out}
+
+    def add(function: Any) -> Any:
+        @wraps(function)
+        def call(**values: Any) -> Any:
+            given = {name: values.pop(name) for name in chosen}
+            if given.pop("verbose"):
+                _log_requests()
+            # A flag that is not given is no setting: the profile may have it.
+            given["allow_http"] = given["allow_http"] or None
+            return function(connection=Connection(given), **values)
+
+        return all_of(list(chosen.values()))(call)
+
+    return add
+
+
+def _log_requests() -> None:
+    import logging
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(f"dataaccess: {record.getMessage()}", err=True)
+
+    logger = logging.getLogger("dataaccess")
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(Lines())

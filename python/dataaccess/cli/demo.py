@@ -1,0 +1,49 @@
+"""`dataaccess demo`: runs commands against the sandbox and shows each with its output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from tempfile import TemporaryDirectory
+
+import click
+
+from dataaccess.cli.colors import style
+from dataaccess.cli.parts import Command
+
+_STEPS = [
+    ("Promotion codes of a day:", "codes --on 2024-01-15 --attrs id,code_status,allocated_time --limit 5"),
+    ("The used ones of two days, as JSON lines:", "codes --days 2024-01-14 2024-01-16 --status used --attrs id --json"),
+    ("Customers by their ids:", "items customer --attrs customer_id,name --matches customer_id=demo-customer-0001"),
+    ("The request of a search, which is not sent:", "validate codes --on 2024-01-15 --status used --json"),
+    ("A month into a folder; the same command again resumes:", "scan codes --days 2024-01-01 2024-02-01 --folder {}"),
+    ("A segment export, until its end:", "segment 5637051 --wait"),
+    ("Address, token and scopes:", "doctor"),
+]
+
+
+@click.command("demo", cls=Command)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Show the commands at work, with synthetic data.
+
+    Runs some commands against the sandbox: no account and no network. Changes no file.
+    """
+    application = context.find_root().command
+    before = os.environ.get("DATAACCESS_BASE_URL")
+    os.environ["DATAACCESS_BASE_URL"] = "sandbox:demo"
+    try:
+        with TemporaryDirectory(prefix="dataaccess-") as folder:
+            for title, line in _STEPS:
+                click.echo(style(f"# {title}", dim=True))
+                click.echo(style(f"$ dataaccess {line.format('codes')}", bold=True))
+                words = shlex.split(line.format(shlex.quote(f"{folder}/codes")))
+                with application.make_context("dataaccess", words) as run:
+                    application.invoke(run)
+                click.echo()
+    finally:
+        if before is None:
+            del os.environ["DATAACCESS_BASE_URL"]
+        else:
+            os.environ["DATAACCESS_BASE_URL"] = before
+    click.echo("To go on: set DATAACCESS_BASE_URL=sandbox:demo, and try the commands with options of your own.")

@@ -1,0 +1,205 @@
+"""`dataaccess doctor`: what a client would use, where each value came from, and what the service says to it."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli import output
+from dataaccess.cli.colors import style
+from dataaccess.cli.connection import connecting
+from dataaccess.cli.ending import for_options
+from dataaccess.cli.parts import Command, option
+
+if TYPE_CHECKING:
+    from dataaccess import Client
+    from dataaccess.cli.connection import Connection
+    from dataaccess.errors import DataAccessError
+    from dataaccess.reports import ClientCheck, Setting
+
+_EPILOG = """\b
+Examples:
+  dataaccess doctor
+  dataaccess doctor --profile staging --day 2024-01-15
+  dataaccess doctor --json > report.json
+"""
+
+# A problem that is no error of a request: the days of the service are not those of the time zone.
+_WRONG_DAY = 1
+# Always shown, though they are the default.
+_SHOWN = ("base_url", "token", "profile", "timezone", "proxy", "ca_bundle")
+_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One step of the way to an accepted request; `ok` is None if it was not tried."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@click.command("doctor", cls=Command, epilog=_EPILOG)
+@option("--day", metavar="DAY", help="A day that has rows: they show whether the time zone is that of the service.")
+@option("--offline", is_flag=True, help="Show the configuration only, and send nothing.")
+@option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@connecting()
+@click.pass_context
+def command(
+    context: click.Context, day: str | None, connection: Connection, *, offline: bool, as_json: bool
+) -> None:
+    """Check configuration, connection, token and scopes.
+
+    Shows each setting with where it came from, and the steps of a request: DNS, TCP, proxy, TLS, token and scopes. Two
+    requests are sent, which change nothing. The token is shown nowhere.
+
+    The exit code is 0 if requests work, else that of the error: 78 configuration, 69 or 75 connection, 77 token; 1 if
+    only the time zone is wrong.
+    """
+    from dataaccess.errors import ConfigError
+
+    try:
+        client = connection.client()
+    except ConfigError as error:
+        problems = [for_options(line) for line in error.problems or [str(error)]]
+        _show({"ok": False, "versions": _versions(), "problems": problems}, as_json=as_json)
+        context.exit(error.exit_code)
+    report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": client.settings}
+    code = 0
+    if not offline:
+        check = client.check(day)
+        code = _code(check)
+        report |= {"ok": check.is_ok, "steps": _connection(client, check), "token": _token(check), "day": check.day}
+        report["is_day_right"] = check.is_day_right
+    _show(report, as_json=as_json)
+    context.exit(code)
+
+
+def _versions() -> str:
+    from dataaccess import __version__
+
+    return f"dataaccess {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+
+
+def _code(check: ClientCheck) -> int:
+    if check.is_ok:
+        return 0
+    for error in check.errors.values():
+        return error.exit_code
+    return _WRONG_DAY
+
+
+def _connection(client: Client, check: ClientCheck) -> list[_Step]:
+    """The steps to a response. The error of the core says which of them failed."""
+    from urllib.parse import urlsplit
+
+    from dataaccess.errors import TransportError
+
+    address = urlsplit(client.base_url)
+    proxy = client.settings["proxy"].value
+    authorities = client.settings["ca_bundle"].value or "the CAs of the system"
+    host = str(proxy).rpartition(":")[0] if proxy else address.hostname or ""
+    names = {"dns": f"{host}: {_addresses(host)}", "tcp": f"port {address.port or ''}".strip()}
+    names["tcp"] = f"connected to {proxy or address.netloc}"
+    if proxy:
+        names["proxy"] = f"{proxy} opens connections to {address.netloc}"
+    if address.scheme == "https":
+        names["tls"] = f"the certificate is of {authorities}"
+    names["http"] = f"responded, {check.seconds:.2f} s"
+    failure = next((one for one in check.errors.values() if isinstance(one, TransportError)), None)
+    if check.is_reachable or failure is None:
+        return [_Step(name, True, detail) for name, detail in names.items()]  # noqa: FBT003 - what it found out
+    failed = _failed_step(failure, list(names))
+    steps: list[_Step] = []
+    for name, detail in names.items():
+        if steps and not steps[-1].ok:
+            steps.append(_Step(name, None, "not tried"))
+        elif name == failed:
+            steps.append(_Step(name, False, for_options(str(failure))))  # noqa: FBT003 - likewise
+        else:
+            steps.append(_Step(name, True, detail))  # noqa: FBT003 - likewise
+    return steps
+
+
+def _failed_step(failure: DataAccessError, names: list[str]) -> str:
+    phase = getattr(failure, "phase", None)
+    if phase in names:
+        return str(phase)
+    return "tcp" if phase == "connect" else "http"
+
+
+def _addresses(host: str) -> str:
+    import socket
+
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return "not found by Python"
+    return ", ".join(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _token(check: ClientCheck) -> list[_Step]:
+    steps = []
+    known = [has for has in check.scopes.values() if has is not None]
+    if known:
+        accepted = any(known)
+        steps.append(_Step("token", accepted, "accepted" if accepted else "not accepted"))
+    else:
+        steps.append(_Step("token", None, "not tried"))
+    for scope, has in check.scopes.items():
+        error = check.errors.get(scope)
+        detail = {True: "yes", False: f"no: {error}", None: "not known"}[has]
+        steps.append(_Step(f"scope {scope}", has, for_options(detail)))
+    if check.day is not None:
+        steps.append(_Step("day", check.is_day_right, check.day))
+    return steps
+
+
+def _show(report: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        output.write_json(_plain(report))
+        return
+    click.echo(report["versions"])
+    for problem in report.get("problems", []):
+        click.echo(_line(_Step("configuration", False, problem), len("configuration")))  # noqa: FBT003 - likewise
+    if "settings" in report:
+        _show_settings(report["settings"])
+    for title, name in (("Connection", "steps"), ("Token", "token")):
+        if name in report:
+            click.echo(f"\n{style(title, bold=True)}")
+            width = max(len(step.name) for step in report[name])
+            for step in report[name]:
+                click.echo(_line(step, width))
+
+
+def _show_settings(settings: dict[str, Setting]) -> None:
+    shown = {name: one for name, one in settings.items() if name in _SHOWN or one.source != "default"}
+    values = {name: "none" if one.value is None else str(one.value) for name, one in shown.items()}
+    width, size = max(map(len, values)), max(map(len, values.values()))
+    click.echo(f"\n{style('Configuration', bold=True)}")
+    for name, one in shown.items():
+        line = f"  {name:{width}}  {values[name]:{size}}  "
+        click.echo(line + style(one.source, dim=one.source == "default"))
+    if others := len(settings) - len(shown):
+        click.echo(style(f"  {others} others are the defaults", dim=True))
+
+
+def _line(step: _Step, width: int) -> str:
+    mark, color = _MARKS[step.ok]
+    return f"  {style(mark, fg=color)} {step.name:{width}}  {step.detail}"
+
+
+def _plain(report: dict[str, Any]) -> dict[str, Any]:
+    plain = dict(report)
+    if "settings" in report:
+        plain["settings"] = {
+            name: {"value": one.value, "source": one.source} for name, one in report["settings"].items()
+        }
+    for name in ("steps", "token"):
+        if name in report:
+            plain[name] = [{"name": step.name, "ok": step.ok, "detail": step.detail} for step in report[name]]
+    return plain

@@ -1,0 +1,77 @@
+"""The building blocks of commands: groups that suggest names, and help with the options in sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# Wider help is hard to read.
+_WIDTH = 100
+
+
+class Option(click.Option):
+    """An option in a section of the help."""
+
+    def __init__(self, *arguments: Any, section: str = "Options", **keywords: Any) -> None:
+        """As `click.Option`."""
+        super().__init__(*arguments, **keywords)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose help has its options in sections."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        """As `click.Command`."""
+        settings = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
+        keywords["context_settings"] = {**settings, **keywords.get("context_settings", {})}
+        super().__init__(*arguments, **keywords)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by section; those of click, as `--help`, come last."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Other options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class Commands(click.Group):
+    """A group of commands that suggests the name which may be meant."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from dataaccess._core.tracebacks import did_you_mean
+
+            known = self.list_commands(ctx)
+            advice = did_you_mean(args[0], known) or f"; there are {', '.join(known)}"
+            ctx.fail(f"there is no command {args[0]!r}{advice}")
+        return super().resolve_command(ctx, args)
+
+
+def option(*names: str, section: str = "Options", **keywords: Any) -> Callable[[Any], Any]:
+    """An option in a section of the help."""
+    return click.option(*names, cls=Option, section=section, **keywords)
+
+
+def all_of(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Several options, in this order in the help."""
+
+    def add(function: Any) -> Any:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return add

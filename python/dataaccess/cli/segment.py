@@ -1,0 +1,103 @@
+"""`dataaccess segment`: the status of a segment export."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli import output
+from dataaccess.cli.connection import connecting
+from dataaccess.cli.ending import naming
+from dataaccess.cli.parts import Command, option
+from dataaccess.cli.values import Duration
+
+if TYPE_CHECKING:
+    from dataaccess.cli.connection import Connection
+    from dataaccess.types import SegmentStatus
+
+_EPILOG = """\b
+Examples:
+  dataaccess segment 5637051
+  dataaccess segment 5637051 --wait --timeout 30m && ./load.sh
+"""
+
+_WAIT = 3600.0
+
+
+@click.command("segment", cls=Command, epilog=_EPILOG)
+@click.argument("export_id", type=int)
+@option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
+@option(
+    "--timeout",
+    type=Duration(),
+    metavar="DURATION",
+    help="Limit of the wait [1h], or of the one call without --wait [5m].",
+)
+@option("--poll", type=Duration(), metavar="DURATION", help="Pause between two requests. [0.5s, slowing down to 15s]")
+@output.JSON
+@connecting("timeout")
+def command(
+    export_id: int, timeout: float | None, poll: float | None, connection: Connection, *, wait: bool, as_json: bool
+) -> None:
+    """Show the status of a segment export, or wait for its end.
+
+    With --wait the exit code tells: 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
+    time. The token needs the scope download.
+    """
+    from dataaccess.cli.progress import line
+
+    if poll is not None and not wait:
+        raise click.UsageError("--poll is for --wait: add it, or leave --poll out")
+    client = connection.client()
+    with naming({"export_id": "EXPORT_ID"}):
+        if wait:
+            limit = _WAIT if timeout is None else timeout
+            with line() as shown:
+                status = client.wait_for_segment(
+                    export_id,
+                    timeout=limit,
+                    poll=poll,
+                    on_update=None if shown is None else lambda update: shown.show(_summary(update)),
+                )
+        else:
+            status = client.download_segment(export_id, timeout=timeout)
+    if as_json or not output.is_terminal():
+        output.write_json(status)
+    else:
+        click.echo(_table(status))
+
+
+_COLUMNS = {
+    "state": "string",
+    "exportedRows": "int64",
+    "startTime": "string",
+    "endTime": "string",
+    "responseCode": "string",
+    "responseMessage": "string",
+}
+
+
+def _table(status: SegmentStatus) -> str:
+    from dataaccess.cli.colors import style
+    from dataaccess.cli.grid import grid
+
+    entries = status["entries"]
+    if not entries:
+        return style("the export has no entries yet", dim=True)
+    rows: list[dict[str, Any]] = [{**dict.fromkeys(_COLUMNS), **entry, "state": _state(entry)} for entry in entries]
+    return grid(_COLUMNS, rows, len(rows), noun="entries" if len(rows) > 1 else "entry")
+
+
+def _state(entry: Any) -> str:
+    from dataaccess._client.results import has_failed
+
+    if entry.get("endTime") is None:
+        return "running"
+    return "failed" if has_failed(entry) else "ended"
+
+
+def _summary(status: SegmentStatus) -> str:
+    entries = status["entries"]
+    ended = sum(entry.get("endTime") is not None for entry in entries)
+    return f"{ended} of {len(entries)} entries have ended" if entries else "the export has no entries yet"

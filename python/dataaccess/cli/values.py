@@ -1,0 +1,142 @@
+"""Values on the command line: lists, files of values, durations, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"(\d+(?:\.\d*)?)\s*([smh]?)")
+
+
+class _Type(click.ParamType):  # type: ignore[type-arg] # generic in some versions of click
+    """A type of values."""
+
+
+class Duration(_Type):
+    """Seconds, or a number with a unit."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        found = _DURATION.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is not a duration: write seconds, or a unit as in 90s, 10m and 2h", param, ctx)
+        return float(found[1]) * _UNITS[found[2]]
+
+
+class List(_Type):
+    """Values with commas between them, or `@FILE`, which has a value in each line."""
+
+    name = "list"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        """The values."""
+        if isinstance(value, list):
+            return value
+        if value.startswith("@"):
+            found = [line.strip() for line in self.content(value[1:], param, ctx).splitlines()]
+        else:
+            found = [piece.strip() for piece in value.split(",")]
+        values = [one for one in found if one]
+        if not values:
+            self.fail(f"{value!r} has no value: write them as a,b or as @FILE, one a line", param, ctx)
+        return values
+
+    def content(self, name: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The content of a file; `-` is standard input."""
+        try:
+            found = sys.stdin.buffer.read() if name == "-" else Path(name).expanduser().read_bytes()
+            return found.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self.fail(f"the file {name!r} is not valid UTF-8", param, ctx)
+        except OSError as error:
+            self.fail(f"the file {name!r} cannot be read: {error.strerror}", param, ctx)
+
+
+class Matches(List):
+    """`COLUMN=a,b` with strings, or `COLUMN:=1,2` with JSON values."""
+
+    name = "matches"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The column and its values."""
+        if isinstance(value, tuple):
+            return value
+        column, _, rest = value.partition("=")
+        name = column.removesuffix(":").strip()
+        if not name or not rest:
+            self.fail(f"{value!r} is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)", param, ctx)
+        texts = super().convert(rest, param, ctx)
+        if not column.endswith(":"):
+            return name, texts
+        try:
+            return name, [json.loads(text) for text in texts]
+        except ValueError:
+            self.fail(f"{rest!r} is not JSON values as 1,2: write {name}={rest} for strings", param, ctx)
+
+
+class ColumnDay(_Type):
+    """`COLUMN=DAY`."""
+
+    name = "column day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """The column and the day."""
+        if isinstance(value, tuple):
+            return value
+        column, _, day = value.partition("=")
+        if not column or not day:
+            self.fail(f"{value!r} is not COLUMN=DAY, such as opened=2024-01-31", param, ctx)
+        return column, day
+
+
+class Pair(_Type):
+    """`COLUMN=TYPE` and the like."""
+
+    def __init__(self, name: str, example: str) -> None:
+        """What the pair is, and one of it."""
+        self.name = name
+        self._example = example
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Both parts."""
+        if isinstance(value, tuple):
+            return value
+        first, _, second = value.partition("=")
+        if not first or not second:
+            self.fail(f"{value!r} is not {self.name}, such as {self._example}", param, ctx)
+        return first, second
+
+
+class Filter(List):
+    """The filters of a request: JSON, `@FILE` or `@-`."""
+
+    name = "filter"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The filters as a dict."""
+        if isinstance(value, dict):
+            return value
+        text = self.content(value[1:], param, ctx) if value.startswith("@") else value
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
+        if not isinstance(found, dict):
+            self.fail('it is not a JSON object: write {"OR": [{"AND": […]}]}', param, ctx)
+        return found
+
+
+def flat(lists: Iterable[list[str]]) -> list[str]:
+    """The values of an option that is given several times."""
+    return [value for values in lists for value in values]
