@@ -8,45 +8,46 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli import output
+from dataaccess.cli.progress import line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dataaccess import Scan
-    from dataaccess.reports import ScanProgress
 
 # What a file of its own gets: the umask decides about the rest.
 _USUAL = 0o666
 
 
-def write(
-    scan: Scan, file: str | None, *, private: bool, on_progress: Callable[[ScanProgress], object] | None
-) -> None:
-    """Writes the rows. A file can be read at any place (`pyarrow.ipc.open_file`), standard output is a stream."""
+def write(scan: Scan, file: str | None, *, private: bool) -> None:
+    """Writes the rows batch by batch. A file can be read at any place; standard output gets a stream, once complete."""
+    from dataaccess._scan.output import copy_into
+
+    folder = None if file is None else Path(file).expanduser().parent
+    with NamedTemporaryFile(dir=folder, prefix=".dataaccess-", delete=False) as temporary:
+        made = Path(temporary.name)
+        try:
+            _write_batches(scan, temporary, "new_stream" if file is None else "new_file")
+            if file is None:
+                with output.binary_stdout() as stdout:
+                    copy_into(stdout, made)
+                return
+            if not private:
+                made.chmod(_USUAL & ~_umask())
+            made.replace(Path(file).expanduser())
+        finally:
+            made.unlink(missing_ok=True)
+
+
+def _write_batches(scan: Scan, file: Any, form: str) -> None:
     from dataaccess._core.optional import optional
 
-    arrow = optional("pyarrow", "arrow")
-    ipc = optional("pyarrow.ipc", "arrow")
-    table = scan.to_arrow(on_progress=on_progress)
-    if file is None:
-        with output.binary_stdout() as stdout, ipc.new_stream(arrow.PythonFile(stdout, "w"), table.schema) as writer:
-            writer.write_table(table)
-        return
-    path = Path(file).expanduser()
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as temporary:
-        try:
-            _write_file(ipc, temporary, table)
-            if not private:
-                Path(temporary.name).chmod(_USUAL & ~_umask())
-            Path(temporary.name).replace(path)
-        except BaseException:
-            Path(temporary.name).unlink()
-            raise
-
-
-def _write_file(ipc: Any, file: Any, table: Any) -> None:
-    with ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+    arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
+    with line() as shown, getattr(ipc, form)(file, arrow.schema(scan)) as writer:
+        rows = 0
+        for batch in scan.batches():
+            writer.write_batch(batch.to_arrow())
+            rows += len(batch)
+            if shown is not None:
+                shown.show(f"{rows:,} rows")
     file.flush()
     os.fsync(file.fileno())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataaccess import Client
     from dataaccess.cli.connection import Connection
     from dataaccess.errors import DataAccessError
-    from dataaccess.reports import ClientCheck, Setting
+    from dataaccess.reports import ClientCheck
 
 _EPILOG = """\b
 Examples:
@@ -68,7 +68,7 @@ def command(
         problems = [for_options(line) for line in error.problems or [str(error)]]
         _show({"ok": False, "versions": _versions(), "problems": problems}, as_json=as_json)
         context.exit(error.exit_code)
-    report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": client.settings}
+    report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": _settings(client)}
     code = 0
     if not offline:
         check = client.check(day)
@@ -85,6 +85,13 @@ def _versions() -> str:
     return f"dataaccess {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
+def _settings(client: Client) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
+        for name, one in client.settings.items()
+    }
+
+
 def _code(check: ClientCheck) -> int:
     if check.is_ok:
         return 0
@@ -95,34 +102,38 @@ def _code(check: ClientCheck) -> int:
 
 def _connection(client: Client, check: ClientCheck) -> list[_Step]:
     """The steps to a response. The error of the core says which of them failed."""
-    from urllib.parse import urlsplit
-
     from dataaccess.errors import TransportError
+
+    details = _details(client, check)
+    if check.is_reachable:
+        return [_Step(name, True, detail) for name, detail in details.items()]  # noqa: FBT003 - what it found out
+    failure = next((one for one in check.errors.values() if isinstance(one, TransportError)), None)
+    # Without a token nothing was sent.
+    failed = "dns" if failure is None else _failed_step(failure, list(details))
+    steps = [
+        _Step(name, True, detail) if number < list(details).index(failed) else _Step(name, None, "not tried")  # noqa: FBT003 - likewise
+        for number, (name, detail) in enumerate(details.items())
+    ]
+    if failure is not None:
+        steps[list(details).index(failed)] = _Step(failed, False, for_options(str(failure)))  # noqa: FBT003 - likewise
+    return steps
+
+
+def _details(client: Client, check: ClientCheck) -> dict[str, str]:
+    """What each step says when it succeeds."""
+    from urllib.parse import urlsplit
 
     address = urlsplit(client.base_url)
     proxy = client.settings["proxy"].value
-    authorities = client.settings["ca_bundle"].value or "the CAs of the system"
-    host = str(proxy).rpartition(":")[0] if proxy else address.hostname or ""
-    names = {"dns": f"{host}: {_addresses(host)}", "tcp": f"port {address.port or ''}".strip()}
-    names["tcp"] = f"connected to {proxy or address.netloc}"
+    details = {
+        "dns": _addresses(str(proxy).rpartition(":")[0] if proxy else address.hostname or ""),
+        "tcp": f"connected to {proxy or address.netloc}",
+    }
     if proxy:
-        names["proxy"] = f"{proxy} opens connections to {address.netloc}"
+        details["proxy"] = f"{proxy} forwards to {address.netloc}"
     if address.scheme == "https":
-        names["tls"] = f"the certificate is of {authorities}"
-    names["http"] = f"responded, {check.seconds:.2f} s"
-    failure = next((one for one in check.errors.values() if isinstance(one, TransportError)), None)
-    if check.is_reachable or failure is None:
-        return [_Step(name, True, detail) for name, detail in names.items()]  # noqa: FBT003 - what it found out
-    failed = _failed_step(failure, list(names))
-    steps: list[_Step] = []
-    for name, detail in names.items():
-        if steps and not steps[-1].ok:
-            steps.append(_Step(name, None, "not tried"))
-        elif name == failed:
-            steps.append(_Step(name, False, for_options(str(failure))))  # noqa: FBT003 - likewise
-        else:
-            steps.append(_Step(name, True, detail))  # noqa: FBT003 - likewise
-    return steps
+        details["tls"] = f"the certificate is trusted, by {client.settings['ca_bundle'].value or 'the CAs of the system'}"
+    return {**details, "http": f"the service responded, {check.seconds:.2f} s in all"}
 
 
 def _failed_step(failure: DataAccessError, names: list[str]) -> str:
@@ -138,21 +149,24 @@ def _addresses(host: str) -> str:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return "not found by Python"
-    return ", ".join(dict.fromkeys(str(address[0]) for *_, address in found))
+        return host
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    return f"{host} is an address" if addresses == [host] else f"{host} is {', '.join(addresses)}"
 
 
 def _token(check: ClientCheck) -> list[_Step]:
-    steps = []
+    from dataaccess.errors import ConfigError
+
     known = [has for has in check.scopes.values() if has is not None]
-    if known:
-        accepted = any(known)
-        steps.append(_Step("token", accepted, "accepted" if accepted else "not accepted"))
+    unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
+    if unusable is not None:
+        steps = [_Step("token", False, for_options(str(unusable)))]  # noqa: FBT003 - likewise
+    elif known:
+        steps = [_Step("token", any(known), "accepted" if any(known) else "not accepted")]
     else:
-        steps.append(_Step("token", None, "not tried"))
+        steps = [_Step("token", None, "not tried")]
     for scope, has in check.scopes.items():
-        error = check.errors.get(scope)
-        detail = {True: "yes", False: f"no: {error}", None: "not known"}[has]
+        detail = {True: "yes", False: f"no: {check.errors.get(scope)}", None: "not known"}[has]
         steps.append(_Step(f"scope {scope}", has, for_options(detail)))
     if check.day is not None:
         steps.append(_Step("day", check.is_day_right, check.day))
@@ -176,14 +190,14 @@ def _show(report: dict[str, Any], *, as_json: bool) -> None:
                 click.echo(_line(step, width))
 
 
-def _show_settings(settings: dict[str, Setting]) -> None:
-    shown = {name: one for name, one in settings.items() if name in _SHOWN or one.source != "default"}
-    values = {name: "none" if one.value is None else str(one.value) for name, one in shown.items()}
+def _show_settings(settings: dict[str, dict[str, Any]]) -> None:
+    shown = {name: one for name, one in settings.items() if name in _SHOWN or one["source"] != "default"}
+    values = {name: "none" if one["value"] is None else str(one["value"]) for name, one in shown.items()}
     width, size = max(map(len, values)), max(map(len, values.values()))
     click.echo(f"\n{style('Configuration', bold=True)}")
     for name, one in shown.items():
-        line = f"  {name:{width}}  {values[name]:{size}}  "
-        click.echo(line + style(one.source, dim=one.source == "default"))
+        source = style(one["source"], dim=one["source"] == "default")
+        click.echo(f"  {name:{width}}  {values[name]:{size}}  {source}")
     if others := len(settings) - len(shown):
         click.echo(style(f"  {others} others are the defaults", dim=True))
 
@@ -194,12 +208,5 @@ def _line(step: _Step, width: int) -> str:
 
 
 def _plain(report: dict[str, Any]) -> dict[str, Any]:
-    plain = dict(report)
-    if "settings" in report:
-        plain["settings"] = {
-            name: {"value": one.value, "source": one.source} for name, one in report["settings"].items()
-        }
-    for name in ("steps", "token"):
-        if name in report:
-            plain[name] = [{"name": step.name, "ok": step.ok, "detail": step.detail} for step in report[name]]
-    return plain
+    steps = {name: [asdict(step) for step in report[name]] for name in ("steps", "token") if name in report}
+    return {**report, **steps}

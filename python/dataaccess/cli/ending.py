@@ -40,6 +40,12 @@ _OPTIONS = {
     "timezone": "--timezone",
     "token": "--token-file",
 }
+# What only a program can do.
+_PHRASES = {
+    'Client("sandbox:demo")': "--base-url sandbox:demo",
+    ", the last response is in .last": "",
+    "; all entries are in .entries, and check=False returns them": "",
+}
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(True\b)?")
 
 
@@ -84,7 +90,7 @@ def of(error: BaseException) -> int:
         return _USAGE
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "dataaccess"
-        _say(f"{_sentence(error.format_message())} (see {path} --help)")
+        _say(f"{_sentence(error)} (see {path} --help)")
         return error.exit_code
     if isinstance(error, click.ClickException):
         _say(error.format_message())
@@ -114,7 +120,8 @@ def _of_call(error: BaseException) -> int:
 
 def for_options(text: str) -> str:
     """A message of a call, with the options in place of arguments."""
-    text = text.replace('Client("sandbox:demo")', "--base-url sandbox:demo")
+    for phrase, instead in _PHRASES.items():
+        text = text.replace(phrase, instead)
     return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]], text)
 
 
@@ -136,7 +143,15 @@ def warnings_as_lines() -> Iterator[None]:
         yield
 
 
-def _sentence(text: str) -> str:
+def _sentence(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        from dataaccess._core.tracebacks import did_you_mean
+
+        # Not of what follows `=`, which may be a secret.
+        name = error.option_name.partition("=")[0]
+        known = [known for one in error.ctx.command.params for known in one.opts] if error.ctx else []
+        return f"there is no option {name}{did_you_mean(name, known)}"
+    text = error.format_message()
     return text[:1].lower() + text[1:].rstrip(".")
 
 

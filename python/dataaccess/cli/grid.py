@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _NUMBERS = ("int64", "float64")
+_WHOLE = (*_NUMBERS, "timestamp", "bool")
 _GAP = "  "
-# No column is cut below this, and no cell is wider than that.
-_LEAST = 6
+# No string is cut below this, and none is wider than that. Numbers and times are never cut.
+_LEAST = 12
 _MOST = 48
 
 
@@ -25,7 +26,8 @@ def grid(schema: Mapping[str, str], rows: Sequence[Mapping[str, Any]], total: in
     names = list(schema)
     cells = {name: [text(name), *(text(row[name]) for row in rows)] for name in names}
     natural = [min(max(map(columns_of, cells[name])), _MOST) for name in names]
-    widths = _fitting(natural, width)
+    least = [size if schema[name] in _WHOLE else min(size, _LEAST) for name, size in zip(names, natural, strict=True)]
+    widths = _fitting(natural, least, width)
     shown = names[: len(widths)]
     lines = []
     for number in range(len(rows) + 1):
@@ -62,13 +64,20 @@ def columns_of(shown: str) -> int:
     return len(shown) + wide - sum(unicodedata.combining(one) > 0 for one in shown)
 
 
-def _fitting(natural: list[int], width: int) -> list[int]:
-    """The widths of the columns that fit: the widest are cut first, then the last are left out."""
-    widths = list(natural)
-    while len(widths) > 1 and sum(min(one, _LEAST) for one in widths) + len(_GAP) * (len(widths) - 1) > width:
-        widths.pop()
-    while sum(widths) + len(_GAP) * (len(widths) - 1) > width and max(widths) > _LEAST:
-        widths[widths.index(max(widths))] -= 1
+def _fitting(natural: list[int], least: list[int], width: int) -> list[int]:
+    """The widths of the columns that fit: the last are left out first, then the widest are cut."""
+    gaps = len(_GAP)
+    count = len(natural)
+    while count > 1 and sum(least[:count]) + gaps * (count - 1) > width:
+        count -= 1
+    widths = natural[:count]
+    while sum(widths) + gaps * (count - 1) > width:
+        cut = [size - small for size, small in zip(widths, least, strict=False)]
+        if max(cut) <= 0:
+            break
+        # The widest of those that can be cut.
+        widest = max((size, number) for number, size in enumerate(widths) if cut[number] > 0)[1]
+        widths[widest] -= 1
     return widths
 
 

@@ -21,6 +21,11 @@ class Option(click.Option):
         super().__init__(*arguments, **keywords)
         self.section = section
 
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """No more than the help: it has the default, and the range says little."""
+        del ctx
+        return {}
+
 
 class Command(click.Command):
     """A command whose help has its options in sections."""

@@ -212,12 +212,12 @@ def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
 def _write(scan: Scan, target: _Target) -> None:
     from dataaccess.cli.progress import progress
 
-    with progress() as update:
-        if target.kind == "arrow":
-            from dataaccess.cli.arrow_file import write
+    if target.kind == "arrow":
+        from dataaccess.cli.arrow_file import write
 
-            write(scan, target.file, private=target.private, on_progress=update)
-            return
+        write(scan, target.file, private=target.private)
+        return
+    with progress() as update:
         write_as = getattr(scan, f"to_{target.kind}")
         if target.file is None:
             with output.binary_stdout() as stdout:

@@ -8,11 +8,11 @@ import click
 
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import Duration
 
 if TYPE_CHECKING:
+    from dataaccess import Client
     from dataaccess.cli.connection import Connection
     from dataaccess.types import SegmentStatus
 
@@ -26,7 +26,7 @@ _WAIT = 3600.0
 
 
 @click.command("segment", cls=Command, epilog=_EPILOG)
-@click.argument("export_id", type=int)
+@click.argument("export_id", type=click.IntRange(min=0))
 @option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
 @option(
     "--timeout",
@@ -45,23 +45,38 @@ def command(
     With --wait the exit code tells: 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
     time. The token needs the scope download.
     """
-    from dataaccess.cli.progress import line
-
     if poll is not None and not wait:
         raise click.UsageError("--poll is for --wait: add it, or leave --poll out")
     client = connection.client()
-    with naming({"export_id": "EXPORT_ID"}):
-        if wait:
-            limit = _WAIT if timeout is None else timeout
-            with line() as shown:
-                status = client.wait_for_segment(
-                    export_id,
-                    timeout=limit,
-                    poll=poll,
-                    on_update=None if shown is None else lambda update: shown.show(_summary(update)),
-                )
-        else:
-            status = client.download_segment(export_id, timeout=timeout)
+    if wait:
+        status = _waited(client, export_id, _WAIT if timeout is None else timeout, poll, as_json=as_json)
+    else:
+        status = client.download_segment(export_id, timeout=timeout)
+    _print(status, as_json=as_json)
+
+
+def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
+    """The status at the end. An error comes after the last status."""
+    from dataaccess.cli.progress import line
+    from dataaccess.errors import SegmentExportError, WaitTimeoutError
+
+    last: list[SegmentStatus] = []
+    try:
+        with line() as shown:
+
+            def update(status: SegmentStatus) -> None:
+                last[:] = [status]
+                if shown is not None:
+                    shown.show(_summary(status))
+
+            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update)
+    except (SegmentExportError, WaitTimeoutError):
+        for status in last:
+            _print(status, as_json=as_json)
+        raise
+
+
+def _print(status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
     else:
