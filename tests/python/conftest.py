@@ -7,6 +7,7 @@ import inspect
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,6 +68,9 @@ def time_scale() -> Iterator[Callable[[int], None]]:
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A folder without a file of profiles.
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path(__file__).parent))
+    monkeypatch.setenv("APPDATA", str(Path(__file__).parent))
     for name in {*_native.ENVIRONMENT, *(name for name in os.environ if name.startswith("DATAACCESS_"))}:
         monkeypatch.delenv(name, raising=False)
 

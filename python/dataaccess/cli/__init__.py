@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
-        print('dataaccess: the command needs click: pip install "dataaccess[cli]"', file=sys.stderr)
+        sys.stderr.write('dataaccess: the command needs click: pip install "dataaccess[cli]"\n')
         return 2
     except KeyboardInterrupt:
         # Ctrl-C while the modules load.

@@ -92,6 +92,6 @@ def run(arguments: Sequence[str]) -> int:
             with application.make_context("dataaccess", list(arguments)) as context:
                 application.invoke(context)
             sys.stdout.flush()
-        except (Exception, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what it does not know is raised again
             return ending.of(error)
     return 0

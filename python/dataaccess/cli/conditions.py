@@ -37,7 +37,9 @@ _CODES = all_of(
     [
         _ATTRS,
         option("--on", metavar="DAY", section=_SECTION, help=f"Allocated on this day. {_DAY}"),
-        option("--days", nargs=2, metavar="START STOP", section=_SECTION, help="Each day before STOP: a request a day."),
+        option(
+            "--days", nargs=2, metavar="START STOP", section=_SECTION, help="Each day before STOP: a request a day."
+        ),
         option("--since", metavar="DAY", section=_SECTION, help="Allocated on this day or later."),
         option("--after", metavar="DAY", section=_SECTION, help="Allocated after this day."),
         option("--before", metavar="DAY", section=_SECTION, help="Allocated before this day."),
@@ -151,18 +153,18 @@ def _codes(
     lists = {"--status": status, "--audience-type": audience_type, "--audience": audience}
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(name for name, value in lists.items() if value)])
-        arguments = {
+        raw_arguments = {
             "item_type_name": "promotion_code",
             "attrs": attributes or [name for name in da.PROMOTION_CODE_ATTRIBUTES if name != "channel_id"],
             "where": raw,
         }
-        return Search("items", arguments, {"attrs": "--attrs", "where": "--filter"})
+        return Search("items", raw_arguments, {"attrs": "--attrs", "where": "--filter"})
     if len(given) != 1:
         what = "several of them are given" if given else "none is given"
         advice = "write one of --on, --since, --after and --before; for a range of days --days START STOP"
         raise click.UsageError(f"a search of codes has one time condition, and {what}: {advice}")
     ((name, value),) = given.items()
-    arguments = {
+    arguments: dict[str, Any] = {
         "attrs": attributes,
         "allocated_time": da.days(*value) if name == "days" else getattr(da, name)(value),
         "code_status": [_number(one) for one in flat(status)] or None,

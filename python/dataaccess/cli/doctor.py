@@ -49,9 +49,7 @@ class _Step:
 @option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @connecting()
 @click.pass_context
-def command(
-    context: click.Context, day: str | None, connection: Connection, *, offline: bool, as_json: bool
-) -> None:
+def command(context: click.Context, day: str | None, connection: Connection, *, offline: bool, as_json: bool) -> None:
     """Check configuration, connection, token and scopes.
 
     Shows each setting with where it came from, and the steps of a request: DNS, TCP, proxy, TLS, token and scopes. Two
@@ -132,7 +130,9 @@ def _details(client: Client, check: ClientCheck) -> dict[str, str]:
     if proxy:
         details["proxy"] = f"{proxy} forwards to {address.netloc}"
     if address.scheme == "https":
-        details["tls"] = f"the certificate is trusted, by {client.settings['ca_bundle'].value or 'the CAs of the system'}"
+        details["tls"] = (
+            f"the certificate is trusted, by {client.settings['ca_bundle'].value or 'the CAs of the system'}"
+        )
     return {**details, "http": f"the service responded, {check.seconds:.2f} s in all"}
 
 
@@ -208,5 +208,7 @@ def _line(step: _Step, width: int) -> str:
 
 
 def _plain(report: dict[str, Any]) -> dict[str, Any]:
-    steps = {name: [asdict(step) for step in report[name]] for name in ("steps", "token") if name in report}
+    steps: dict[str, Any] = {
+        name: [asdict(step) for step in report[name]] for name in ("steps", "token") if name in report
+    }
     return {**report, **steps}

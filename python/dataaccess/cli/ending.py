@@ -49,13 +49,13 @@ _PHRASES = {
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(True\b)?")
 
 
-class Refused(click.ClickException):
-    """A request that breaks a rule of the service: its problems name the options."""
+class CommandError(Exception):
+    """Ends the command with a message and an exit code, such as that of a request whose problems name the options."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
+    def __init__(self, message: str, code: int) -> None:
         """The message in one line."""
         super().__init__(message)
-        self.exit_code = exit_code
+        self.code = code
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def naming(options: dict[str, str]) -> Iterator[None]:
             name = re.match(r"\w*", problem.argument)[0]  # type: ignore[index] # matches always
             place = options.get(name, name) + problem.argument[len(name) :]
             lines.append(f"{place}: {problem.message}")
-        raise Refused("; ".join(lines) or str(error), error.exit_code) from None
+        raise CommandError("; ".join(lines) or str(error), error.exit_code) from None
 
 
 def of(error: BaseException) -> int:
@@ -82,6 +82,9 @@ def of(error: BaseException) -> int:
     """
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
+    if isinstance(error, CommandError):
+        _say(str(error))
+        return error.code
     if isinstance(error, KeyboardInterrupt | click.Abort):
         _say("interrupted")
         return INTERRUPTED
@@ -91,9 +94,6 @@ def of(error: BaseException) -> int:
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "dataaccess"
         _say(f"{_sentence(error)} (see {path} --help)")
-        return error.exit_code
-    if isinstance(error, click.ClickException):
-        _say(error.format_message())
         return error.exit_code
     return _of_call(error)
 

@@ -11,7 +11,7 @@ import click
 
 from dataaccess.cli import conditions, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import INTERRUPTED, Refused
+from dataaccess.cli.ending import INTERRUPTED, CommandError
 from dataaccess.cli.parts import Commands, all_of, option
 from dataaccess.cli.values import Pair
 
@@ -25,7 +25,9 @@ _RUN = "With --folder"
 
 _WRITING = all_of(
     [
-        option("-o", "--output", "file", metavar="FILE", section=_WHERE, help="File, by its suffix; - is standard output."),
+        option(
+            "-o", "--output", "file", metavar="FILE", section=_WHERE, help="File, by its suffix; - is standard output."
+        ),
         option("--folder", metavar="FOLDER", section=_WHERE, help="Folder of Parquet files: resumable."),
         option(
             "--format",
@@ -143,9 +145,7 @@ def _run(
         _into_file(scan, target, as_json=as_json)
 
 
-def _target(
-    file: str | None, folder: str | None, kind: str | None, *, private: bool, run: dict[str, Any]
-) -> _Target:
+def _target(file: str | None, folder: str | None, kind: str | None, *, private: bool, run: dict[str, Any]) -> _Target:
     if folder is not None:
         if file is not None or kind not in (None, "parquet"):
             raise click.UsageError("--folder holds Parquet files: leave out --output and --format")
@@ -178,7 +178,7 @@ def _into_folder(scan: Scan, target: _Target, run: dict[str, Any], *, as_json: b
             report = scan.run(target.folder or "", private=target.private, on_progress=update, **run)
     except KeyboardInterrupt:
         message = f"interrupted: finished requests are kept in {target.folder}; the same command resumes"
-        raise Refused(message, INTERRUPTED) from None
+        raise CommandError(message, INTERRUPTED) from None
     if as_json:
         output.write_json(_as_dict(report))
     elif sys.stderr.isatty():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,8 +87,8 @@ def _print(status: SegmentStatus, *, as_json: bool) -> None:
 _COLUMNS = {
     "state": "string",
     "exportedRows": "int64",
-    "startTime": "string",
-    "endTime": "string",
+    "startTime": "timestamp",
+    "endTime": "timestamp",
     "responseCode": "string",
     "responseMessage": "string",
 }
@@ -100,8 +101,18 @@ def _table(status: SegmentStatus) -> str:
     entries = status["entries"]
     if not entries:
         return style("the export has no entries yet", dim=True)
-    rows: list[dict[str, Any]] = [{**dict.fromkeys(_COLUMNS), **entry, "state": _state(entry)} for entry in entries]
+    rows = [_row(entry) for entry in entries]
     return grid(_COLUMNS, rows, len(rows), noun="entries" if len(rows) > 1 else "entry")
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    times = {name: _time(entry.get(name)) for name in ("startTime", "endTime")}
+    return {**dict.fromkeys(_COLUMNS), **entry, **times, "state": _state(entry)}
+
+
+def _time(text: object) -> object:
+    """A time to the second."""
+    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", text) if isinstance(text, str) else text
 
 
 def _state(entry: Any) -> str:

@@ -139,6 +139,8 @@ class ValidationError(DataAccessError, ValueError):
 class SandboxError(DataAccessError):
     """The sandbox cannot do what was requested."""
 
+    _exit_code = 69
+
 
 class ClientClosedError(DataAccessError, RuntimeError):
     """The client is closed."""

@@ -37,6 +37,8 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
             minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
             `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
+        profile: Name of the profile that says what neither an argument nor the environment says; default:
+            `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address.
         timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
@@ -62,7 +64,8 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
     Raises:
-        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together.
+        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together. Or there
+            is no such profile, or its file has mistakes.
 
     Examples:
         >>> import asyncio

@@ -1,0 +1,69 @@
+"""Fixtures of the tests of the command."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+import dataaccess as da
+from dataaccess.cli import main
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command printed, and its exit code."""
+
+    code: int
+    output: str
+    reported: str
+
+
+Run = Callable[..., Ended]
+
+
+class _File(io.TextIOWrapper):
+    """Standard output or error: a pipe, or a terminal."""
+
+    def __init__(self, *, is_terminal: bool) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
+        self._is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def text(self) -> str:
+        self.flush()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode()
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in this process, in a pipe or in a terminal of 100 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LINES", "40")
+
+    def run(*words: str, terminal: bool = False, stdin: bytes = b"", keeps_warnings: bool = False) -> Ended:
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            output, reported = _File(is_terminal=terminal), _File(is_terminal=terminal)
+            patch.setattr(sys, "stdout", output)
+            patch.setattr(sys, "stderr", reported)
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            warnings.simplefilter("always" if keeps_warnings else "ignore", da.DataAccessWarning)
+            return Ended(main(words), output.text(), reported.text())
+
+    return run
+
+
+@pytest.fixture
+def demo(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> da.Sandbox:
+    """The demo data, named by the environment."""
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
+    return sandbox

@@ -1,0 +1,219 @@
+"""`codes`, `items` and `scan`: which rows, in which form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dataaccess as da
+
+DAY = ("--on", "2024-01-15")
+WHERE = {
+    "OR": [
+        {
+            "AND": [
+                {
+                    "column": "customer_id",
+                    "data_type": "string",
+                    "operator": "matches",
+                    "value_type": "normal",
+                    "condition_type": "comp_attr",
+                    "value": ["demo-customer-0001"],
+                }
+            ]
+        }
+    ]
+}
+
+
+@pytest.mark.usefixtures("demo")
+def test_rows_are_json_lines_in_a_pipe(run: Any, sandbox: da.Sandbox) -> None:
+    ended = run("codes", *DAY)
+    rows = [json.loads(line) for line in ended.output.splitlines()]
+    assert (ended.code, ended.reported) == (0, "")
+    assert rows == sandbox.client().search_codes(allocated_time=da.on("2024-01-15"))
+    assert run("codes", *DAY, "--json", terminal=True).output == ended.output
+
+
+@pytest.mark.usefixtures("demo")
+def test_rows_are_a_table_in_a_terminal(run: Any) -> None:
+    ended = run("codes", *DAY, "--attrs", "id,code_status", terminal=True)
+    lines = re.sub(r"\x1b\[\d+m", "", ended.output).splitlines()
+    assert lines[:2] == ["id               code_status", "demo-code-00015            3"]
+    assert len(lines) == 42
+    assert lines[-1] == "73 rows; the first 40 are shown (--json or --csv writes all)"
+
+
+@pytest.mark.usefixtures("demo")
+def test_csv_has_a_line_of_names(run: Any) -> None:
+    rows = list(csv.reader(io.StringIO(run("codes", *DAY, "--attrs", "id,pool_id", "--csv").output)))
+    assert rows[:2] == [["id", "pool_id"], ["demo-code-00015", "902"]]
+    assert len(rows) == 74
+
+
+def sent(demo: da.Sandbox) -> Any:
+    """The filters of the last request."""
+    body: Any = demo.requests[-1].body
+    return body["filters"]["OR"][0]["AND"]
+
+
+@pytest.mark.parametrize(
+    ("words", "operator", "value"),
+    [
+        (["--on", "2024-01-15"], "equals", 1705276800000),
+        (["--since", "2024-01-15"], "after_date", 1705276799999),
+        (["--after", "2024-01-15"], "after_date", 1705276800000),
+        (["--before", "2024-01-15"], "before_date", 1705276800000),
+        (["--on", "2024-01-15", "--timezone", "Asia/Tokyo"], "equals", 1705244400000),
+    ],
+    ids=str,
+)
+def test_each_time_condition_of_codes_is_sent(
+    run: Any, demo: da.Sandbox, words: list[str], operator: str, value: int
+) -> None:
+    assert run("codes", *words, "--limit", "1").code == 0
+    assert (sent(demo)[-1]["operator"], sent(demo)[-1]["value"]) == (operator, value)
+
+
+def test_the_conditions_of_codes_are_sent(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("demo-customer-0001\n\n demo,with,commas \n", encoding="utf-8")
+    words = ["--status", "sent,4", "--audience-type", "-1003", "--audience", f"@{ids}", "--audience", "x,y"]
+    assert run("codes", *DAY, *words).code == 0
+    assert [condition["value"] for condition in sent(demo)[:3]] == [
+        [-1003],
+        ["demo-customer-0001", "demo,with,commas", "x", "y"],
+        [3, 4],
+    ]
+
+
+def test_the_conditions_of_items_are_sent(run: Any, demo: da.Sandbox) -> None:
+    words = ["--matches", "customer_id=a,b", "--matches", "age:=17,18", "--matches", "customer_id=@-"]
+    times = ["--since", "t=2024-01-15", "--days", "u=2024-01-01", "2024-02-01"]
+    run("items", "customer", "--attrs", "customer_id", *words, *times, stdin=b"c\nd\n")
+    found = [(each["column"], each["operator"], each["data_type"], each["value"]) for each in sent(demo)]
+    assert found == [
+        ("customer_id", "matches", "string", ["a", "b", "c", "d"]),
+        ("age", "matches", "number", [17, 18]),
+        ("t", "after_date", "datetime", 1705276799999),
+        ("u", "after_date", "datetime", 1704067199999),
+        ("u", "before_date", "datetime", 1706745600000),
+    ]
+
+
+@pytest.mark.parametrize("source", ["text", "file", "stdin"])
+@pytest.mark.usefixtures("demo")
+def test_filters_of_the_specification_are_taken(run: Any, tmp_path: Path, source: str) -> None:
+    text = json.dumps(WHERE)
+    file = tmp_path / "filter.json"
+    file.write_text(text, encoding="utf-8")
+    given = {"text": text, "file": f"@{file}", "stdin": "@-"}[source]
+    ended = run("items", "customer", "--attrs", "customer_id", "--filter", given, stdin=text.encode())
+    assert ended.output == '{"customer_id":"demo-customer-0001"}\n'
+
+
+def test_filters_of_codes_are_those_of_the_specification(run: Any, demo: da.Sandbox) -> None:
+    body = json.loads(run("validate", "codes", *DAY, "--status", "used").output)
+    assert run("codes", "--filter", json.dumps(body["filters"]), "--limit", "1").code == 0
+    assert sent(demo) == body["filters"]["OR"][0]["AND"]
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.arrow"])
+def test_a_scan_writes_the_format_of_the_suffix(run: Any, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    ended = run("scan", "codes", *DAY, "--attrs", "id,pool_id", "-o", str(file))
+    assert (ended.code, ended.output, ended.reported) == (0, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    if name == "a.parquet":
+        assert pq.read_table(file).num_rows == 73
+    elif name == "a.arrow":
+        with pa.ipc.open_file(file) as reader:
+            assert reader.read_all().column_names == ["id", "pool_id"]
+    elif name.endswith(".gz"):
+        assert file.read_bytes()[:2] == b"\x1f\x8b"
+    else:
+        first = {"a.csv": "id,pool_id", "a.tsv": "id\tpool_id", "a.jsonl": '{"id":"demo-code-00015","pool_id":902}'}
+        assert file.read_text(encoding="utf-8").splitlines()[0] == first[name]
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_scan_goes_to_standard_output(run: Any) -> None:
+    lines = run("scan", "codes", *DAY).output
+    assert lines == run("codes", *DAY).output
+    assert run("scan", "codes", *DAY, "-o", "-", "--format", "csv").output == run("codes", *DAY, "--csv").output
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_failed_scan_leaves_the_old_file(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "wrong")
+    for name in ("a.parquet", "a.arrow"):
+        file = tmp_path / name
+        file.write_text("old", encoding="utf-8")
+        assert run("scan", "codes", *DAY, "-o", str(file)).code == 77
+        assert file.read_text(encoding="utf-8") == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_folder_resumes_and_reports(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
+    words = ["scan", "codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
+    reports = [json.loads(run(*words).output) for _ in range(2)]
+    assert [(report["rows"], report["tasks"], report["new"], report["kept"]) for report in reports] == [
+        (215, 3, 3, 0),
+        (215, 3, 0, 3),
+    ]
+    before = len(demo.requests)
+    again = json.loads(run(*words, "--refresh", "2024-01-15").output)
+    assert (again["refreshed"], len(demo.requests) - before) == (1, 1)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
+    file, folder = tmp_path / "a.parquet", tmp_path / "codes"
+    assert re.fullmatch(
+        rf"{file}: 73 rows, \d+\.\d kB in \d\.\d s\n", run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported
+    )
+    done = run("scan", "codes", *DAY, "--folder", str(folder), terminal=True)
+    assert done.reported == f"{folder}: 73 rows of 1 requests\n"
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_scan_explains_itself(run: Any, sandbox: da.Sandbox) -> None:
+    before = len(sandbox.requests)
+    ended = run("scan", "codes", "--days", "2024-01-01", "2024-04-01", "--explain")
+    assert ended.output.startswith("promotion_code (-100) in 91 requests")
+    assert len(sandbox.requests) == before
+
+
+@pytest.mark.usefixtures("demo")
+def test_types_of_columns_can_be_given(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    words = ["--attrs", "customer_id,name", "--matches", "customer_id=demo-customer-0001", "--schema", "name=json"]
+    assert run("scan", "items", "customer", *words, "-o", str(file)).code == 0
+    assert pq.read_table(file).num_rows == 1
+
+
+def test_a_request_is_validated_without_address_and_token(run: Any) -> None:
+    body = json.loads(run("validate", "codes", *DAY).output)
+    assert body == da.validate_codes(allocated_time=da.on("2024-01-15"))
+    days = run("validate", "codes", "--days", "2024-01-01", "2024-01-04").output.splitlines()
+    assert [json.loads(line)["filters"]["OR"][0]["AND"][0]["value"] for line in days] == [
+        1704067200000,
+        1704153600000,
+        1704240000000,
+    ]
+
+
+@pytest.mark.usefixtures("demo")
+def test_doubt_is_a_line(run: Any) -> None:
+    ended = run("codes", "--on", "2024-01-15", "--audience", "nobody", "--status", "available", keeps_warnings=True)
+    assert (ended.code, ended.output) == (0, "")
+    assert re.fullmatch(r"dataaccess: warning: .*\n", ended.reported)

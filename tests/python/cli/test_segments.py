@@ -1,0 +1,49 @@
+"""`segment`: the status of an export, and the wait for its end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("demo")
+
+
+def test_the_status_is_json_in_a_pipe(run: Any) -> None:
+    ended = run("segment", "5637051")
+    status = json.loads(ended.output)
+    assert (ended.code, status["message"], status["entries"][0]["responseCode"]) == (0, "Success", 200)
+
+
+def test_the_status_is_a_table_in_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = run("segment", "5637054", terminal=True).output.splitlines()
+    assert lines[0].split() == [
+        "state", "exportedRows", "startTime", "endTime", "responseCode", "responseMessage"
+    ]  # fmt: skip
+    assert [line.split()[0] for line in lines[1:]] == ["ended", "failed", "running", "3"]
+    assert run("segment", "5637055", terminal=True).output == "the export has no entries yet\n"
+
+
+def test_a_wait_ends_with_the_export(run: Any) -> None:
+    ended = run("segment", "5637051", "--wait", "--timeout", "1m")
+    assert (ended.code, ended.reported) == (0, "")
+    assert json.loads(ended.output)["entries"][0]["endTime"]
+
+
+def test_a_wait_that_is_too_short_prints_the_last_status(run: Any) -> None:
+    ended = run("segment", "5637052", "--wait", "--timeout", "0.2s", "--poll", "0.1")
+    assert ended.code == 75
+    assert json.loads(ended.output)["entries"][0]["endTime"] is None
+    assert ended.reported.startswith("dataaccess: wait_for_segment: export 5637052 has not ended within 0.2 s")
+    assert ended.reported.endswith("; raise --timeout\n")
+
+
+def test_a_failed_export_is_an_error_with_its_entries(run: Any, demo: Any) -> None:
+    export = demo.start_export(rows=1, seconds=0, succeeds=False)
+    ended = run("segment", str(export), "--wait", "--timeout", "30")
+    assert ended.code == 69
+    assert json.loads(ended.output)["entries"][0]["responseCode"] == 500
+    assert ended.reported.count("\n") == 1
+    assert ".entries" not in ended.reported
