@@ -258,7 +258,7 @@ class Connection(Validation):
             settings.check(given, refused)
             copy = object.__new__(type(self))
             copy._service = self._service
-            copy._given, copy._of_profile = self._given | options.keys(), self._of_profile - options.keys()
+            copy._given, copy._of_profile = self._given | set(given), self._of_profile - set(given)
             copy._profile_argument, copy._profile = self._profile_argument, self._profile
             copy._is_token_of_profile = self._is_token_of_profile
             embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.values import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from dataaccess import Client
 
@@ -71,24 +72,31 @@ def connecting(*left_out: str) -> Callable[[Any], Any]:
         @wraps(function)
         def call(**values: Any) -> Any:
             given = {name: values.pop(name) for name in chosen}
-            if given.pop("verbose"):
-                _log_requests()
             # A flag that is not given is no setting: the profile may have it.
             given["allow_http"] = given["allow_http"] or None
-            return function(connection=Connection(given), **values)
+            with _log() if given.pop("verbose") else nullcontext():
+                return function(connection=Connection(given), **values)
 
         return all_of(list(chosen.values()))(call)
 
     return add
 
 
-def _log_requests() -> None:
+@contextmanager
+def _log() -> Iterator[None]:
+    """Prints the log records of requests."""
     import logging
 
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             click.echo(f"dataaccess: {record.getMessage()}", err=True)
 
-    logger = logging.getLogger("dataaccess")
+    logger, lines = logging.getLogger("dataaccess"), Lines()
+    level = logger.level
     logger.setLevel(logging.DEBUG)
-    logger.addHandler(Lines())
+    logger.addHandler(lines)
+    try:
+        yield
+    finally:
+        logger.removeHandler(lines)
+        logger.setLevel(level)

@@ -71,7 +71,7 @@ Examples:
 _SUFFIXES = {
     "parquet": (".parquet", ".pq"),
     "csv": (".csv", ".tsv"),
-    "jsonl": (".json", ".jsonl", ".ndjson"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
 

@@ -179,7 +179,8 @@ def test_a_folder_resumes_and_reports(run: Any, demo: da.Sandbox, tmp_path: Path
 def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
     file, folder = tmp_path / "a.parquet", tmp_path / "codes"
     assert re.fullmatch(
-        rf"{file}: 73 rows, \d+\.\d kB in \d\.\d s\n", run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported
+        rf"{file}: 73 rows, \d+\.\d kB in \d\.\d s\n",
+        run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported,
     )
     done = run("scan", "codes", *DAY, "--folder", str(folder), terminal=True)
     assert done.reported == f"{folder}: 73 rows of 1 requests\n"

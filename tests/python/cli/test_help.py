@@ -1,0 +1,74 @@
+"""The help: its texts as they were read and accepted, and the list of commands without their modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from dataaccess.cli.application import COMMANDS, application
+
+ACCEPTED = Path(__file__).parent / "help"
+COMMANDS_AND_GROUPS = [
+    [],
+    *([name] for name in COMMANDS),
+    *([group, name] for group in ("scan", "validate") for name in ("codes", "items")),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
+def test_the_help_is_the_accepted_one(run: Any, words: list[str]) -> None:
+    """A changed text is accepted by `ACCEPT_HELP=1 pytest tests/python/cli/test_help.py`; read the difference."""
+    ended = run(*words, "--help")
+    file = ACCEPTED / f"{'-'.join(['dataaccess', *words])}.txt"
+    if os.environ.get("ACCEPT_HELP"):
+        file.write_text(ended.output, encoding="utf-8")
+    assert (ended.code, ended.reported) == (0, "")
+    assert ended.output == file.read_text(encoding="utf-8")
+    assert run(*words, "-h").output == ended.output
+
+
+def test_every_text_is_of_a_command() -> None:
+    expected = {"-".join(["dataaccess", *words]) for words in COMMANDS_AND_GROUPS}
+    assert {file.stem for file in ACCEPTED.iterdir()} == expected
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
+    command = application.get_command(click.Context(application), name)
+    assert command is not None
+    assert (command.help or "").partition("\n")[0] == COMMANDS[name]
+    groups = command.commands.values() if isinstance(command, click.Group) else [command]
+    assert [one for each in groups for one in each.params if isinstance(one, click.Option) and not one.help] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        (["--help"], {"ending", "parts", "application"}),
+        (
+            ["codes", "--help"],
+            {"ending", "parts", "application", "codes", "conditions", "connection", "output", "values"},
+        ),
+    ],
+    ids=["list", "codes"],
+)
+def test_help_loads_neither_the_core_nor_other_commands(words: list[str], loaded: set[str]) -> None:
+    code = "import sys; from dataaccess.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True, text=True)  # noqa: S603
+    modules = done.stdout.splitlines()[-1].split()
+    prefix = "dataaccess.cli."
+    assert {name.removeprefix(prefix) for name in modules if name.startswith(prefix)} == loaded
+    heavy = {"dataaccess._native", "dataaccess._client", "pandas", "polars", "pyarrow", "tqdm", "difflib", "asyncio"}
+    assert heavy & set(modules) == set()
+
+
+def test_no_command_shows_the_list_and_is_an_error(run: Any) -> None:
+    ended = run()
+    assert (ended.code, ended.output) == (2, "")
+    assert "Commands:" in ended.reported

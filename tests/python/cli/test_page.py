@@ -1,0 +1,81 @@
+"""docs/command-line.md: its commands print what it shows, and its tables are those of the command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from support.pages import ROOT, table
+
+from dataaccess.cli.application import COMMANDS, application
+
+PAGE = ROOT / "docs" / "command-line.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def sessions() -> list[Any]:
+    """The blocks of commands with their output, by the heading above them."""
+    found = []
+    for block in re.finditer(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL):
+        heading = re.findall(r"^## (.+)$", TEXT[: block.start()], re.MULTILINE)[-1]
+        found.append(pytest.param(block[1], id=f"{heading}-{len(found)}"))
+    return found
+
+
+@pytest.mark.parametrize("session", sessions())
+def test_each_command_of_the_page_prints_what_it_shows(
+    run: Any, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for command, expected in re.findall(r"^\$ dataaccess (.+)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
+        ended = run(*shlex.split(command), terminal=True)
+        # A terminal shows both; `…` stands for what differs each time.
+        pattern = re.escape(expected).replace("…", ".*")
+        assert re.fullmatch(pattern, ended.output + ended.reported), (command, ended)
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    """Every command that is no group, with its path."""
+    with click.Context(application) as context:
+        found: list[tuple[str, click.Command]] = []
+        for name in COMMANDS:
+            command = application.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                found += [(f"{name} {each}", one) for each, one in command.commands.items()]
+            else:
+                found.append((name, command))
+        return found
+
+
+def test_every_command_is_in_the_table() -> None:
+    named = re.findall(
+        r"`dataaccess ([a-z]+(?: (?:codes|items))?)", "\n".join(row[0] for row in table(PAGE, "## Commands"))
+    )
+    assert sorted(named) == sorted(name for name, _ in commands())
+
+
+def test_every_condition_is_on_the_page() -> None:
+    by_name = dict(commands())
+    text = TEXT.partition("## Conditions")[2].partition("## Files")[0]
+    rows = {
+        option
+        for name in ("codes", "items")
+        for one in by_name[name].params
+        if getattr(one, "section", "") == "Rows"
+        for option in one.opts
+    }
+    assert sorted(option for option in rows if option not in text) == ["--attrs-format", "--item-type-id"]
+
+
+def test_the_exit_codes_are_those_of_errors() -> None:
+    own = {int(row[0]) for row in table(PAGE, "## Exit codes")}
+    errors = {int(row[0]) for row in table(ROOT / "docs" / "errors.md", "## Exit codes")}
+    assert own - errors == {0, 1, 2, 130, 141}
+    assert errors - own == set()

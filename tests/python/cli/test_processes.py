@@ -1,0 +1,92 @@
+"""The command as a process: signals, pipes and terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import MODULE
+from support.raw_server import serving
+
+import dataaccess as da
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals, pipes and terminals of POSIX")
+
+DAY = ("--on", "2024-01-15")
+
+
+@pytest.mark.slow
+@pytest.mark.quiet
+def test_ctrl_c_ends_a_call_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    asked = threading.Event()
+    with serving(lambda *_: asked.set()) as server:
+        words = ["codes", *DAY, "--base-url", server.base_url]
+        process = subprocess.Popen([*MODULE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+        with process:
+            assert asked.wait(10)
+            process.send_signal(signal.SIGINT)
+            output, reported = process.communicate(timeout=10)
+    assert (process.returncode, output, reported) == (130, "", "dataaccess: interrupted\n")
+
+
+def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["codes", "--since", "2024-01-01"]
+    done = subprocess.run([*MODULE, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30, check=False)  # noqa: S603
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert demo.requests
+
+
+def test_a_defect_is_reported_as_one(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **_more: object) -> None:
+        raise da.errors.InternalError("the core panicked")
+
+    monkeypatch.setattr(da.Client, "scan_codes", fail)
+    ended = run("codes", *DAY)
+    assert (ended.code, ended.output, ended.reported) == (70, "", "dataaccess: the core panicked\n")
+    assert demo.base_url
+
+
+def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
+    from support.terminal import in_terminal
+
+    words = ["codes", *DAY, "--attrs", "id,code_status", "--limit", "1"]
+    code, printed = in_terminal(*words, columns=60)
+    assert code == 0
+    assert printed == (
+        "\x1b[1mid               code_status\x1b[0m\ndemo-code-00015            3\n\x1b[2m1 row\x1b[0m\n"
+    )
+    assert demo.requests
+
+
+def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    from support.terminal import in_terminal
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", "--poll", "0.2", columns=120)
+    assert code == 75
+    assert "\r\x1b[K0 of 1 entries have ended\r\x1b[K" in printed
+    assert printed.rpartition("\r\x1b[K")[2].startswith("state    exportedRows")
+    assert demo.requests
+
+
+def test_completion_suggests_commands_and_options(tmp_path: Path) -> None:
+    script = subprocess.run([*MODULE, "completion", "bash"], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    assert "_DATAACCESS_COMPLETE=bash_complete" in script
+    environment = {
+        **os.environ,
+        "_DATAACCESS_COMPLETE": "bash_complete",
+        "COMP_WORDS": "dataaccess codes --st",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(MODULE, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603
+    assert (done.returncode, done.stdout.split()) == (0, ["plain,--status"])
