@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import chdir, suppress
 from tempfile import TemporaryDirectory
 
 import click
@@ -19,7 +20,10 @@ _STEPS = [
     ),
     ("Customers by their ids:", "items customer --attrs customer_id,name --matches customer_id=demo-customer-0001"),
     ("The request of a search, which is not sent:", "validate codes --on 2024-01-15 --status used --json"),
-    ("A month into a folder; the same command again resumes:", "scan codes --days 2024-01-01 2024-02-01 --folder {}"),
+    (
+        "A month into a folder; the same command again resumes:",
+        "scan codes --days 2024-01-01 2024-02-01 --folder codes",
+    ),
     ("A segment export, until its end:", "segment 5637051 --wait"),
     ("Address, token and scopes:", "doctor"),
 ]
@@ -36,12 +40,11 @@ def command(context: click.Context) -> None:
     before = os.environ.get("DATAACCESS_BASE_URL")
     os.environ["DATAACCESS_BASE_URL"] = "sandbox:demo"
     try:
-        with TemporaryDirectory(prefix="dataaccess-") as folder:
+        with TemporaryDirectory(prefix="dataaccess-") as folder, chdir(folder):
             for title, line in _STEPS:
                 click.echo(style(f"# {title}", dim=True))
-                click.echo(style(f"$ dataaccess {line.format('codes')}", bold=True))
-                words = shlex.split(line.format(shlex.quote(f"{folder}/codes")))
-                with application.make_context("dataaccess", words) as run:
+                click.echo(style(f"$ dataaccess {line}", bold=True))
+                with suppress(click.exceptions.Exit), application.make_context("dataaccess", shlex.split(line)) as run:
                     application.invoke(run)
                 click.echo()
     finally:

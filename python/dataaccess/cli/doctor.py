@@ -169,7 +169,7 @@ def _token(check: ClientCheck) -> list[_Step]:
         detail = {True: "yes", False: f"no: {check.errors.get(scope)}", None: "not known"}[has]
         steps.append(_Step(f"scope {scope}", has, for_options(detail)))
     if check.day is not None:
-        steps.append(_Step("day", check.is_day_right, check.day))
+        steps.append(_Step("day", check.is_day_right, for_options(check.day)))
     return steps
 
 

@@ -39,7 +39,8 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section; those of click, as `--help`, come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
+        # The text above them describes arguments.
+        for parameter in [one for one in self.get_params(ctx) if isinstance(one, click.Option)]:
             record = parameter.get_help_record(ctx)
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", "Other options"), []).append(record)
@@ -51,7 +52,7 @@ class Command(click.Command):
 class Commands(click.Group):
     """A group of commands that suggests the name which may be meant."""
 
-    command_class = Command
+    command_class: type[click.Command] | None = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

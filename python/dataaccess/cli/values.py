@@ -17,8 +17,11 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?)\s*([smh]?)")
 
 
-class _Type(click.ParamType):  # type: ignore[type-arg] # generic in some versions of click
-    """A type of values."""
+# Generic in some versions of click.
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType
 
 
 class Duration(_Type):
