@@ -228,7 +228,7 @@ class Connection(Validation):
         """Returns a copy with other settings. It shares the connections if the settings allow it.
 
         Args:
-            **options: Any argument of the client but `token`.
+            **options: Any argument of the client but `token` and `profile`.
 
         Returns:
             A new client. Closing one does not close the other.
@@ -248,7 +248,8 @@ class Connection(Validation):
                 name = min(unknown)
                 # One of them may be a token.
                 options = {}
-                advice = "; a new token needs a new client" if name == "token" else did_you_mean(name, self._settings)
+                is_fixed = name in ("token", "profile")
+                advice = f"; a new {name} needs a new client" if is_fixed else did_you_mean(name, self._settings)
                 raise TypeError(f"with_options() got an unexpected keyword argument {name!r}{advice}")
             settings = Settings(self._settings, **options)
             given = list(options)

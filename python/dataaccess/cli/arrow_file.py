@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from dataaccess.cli import output
 from dataaccess.cli.progress import line
 
@@ -21,18 +23,23 @@ def write(scan: Scan, file: str | None, *, private: bool) -> None:
     """Writes the rows batch by batch. A file can be read at any place; standard output gets a stream, once complete."""
     from dataaccess._scan.output import copy_into
 
-    folder = None if file is None else Path(file).expanduser().parent
+    if file is not None and "://" in file:
+        raise click.UsageError(
+            f"--output {file!r}: Arrow is written to this machine only; Parquet to object stores too"
+        )
+    path = None if file is None else Path(file).expanduser()
+    folder = None if path is None else path.parent
     with NamedTemporaryFile(dir=folder, prefix=".dataaccess-", delete=False) as temporary:
         made = Path(temporary.name)
         try:
             _write_batches(scan, temporary, "new_stream" if file is None else "new_file")
-            if file is None:
+            if path is None:
                 with output.binary_stdout() as stdout:
                     copy_into(stdout, made)
                 return
             if not private:
                 made.chmod(_USUAL & ~_umask())
-            made.replace(Path(file).expanduser())
+            made.replace(path)
         finally:
             made.unlink(missing_ok=True)
 

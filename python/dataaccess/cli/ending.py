@@ -30,6 +30,7 @@ _OPTIONS = {
     "base_url": "--base-url",
     "ca_bundle": "--ca-bundle",
     "item_type_id": "--item-type-id",
+    "known_row_cap": "--known-row-cap",
     "limit": "--limit",
     "profile": "--profile",
     "refresh": "--refresh",
@@ -40,13 +41,17 @@ _OPTIONS = {
     "timezone": "--timezone",
     "token": "--token-file",
 }
-# What only a program can do.
+# What a program writes in another way, or only a program can do.
 _PHRASES = {
     'Client("sandbox:demo")': "--base-url sandbox:demo",
+    'on_suspected_cap="split"': "--split-capped",
+    ", a list of days, or da.days(start, stop)": "",
     ", the last response is in .last": "",
     "; all entries are in .entries, and check=False returns them": "",
 }
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(True\b)?")
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:True\b)?(?=([^\s,;)])?)")
+_SCHEMA = re.compile(r'schema=\{"(.+?)": "(\w+)"\}')
+_DAY = re.compile(r'refresh=\["([\d-]+)"\]')
 
 
 class CommandError(Exception):
@@ -70,7 +75,7 @@ def naming(options: dict[str, str]) -> Iterator[None]:
         for problem in error.problems:
             name = re.match(r"\w*", problem.argument)[0]  # type: ignore[index] # matches always
             place = options.get(name, name) + problem.argument[len(name) :]
-            lines.append(f"{place}: {problem.message}")
+            lines.append(f"{place}: {for_options(problem.message)}")
         raise CommandError("; ".join(lines) or str(error), error.exit_code) from None
 
 
@@ -122,7 +127,9 @@ def for_options(text: str) -> str:
     """A message of a call, with the options in place of arguments."""
     for phrase, instead in _PHRASES.items():
         text = text.replace(phrase, instead)
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]], text)
+    text = _DAY.sub(r"--refresh \1", _SCHEMA.sub(r"--schema \1=\2", text))
+    # `timeout=5` is two words of a command.
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), text)
 
 
 @contextmanager

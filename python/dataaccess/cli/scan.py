@@ -11,7 +11,7 @@ import click
 
 from dataaccess.cli import conditions, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import INTERRUPTED, CommandError
+from dataaccess.cli.ending import INTERRUPTED, CommandError, naming
 from dataaccess.cli.parts import Commands, all_of, option
 from dataaccess.cli.values import Pair
 
@@ -174,7 +174,7 @@ def _into_folder(scan: Scan, target: _Target, run: dict[str, Any], *, as_json: b
     from dataaccess.cli.progress import progress
 
     try:
-        with progress() as update:
+        with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as update:
             report = scan.run(target.folder or "", private=target.private, on_progress=update, **run)
     except KeyboardInterrupt:
         message = f"interrupted: finished requests are kept in {target.folder}; the same command resumes"
@@ -210,6 +210,11 @@ def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
 
 
 def _write(scan: Scan, target: _Target) -> None:
+    with naming({"path": "--output", "private": "--private"}):
+        _write_as(scan, target)
+
+
+def _write_as(scan: Scan, target: _Target) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":

@@ -72,11 +72,19 @@ CASES: list[Any] = [
     (2, ["scan", "codes", *DAY, "--folder", "a", "-o", "b.csv"], "--folder holds Parquet files: leave out --output"),
     (2, ["scan", "codes", *DAY, "--json"], "name a file"),
     (2, ["scan", "codes", *DAY, "--schema", "x"], "'x' is not COLUMN=TYPE, such as area=float64"),
+    (2, ["scan", "codes", *DAY, "-o", "s3://bucket/a.arrow"], "Arrow is written to this machine only"),
     (64, ["codes", "--on", "2024-13-01"], "dataaccess: --on: there is no 2024-13-01 in the calendar"),
     (64, ["codes", *DAY, "--status", "sent,7"], "dataaccess: --status[1]: 7 is not a value of code_status"),
     (64, ["codes", *DAY, "--attrs", "idd"], 'dataaccess: --attrs[0]: "idd" is not an attribute of promotion codes'),
     (64, ["items", "store", "--attrs", "a"], "dataaccess: --item-type-id: is required"),
     (64, ["items", "customer", "--attrs", "a", "--filter", "{}"], 'dataaccess: --filter["OR"]: is required'),
+    (
+        64,
+        ["scan", "codes", *DAY, "-o", "ftp://host/a.csv"],
+        "dataaccess: --output: 'ftp://host/a.csv' is not on this machine",
+    ),
+    (64, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], "dataaccess: --output: 'a.xlsx' "),
+    (64, ["scan", "codes", "--days", "2024-01-01", "2024-01-03", "--folder", "x", "--refresh", "soon"], "--refresh"),
     (69, ["segment", "77"], "there is no export 77"),
     (73, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], "dataaccess: "),
     (74, ["scan", "codes", *DAY, "--folder", "/dev/null/a"], "dataaccess: "),
@@ -97,7 +105,26 @@ def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words
     assert ended.reported.count("\n") == (0 if code == 0 else 1)
     if code:
         assert ended.output == ""
-    assert not re.search(r"[a-z_]+=(?!=|[\w@./\"']|\[)|Traceback|da\.", ended.reported), ended.reported
+    python = r"\b(base_url|limit|profile|refresh|schema|timeout|token)=|\bda\.|Traceback"
+    assert not re.search(python, ended.reported), ended.reported
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("raise timeout= or write timeout=5", "raise --timeout or write --timeout 5"),
+        ("retry_for=60 s ended the retries", "--retry-for 60 s ended the retries"),
+        ("use https://, or allow_http=True in", "use https://, or --allow-http in"),
+        ('pass schema={"area": "float64"}', "pass --schema area=float64"),
+        ('run again with refresh=["2024-01-15"], which', "run again with --refresh 2024-01-15, which"),
+        ('capped with on_suspected_cap="split"', "capped with --split-capped"),
+        ("(base_url=) pass token=; proxy= stays", "(--base-url) pass --token-file; proxy= stays"),
+    ],
+)
+def test_messages_name_options_in_place_of_arguments(text: str, expected: str) -> None:
+    from dataaccess.cli.ending import for_options
+
+    assert for_options(text) == expected
 
 
 def test_settings_that_are_missing_are_named_as_options(run: Any) -> None:

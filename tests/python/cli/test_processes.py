@@ -23,17 +23,35 @@ DAY = ("--on", "2024-01-15")
 
 @pytest.mark.slow
 @pytest.mark.quiet
-def test_ctrl_c_ends_a_call_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["codes", *DAY], "interrupted"),
+        (
+            ["scan", "codes", *DAY, "--folder", "codes"],
+            "interrupted: finished requests are kept in codes; the same command resumes",
+        ),
+    ],
+    ids=["codes", "scan"],
+)
+def test_ctrl_c_ends_a_call_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
+) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()
     with serving(lambda *_: asked.set()) as server:
-        words = ["codes", *DAY, "--base-url", server.base_url]
-        process = subprocess.Popen([*MODULE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*MODULE, *words, "--base-url", server.base_url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
         with process:
             assert asked.wait(10)
             process.send_signal(signal.SIGINT)
             output, reported = process.communicate(timeout=10)
-    assert (process.returncode, output, reported) == (130, "", "dataaccess: interrupted\n")
+    assert (process.returncode, output, reported) == (130, "", f"dataaccess: {line}\n")
 
 
 def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
@@ -68,6 +86,7 @@ def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
     assert demo.requests
 
 
+@pytest.mark.slow
 def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     from support.terminal import in_terminal
 
