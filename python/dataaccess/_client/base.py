@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import partial, wraps
+from functools import partial
 from importlib import import_module
 
+from dataaccess._client.given import find_profile, noting_arguments
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
-from dataaccess._core.checks import string
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
 from dataaccess._core.warn import warn_caller, warn_of_recording
@@ -20,42 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import timedelta
-    from typing import Any, Self, TypeVar, Unpack
+    from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
     from dataaccess._client.profiles import Profile
     from dataaccess.reports import ClientStats, Setting
     from dataaccess.types import ClientSettings, Token
-
-    _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _noting_arguments(init: _F) -> _F:
-    """Notes which arguments are given: a profile says the others. An argument may equal the default."""
-
-    @wraps(init)
-    def call(self: Connection, *arguments: Any, **keywords: Any) -> None:
-        with at_the_caller:
-            try:
-                self._given = {*keywords, *(["base_url"] if arguments else [])}
-                init(self, *arguments, **keywords)
-            finally:
-                # As in `at_line`: no frame holds a secret.
-                arguments, keywords = (), {}
-
-    return call  # type: ignore[return-value] # it has the signature of the function
-
-
-def _find_profile(name: str | None, base_url: object) -> Profile | None:
-    """The profile of the argument or the environment; the default profile if nothing else says an address."""
-    if name is not None:
-        string("profile", name)
-    name = name if name is not None else os.environ.get("DATAACCESS_PROFILE") or None
-    if name is None and (base_url is not None or os.environ.get("DATAACCESS_BASE_URL")):
-        return None
-    from dataaccess._client.profiles import find
-
-    return find(name)
 
 
 class Connection(Validation):
@@ -73,7 +43,7 @@ class Connection(Validation):
     _profile: Profile | None
     _is_token_of_profile: bool = False
 
-    @_noting_arguments
+    @noting_arguments
     @at_line
     def __init__(
         self,
@@ -121,7 +91,7 @@ class Connection(Validation):
             # None is no value, but for `concurrency`.
             self._given = {name for name in self._given if settings.get(name) is not None or name == "concurrency"}
             self._profile_argument = profile
-            self._profile = _find_profile(profile, base_url)
+            self._profile = find_profile(profile, base_url)
             self._of_profile = set() if self._profile is None else self._profile.fill(settings, self._given)
             settings.check(settings, refused)
             name = embedded_name(settings["base_url"])

@@ -108,7 +108,7 @@ class Profile:
 
     def _is_for(self, address: object) -> bool:
         own = self.settings.get("base_url")
-        return own is None or not isinstance(address, str) or _origin(own) == _origin(address)
+        return own is None or not address or _origin(own) == _origin(address)
 
 
 class _TokenOfProfile:
@@ -132,7 +132,8 @@ def find(name: str | None) -> Profile | None:
         ConfigError: There is none of this name, the file cannot be read, or it has mistakes: all of them.
     """
     path = config_path()
-    if not path.exists():
+    # A folder that cannot be read has no file for us.
+    if not os.path.exists(path):  # noqa: PTH110 - `Path.exists` may raise
         if name is None:
             return None
         raise ConfigError(f"there is no profile {name!r}: {path} does not exist")
@@ -256,21 +257,21 @@ def _error(lines: list[str]) -> ConfigError:
     return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url.strip())
+def _origin(url: object) -> tuple[str, str, int | None]:
+    """Scheme, host and port; empty if it is no URL, which the check of the settings reports."""
     try:
-        port = parts.port
+        parts = urlsplit(url.strip() if isinstance(url, str) else "")
+        return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
     except ValueError:
-        port = None
-    return parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)
+        return "", "", None
 
 
-def _is_this_machine(base_url: str) -> bool:
+def _is_this_machine(url: object) -> bool:
     """Whether an address is of this machine, where no proxy is used unless an argument names it."""
     from ipaddress import ip_address
 
-    host = urlsplit(base_url).hostname or ""
+    scheme, host, _ = _origin(url)
     try:
         return ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost" or base_url.startswith("sandbox:")
+        return host == "localhost" or scheme == "sandbox"

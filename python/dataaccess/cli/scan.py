@@ -132,12 +132,11 @@ def _run(
     private: bool,
     **run: Any,
 ) -> None:
-    if not explain:
-        target = _target(file, folder, kind, private=private, run=run)
+    target = None if explain else _target(file, folder, kind, private=private, run=run)
     cap = "split" if split_capped else "warn"
     more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
     scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
-    if explain:
+    if target is None:
         click.echo(scan.explain())
     elif target.folder is not None:
         _into_folder(scan, target, run, as_json=as_json)
