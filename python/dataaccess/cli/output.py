@@ -45,16 +45,16 @@ def write_rows(scan: Scan, *, as_json: bool, as_csv: bool) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
     from dataaccess.cli.progress import progress
 
-    with progress() as update:
+    with progress() as shown:
         if as_csv:
             with binary_stdout() as file:
-                scan.to_csv(file, on_progress=update)
+                scan.to_csv(file, **shown)
             return
         if as_json or not is_terminal():
             with binary_stdout() as file:
-                scan.to_jsonl(file, on_progress=update)
+                scan.to_jsonl(file, **shown)
             return
-        table = scan.collect(on_progress=update)
+        table = scan.collect(**shown)
     from dataaccess.cli.grid import grid
 
     click.echo(grid(table.schema, table.head(_SHOWN).to_pylist(), table.num_rows))

@@ -6,12 +6,12 @@ import os
 import sys
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from dataaccess.reports import ScanProgress
 
@@ -57,10 +57,10 @@ def line() -> Iterator[Line | None]:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[ScanProgress], object] | None]:
-    """Shows the progress of a scan: what `on_progress` takes."""
+def progress() -> Iterator[dict[str, Any]]:
+    """The arguments of a scan that show its progress."""
     with line() as shown:
-        yield None if shown is None else lambda update: shown.show(_progress_text(update))
+        yield {} if shown is None else {"on_progress": lambda update: shown.show(_progress_text(update))}
 
 
 def _progress_text(update: ScanProgress) -> str:

@@ -173,8 +173,8 @@ def _into_folder(scan: Scan, target: _Target, run: dict[str, Any], *, as_json: b
     from dataaccess.cli.progress import progress
 
     try:
-        with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as update:
-            report = scan.run(target.folder or "", private=target.private, on_progress=update, **run)
+        with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
+            report = scan.run(target.folder or "", private=target.private, **shown, **run)
     except KeyboardInterrupt:
         message = f"interrupted: finished requests are kept in {target.folder}; the same command resumes"
         raise CommandError(message, INTERRUPTED) from None
@@ -221,12 +221,12 @@ def _write_as(scan: Scan, target: _Target) -> None:
 
         write(scan, target.file, private=target.private)
         return
-    with progress() as update:
+    with progress() as shown:
         write_as = getattr(scan, f"to_{target.kind}")
         if target.file is None:
             with output.binary_stdout() as stdout:
-                write_as(stdout, on_progress=update)
+                write_as(stdout, **shown)
             return
         is_tabbed = target.kind == "csv" and Path(target.file.lower()).name.partition(".")[2].startswith("tsv")
         separator = {"separator": "\t"} if is_tabbed else {}
-        write_as(target.file, private=target.private, on_progress=update, **separator)
+        write_as(target.file, private=target.private, **shown, **separator)

@@ -75,7 +75,7 @@ def test_a_defect_is_reported_as_one(run: Any, demo: da.Sandbox, monkeypatch: py
 
 
 def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
-    from support.terminal import in_terminal
+    from support.command_terminal import in_terminal
 
     words = ["codes", *DAY, "--attrs", "id,code_status", "--limit", "1"]
     code, printed = in_terminal(*words, columns=60)
@@ -88,7 +88,7 @@ def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
 
 @pytest.mark.slow
 def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    from support.terminal import in_terminal
+    from support.command_terminal import in_terminal
 
     monkeypatch.setenv("NO_COLOR", "1")
     code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", "--poll", "0.2", columns=120)

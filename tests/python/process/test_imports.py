@@ -11,7 +11,8 @@ import dataaccess as da
 
 CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.given dataaccess._client.results
-    dataaccess._client.settings dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
+    dataaccess._client.settings
+    dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation
     dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
     dataaccess._core.process dataaccess._core.tracebacks
