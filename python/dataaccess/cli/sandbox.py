@@ -58,6 +58,7 @@ Examples:
     metavar="NAME=VALUE",
     help="Behavior where the API specification is silent; may be repeated.",
 )
+@option("--json", "as_json", is_flag=True, help="Print address, token and scopes as JSON in place of shell lines.")
 @option("--demo", is_flag=True, section="Data, one of", help="Synthetic data, the same each time; the default.")
 @option("--empty", is_flag=True, section="Data, one of", help="No data.")
 @option("--db", metavar="FILE", section="Data, one of", help="The data of this file; made if it does not exist.")
@@ -71,6 +72,7 @@ def command(
     *,
     demo: bool,
     empty: bool,
+    as_json: bool,
 ) -> None:
     """Serve the sandbox on this machine, for development and tests.
 
@@ -94,7 +96,13 @@ def command(
     chosen = flat(scopes) or None
     data = f"the data of {db}" if db else "no data" if empty else "synthetic data"
     with Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options) as sandbox:
-        _announce(sandbox, data, own or sandbox.issue_token(chosen), chosen or sandbox.scopes)
+        token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
+        _announce(sandbox, data, granted)
+        if as_json:
+            click.echo(json.dumps({"base_url": sandbox.base_url, "token": token, "scopes": granted}))
+        else:
+            click.echo(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
+            click.echo(f"export DATAACCESS_TOKEN={shlex.quote(token)}")
         while not stopping.wait(_POLL_SECONDS):
             pass
 
@@ -121,12 +129,10 @@ def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
     return token or None
 
 
-def _announce(sandbox: Sandbox, data: str, token: str, scopes: list[str]) -> None:
+def _announce(sandbox: Sandbox, data: str, scopes: list[str]) -> None:
     click.echo(f"Serving the Data Access API with {data}, until Ctrl-C:", err=True)
     click.echo(_SERVED.format(url=sandbox.base_url), err=True)
     click.echo(f"The token has the scopes {', '.join(scopes)}.", err=True)
-    click.echo(f"export DATAACCESS_BASE_URL={sandbox.base_url}")
-    click.echo(f"export DATAACCESS_TOKEN={shlex.quote(token)}")
 
 
 def _value(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -54,6 +55,16 @@ def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> Non
         for name, value in served.exports.items():
             monkeypatch.setenv(name, value)
         assert da.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+
+
+def test_address_and_token_can_be_json() -> None:
+    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+    with process:
+        assert process.stdout
+        found = json.loads(process.stdout.readline())
+        assert found["scopes"] == ["item", "download"]
+        assert da.Client(found["base_url"], token=found["token"]).check().is_ok
+        process.terminate()
 
 
 def test_empty_is_empty() -> None:
