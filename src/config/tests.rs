@@ -197,5 +197,5 @@ fn proxy_and_certificates_are_shown_with_their_origin_and_without_a_password() {
     let files = ("ca_bundle", "/etc/ca.pem".to_owned(), Origin::Environment("SSL_CERT_FILE"));
     assert_eq!(used("https://cdp.example.com"), [proxy, files.clone()]);
     assert_eq!(used("https://exempt.example.com"), [files]);
-    assert_eq!(resolve(|_| ()).expect("good settings").origins(), []);
+    assert!(resolve(|_| ()).expect("good settings").origins().is_empty());
 }
