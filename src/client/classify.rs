@@ -65,7 +65,7 @@ fn entries(envelope: &Envelope) -> Result<()> {
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
         return Err(wrong_field("data.entries", "is absent"));
     };
-    let is_list = serde_json::from_str::<Vec<&RawValue>>(entries.get())
+    let is_list = serde_json::from_str::<Vec<&RawValue>>(entries)
         .is_ok_and(|entries| entries.iter().all(|entry| entry.get().starts_with('{')));
     if is_list { Ok(()) } else { Err(wrong_field("data.entries", "is not a list of objects")) }
 }

@@ -79,6 +79,6 @@ fn has_ended(envelope: &Envelope) -> bool {
         end_time: Option<IgnoredAny>,
     }
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else { return false };
-    serde_json::from_str::<Vec<Entry>>(entries.get())
+    serde_json::from_str::<Vec<Entry>>(entries)
         .is_ok_and(|entries| !entries.is_empty() && entries.iter().all(|entry| entry.end_time.is_some()))
 }

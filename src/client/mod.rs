@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +46,8 @@ use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
 const MAX_PATH: usize = 8 * 1024;
+/// Enough for most requests.
+const BODY_BYTES: usize = 1_024;
 
 /// A response that is complete and reports success.
 #[derive(Debug)]
@@ -166,18 +167,12 @@ impl Client {
         self.download_within("download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
     }
 
-    /// POSTs any JSON body to a path below the base URL, and returns the whole envelope. `timeout` is in place of the
-    /// client's.
-    pub async fn post(
-        &self,
-        path: &str,
-        body: &RawValue,
-        idempotent: bool,
-        timeout: Option<Duration>,
-    ) -> Result<Envelope> {
+    /// POSTs a body, which is JSON, to a path below the base URL, and returns the whole envelope. `timeout` is in place
+    /// of the client's.
+    pub async fn post(&self, path: &str, body: Bytes, idempotent: bool, timeout: Option<Duration>) -> Result<Envelope> {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
-        self.whole("post", path, json(body)?, ExpectedContent::Any, idempotent, timeout).await
+        self.whole("post", path, body, ExpectedContent::Any, idempotent, timeout).await
     }
 
     async fn download_within(
@@ -231,8 +226,9 @@ impl Client {
 }
 
 fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {
-    serde_json::to_vec(body)
-        .map(Bytes::from)
+    let mut text = Vec::with_capacity(BODY_BYTES);
+    serde_json::to_writer(&mut text, body)
+        .map(|()| Bytes::from(text))
         .map_err(|error| Error::new(Kind::Internal, "the request cannot be serialized as JSON").with_source(error))
 }
 

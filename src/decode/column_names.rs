@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// So many names are compared one by one, which takes less than to hash them for a small response.
+const FEW: usize = 32;
+
 /// Maps names to columns and counts records.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
     names: Arc<[String]>,
-    index: HashMap<String, usize>,
+    /// Of more than a few names.
+    index: Option<HashMap<String, usize>>,
     records: u64,
     /// For each column, the records without its key.
     absent: Vec<u64>,
@@ -15,7 +19,8 @@ pub(super) struct ColumnNames {
 
 impl ColumnNames {
     pub(super) fn new(names: Arc<[String]>) -> Self {
-        let index = names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
+        let index = || names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
+        let index = (names.len() > FEW).then(index);
         let absent = vec![0; names.len()];
         Self { names, index, records: 0, absent }
     }
@@ -25,7 +30,10 @@ impl ColumnNames {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.index.get(name).copied()
+        match &self.index {
+            Some(index) => index.get(name).copied(),
+            None => self.names.iter().position(|known| known == name),
+        }
     }
 
     /// Counts a record without the key of this column.

@@ -1,14 +1,12 @@
 //! The envelope of a response: everything but its records, which went to the sink.
 
-use serde_json::value::RawValue;
-
 use crate::contract::envelope::field;
 
 /// A member of the envelope or of its `data`.
 #[derive(Clone, Debug)]
 pub enum Member {
     /// Valid JSON, as written.
-    Json(Box<RawValue>),
+    Json(Box<str>),
     /// `data`, when it is an object.
     Object(Vec<(String, Member)>),
     /// The records, which went to the sink.
@@ -58,7 +56,7 @@ impl Envelope {
     /// `code`. The error is what is there instead of an integer, as JSON.
     pub fn code(&self) -> Result<i64, Option<&str>> {
         match self.member(field::CODE) {
-            Some(Member::Json(json)) => integer(json.get()).ok_or(Some(json.get())),
+            Some(Member::Json(json)) => integer(json).ok_or(Some(json)),
             _ => Err(None),
         }
     }
@@ -67,7 +65,7 @@ impl Envelope {
     #[must_use]
     pub fn message(&self) -> Option<String> {
         match self.member(field::MESSAGE) {
-            Some(Member::Json(json)) => serde_json::from_str(json.get()).ok(),
+            Some(Member::Json(json)) => serde_json::from_str(json).ok(),
             _ => None,
         }
     }
@@ -75,7 +73,7 @@ impl Envelope {
     /// `data.status`. The error is what is there instead of a bool, as JSON.
     pub fn status(&self) -> Result<Option<bool>, &str> {
         match self.data_member(field::STATUS) {
-            Some(Member::Json(json)) => match json.get() {
+            Some(Member::Json(json)) => match &**json {
                 "true" => Ok(Some(true)),
                 "false" => Ok(Some(false)),
                 "null" => Ok(None),
@@ -98,7 +96,7 @@ impl Envelope {
             Some(Member::Records) => RecordShape::Array,
             None if path == "data" => RecordShape::Empty("data absent"),
             None => RecordShape::Empty("data.data absent"),
-            Some(Member::Json(json)) => match (path, without_space(json.get()).as_str()) {
+            Some(Member::Json(json)) => match (path, without_space(json).as_str()) {
                 ("data", "[]") => RecordShape::Empty("data []"),
                 ("data", "null") => RecordShape::Empty("data null"),
                 ("data.data", "{}") => RecordShape::Empty("data.data {}"),

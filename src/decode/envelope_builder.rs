@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
-
 use super::envelope::{Member, integer};
 use crate::contract::envelope::{CODE_SUCCESS, field};
 
@@ -105,16 +103,16 @@ impl EnvelopeBuilder {
     }
 
     /// Adds the value of the last key.
-    pub(super) fn take_value(&mut self, value: Box<RawValue>) {
+    pub(super) fn take_value(&mut self, value: &str) {
         let name = std::mem::take(&mut self.key);
         let is_data = self.levels.last() == Some(&Level::Data);
         match name.as_str() {
-            field::CODE if !is_data => self.code_is_success = integer(value.get()) == Some(CODE_SUCCESS),
-            field::STATUS if is_data => self.status_is_true = value.get() == "true",
+            field::CODE if !is_data => self.code_is_success = integer(value) == Some(CODE_SUCCESS),
+            field::STATUS if is_data => self.status_is_true = value == "true",
             _ => {}
         }
         let members = if is_data { &mut self.data } else { &mut self.root };
-        members.push((name, Member::Json(value)));
+        members.push((name, Member::Json(value.into())));
     }
 
     /// Whether code and status have arrived and report success.

@@ -37,12 +37,14 @@ impl Expected {
     /// `written` begins with the comma, or with the brace of the record.
     fn new(written: &[u8], column: Option<usize>) -> Self {
         let mut head = [0; WIDTH];
-        let mut free = u32::MAX;
-        let after_comma = written.iter().skip(1);
-        for (index, (byte, head)) in [b','].iter().chain(after_comma).zip(&mut head).enumerate() {
-            *head = *byte;
-            free &= !(1 << index);
+        let compared = written.len().min(WIDTH);
+        if let Some((head, written)) = head.get_mut(..compared).zip(written.get(..compared)) {
+            head.copy_from_slice(written);
         }
+        if let Some(first) = head.first_mut() {
+            *first = b',';
+        }
+        let free = u32::try_from(compared).ok().and_then(|compared| u32::MAX.checked_shl(compared)).unwrap_or_default();
         let bit = column.map_or(Some(0), Seen::bit);
         let length = u8::try_from(written.len()).ok().filter(|_| bit.is_some() && written.len() <= WIDTH);
         let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
@@ -61,7 +63,7 @@ impl Expected {
 /// The rest of a known key.
 #[derive(Debug)]
 struct Field {
-    /// Unescaped.
+    /// Unescaped. Empty for a requested key, as only the others are shown.
     name: String,
     column: Option<usize>,
     written: Box<[u8]>,
@@ -95,7 +97,7 @@ pub(super) struct KeyPredictor {
 impl KeyPredictor {
     pub(super) fn new(columns: usize) -> Self {
         let max_fields = columns + MAX_EXTRAS;
-        let (expected, fields) = (Vec::new(), Vec::new());
+        let (expected, fields) = (Vec::with_capacity(columns), Vec::with_capacity(columns));
         Self { expected, fields, max_fields, next: 0, misses: 0, mispredicted: 0, patience: MIN_PATIENCE }
     }
 
@@ -167,7 +169,8 @@ impl KeyPredictor {
     /// Adds a key that was not known, as the one expected here. It counts as read.
     pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Key {
         let expected = Expected::new(written, column);
-        let field = Field { name: name.to_owned(), column, written: written.into() };
+        let name = if column.is_none() { name.to_owned() } else { String::new() };
+        let field = Field { name, column, written: written.into() };
         let index = self.next.min(self.max_fields - 1);
         if self.fields.len() < self.max_fields {
             self.fields.insert(index, field);
@@ -215,7 +218,8 @@ mod tests {
         fn recognized(&mut self, next: usize, bytes: &str) -> Option<(&str, bool)> {
             (self.next, self.misses) = (next, 0);
             self.recognize(bytes.as_bytes())?;
-            Some((self.fields[self.next - 1].name.as_str(), self.misses > 0))
+            let written = str::from_utf8(&self.fields[self.next - 1].written).expect("a key");
+            Some((written.trim_matches([',', '"', ':']), self.misses > 0))
         }
 
         fn end_records(&mut self, records: u32, misses: usize) {
@@ -243,7 +247,7 @@ mod tests {
         let mut predictor = predictor();
         let (long, other) = (format!(",\"{}x\":", "k".repeat(40)), format!(",\"{}y\":", "k".repeat(40)));
         predictor.learn(long.as_bytes(), "long", None);
-        assert_eq!(predictor.recognized(3, &format!("{long}1")), Some(("long", false)));
+        assert_eq!(predictor.recognized(3, &format!("{long}1")), Some((long.trim_matches([',', '"', ':']), false)));
         assert_eq!(predictor.recognized(3, &format!("{other}1")), None);
     }
 
@@ -254,7 +258,7 @@ mod tests {
             let written = format!(",\"{number}\":");
             predictor.learn(written.as_bytes(), "n", None);
             let index = predictor.next - 1;
-            assert_eq!(predictor.recognized(index, &written), Some(("n", false)));
+            assert_eq!(predictor.recognized(index, &written), Some((number.to_string().as_str(), false)));
         }
         assert_eq!(predictor.fields.len(), predictor.max_fields);
     }

@@ -30,13 +30,18 @@ pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut P
         return None;
     }
     let names = problems.keep_each(&location, input, |value| name(value, known))?;
+    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    if sorted.windows(2).all(|pair| pair.first() != pair.last()) {
+        return Some(names);
+    }
     let mut seen = HashSet::new();
     let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();
     for (index, name) in &repeated {
         let message = format!("\"{name}\" is named twice");
         problems.add(&location.element(*index), &InputValue::text(name.as_str()), message);
     }
-    repeated.is_empty().then_some(names)
+    None
 }
 
 /// The names of attributes of promotion codes; by default all but `channel_id`.

@@ -68,9 +68,9 @@ pub(super) fn check(
     }
     let operator = values::operator(&comparison.method, location, problems);
     let unit = &comparison.unit;
-    let time_unit = problems.keep(&location.field("time_unit"), unit, values::time_unit(data_type, unit));
+    let time_unit = problems.keep_field(location, "time_unit", unit, values::time_unit(data_type, unit));
     let value = match column {
-        Column::AllocatedTime => time(comparison, &location.field("value"), times, problems),
+        Column::AllocatedTime => time(comparison, location, times, problems),
         column => list(column, comparison, &location.field("value"), problems),
     };
     let (operator, value, time_unit) = (operator?, value?, time_unit?);
@@ -104,7 +104,7 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
         }
         _ => times.read(comparison),
     };
-    problems.keep(location, input, read)
+    problems.keep_field(location, "value", input, read)
 }
 
 fn list(column: Column, comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<Value> {

@@ -112,6 +112,17 @@ impl Problems {
         read.map_err(|message| self.add(location, value, message)).ok()
     }
 
+    /// As [`Problems::keep`], for a field of an object.
+    pub(super) fn keep_field<T>(
+        &mut self,
+        object: &Location,
+        field: &str,
+        value: &InputValue,
+        read: Result<T, String>,
+    ) -> Option<T> {
+        read.map_err(|message| self.add(&object.field(field), value, message)).ok()
+    }
+
     /// Reads one value or several; `None` when any of them has a problem.
     pub(super) fn keep_each<T>(
         &mut self,

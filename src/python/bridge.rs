@@ -106,6 +106,8 @@ pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
     let scope = AttachedScope::enter(py);
     let driver = Driver::of_process().map_err(|error| raise(py, error))?;
     let (observer, records) = log::listen(py)?;
+    // Boxed first: each layer around it would move its kilobytes.
+    let future = Box::pin(future);
     let mut future = Box::pin(small_call(observed(observer, future)));
     let arrivals = &mut events;
     let wake = scope.detach(py, || {

@@ -2,7 +2,6 @@
 //!
 //! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,21 +11,19 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::input::input;
 use super::process::PerProcess;
-use super::raise::{no_unicode, raise};
+use super::raise::raise;
 use super::rows::{self, RowsAndStats};
 use super::scan::RawScan;
-use super::settings::{arguments, refused, resolve, seconds, timeout};
+use super::settings::{arguments, refused, resolve, timeout};
 use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
-use crate::client::{Client, WaitOutcome};
+use crate::client::Client;
 use crate::config::Settings;
-use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, Result};
-use crate::filter::{Plan, export};
+use crate::error::{Error, Kind};
+use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::Moment;
 
@@ -271,49 +268,6 @@ impl RawClient {
         let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
         rows::spawn(py, self.core(py)?, scan, None, |py, stats| rows::warnings(py, &stats))
     }
-
-    fn download(
-        &self,
-        py: Python<'_>,
-        export_id: &Bound<'_, PyAny>,
-        timeout: Option<f64>,
-    ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
-        let (core, export) = (self.core(py)?, export_body(export_id)?);
-        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
-        Ok(async move { core.download(export, timeout).await })
-    }
-
-    fn wait(
-        &self,
-        py: Python<'_>,
-        export_id: &Bound<'_, PyAny>,
-        timeout: f64,
-        poll: Option<f64>,
-        updates: mpsc::Sender<Envelope>,
-    ) -> PyResult<impl Future<Output = Result<WaitOutcome>> + Send + use<>> {
-        let (core, export) = (self.core(py)?, export_body(export_id)?);
-        let timeout = seconds(py, "timeout", timeout)?;
-        let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;
-        Ok(async move { core.wait(export, timeout, poll, updates).await })
-    }
-
-    fn posting(
-        &self,
-        py: Python<'_>,
-        path: &Bound<'_, PyString>,
-        body: &Bound<'_, PyAny>,
-        idempotent: bool,
-        timeout: Option<f64>,
-    ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
-        let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
-        let (core, body) = (self.core(py)?, json::text(py, body)?);
-        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
-        Ok(async move { core.post(&path, &body, idempotent, timeout).await })
-    }
-}
-
-fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
-    export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
 }
 
 fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {

@@ -1,15 +1,12 @@
-//! JSON as Python values and back, exactly: integers of any size, floats to the last bit.
+//! JSON as Python values, exactly: integers of any size, floats to the last bit.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::raise::raise;
 use crate::decode::{self, BorrowedString, Envelope, Member, Members};
-use crate::error::{Error, Problem};
 
 /// A value of valid JSON.
 pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -64,34 +61,12 @@ fn members<'py>(py: Python<'py>, members: &[(String, Member)]) -> PyResult<Bound
     let dict = PyDict::new(py);
     for (name, member) in members {
         match member {
-            Member::Json(json) => dict.set_item(name, value(py, json.get())?)?,
+            Member::Json(json) => dict.set_item(name, value(py, json)?)?,
             Member::Object(inner) => dict.set_item(name, self::members(py, inner)?)?,
             Member::Records => {}
         }
     }
     Ok(dict)
-}
-
-/// A Python value as JSON, as Python's `json` writes it. NaN and infinity are refused.
-pub(super) fn text(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Box<RawValue>> {
-    static ENCODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let encode = ENCODE.get_or_try_init(py, || {
-        let keywords = PyDict::new(py);
-        keywords.set_item("allow_nan", false)?;
-        keywords.set_item("ensure_ascii", false)?;
-        let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&keywords))?;
-        encoder.getattr("encode").map(Bound::unbind)
-    })?;
-    let text = encode.bind(py).call1((object,))?.cast_into::<PyString>()?;
-    let text = text.to_str().map_err(|_| no_unicode(py))?.to_owned();
-    RawValue::from_string(text).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// Python's encoder does not refuse a lone surrogate.
-fn no_unicode(py: Python<'_>) -> PyErr {
-    let message = "a string in it holds a lone surrogate, which JSON cannot hold".to_owned();
-    let problem = Problem { argument: "body".to_owned(), path: String::new(), message, value: String::new() };
-    raise(py, Error::validation(vec![problem]))
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> PyResult<T> {

@@ -1,10 +1,12 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
 mod asyncio;
+mod body;
 mod bridge;
 mod capsule;
 mod client;
 mod driver;
+mod envelope_calls;
 mod finalization;
 mod input;
 mod json;
@@ -13,6 +15,7 @@ mod log;
 mod process;
 mod raise;
 mod request;
+mod row_template;
 mod rows;
 mod runs;
 mod sandbox;

@@ -6,10 +6,11 @@ use std::mem;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
+use super::row_template::RowTemplate;
 use super::updates::{self, Updates};
 use super::{bridge, json};
 use crate::cells::{Block, Cell};
@@ -113,20 +114,14 @@ pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
 
 /// The rows that have arrived.
 struct Rows {
-    names: Vec<Py<PyString>>,
-    template: Py<PyDict>,
+    template: Arc<RowTemplate>,
     list: Py<PyList>,
 }
 
 impl Rows {
     /// No rows yet. Each will have these keys in this order.
     fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
-        let names: Vec<_> = attributes.iter().map(|name| PyString::intern(py, name).unbind()).collect();
-        let template = PyDict::new(py);
-        for name in &names {
-            template.set_item(name, py.None())?;
-        }
-        Ok(Self { names, template: template.unbind(), list: PyList::empty(py).unbind() })
+        Ok(Self { template: RowTemplate::of(py, attributes)?, list: PyList::empty(py).unbind() })
     }
 
     /// All rows, with the last ones, now that the result is complete.
@@ -154,11 +149,11 @@ impl Rows {
 
     fn append(&self, py: Python<'_>, block: &Block) -> PyResult<()> {
         let list = self.list.bind(py);
-        let template = self.template.bind(py);
+        let template = self.template.row.bind(py);
         let mut extras = 0;
         for row in 0..block.rows() {
             let record = template.copy()?;
-            for (cell, name) in block.row(row).zip(&self.names) {
+            for (cell, name) in block.row(row).zip(&self.template.names) {
                 if cell != Cell::Null {
                     record.set_item(name, value(py, cell)?)?;
                 }

@@ -55,7 +55,7 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
 /// What a response says whose `data.meta.total` is not its number of records.
 pub(super) fn other_total(completed: &Completed) -> Option<String> {
     let Some(Member::Json(meta)) = completed.envelope.data_member(field::META) else { return None };
-    let meta: serde_json::Map<_, _> = serde_json::from_str(meta.get()).ok()?;
+    let meta: serde_json::Map<_, _> = serde_json::from_str(meta).ok()?;
     let (total, records) = (meta.get(field::TOTAL)?.as_u64()?, completed.envelope.records);
     let message = format!("the response reports a total of {total} records and has {records}");
     (total != records).then_some(message)

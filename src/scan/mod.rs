@@ -32,6 +32,7 @@ mod stats;
 #[cfg(feature = "files")]
 mod stored;
 mod stream;
+mod task;
 mod typed_batches;
 #[cfg(feature = "files")]
 mod write;
@@ -65,7 +66,7 @@ use crate::client::{DeliveryMode, SearchMode};
 use crate::columns::{self, Column, Type};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
-use crate::error::{Error, Kind, Problem, Result};
+use crate::error::{Error, Problem, Result};
 use crate::filter::{InputValue, Plan};
 use crate::time::Zone;
 use by_day::ByDay;
@@ -236,40 +237,11 @@ impl Scan {
         self.plan.template().known_row_cap
     }
 
-    /// The same scan as one request of a larger scan.
-    #[must_use]
-    pub fn as_task(self) -> Self {
-        Self { is_task: true, ..self }
-    }
-
     /// The same scan, whose next use reports its progress.
     #[must_use]
     pub fn reporting(self) -> (Self, mpsc::Receiver<Progress>) {
         let (reporter, progress) = progress::channel(self.requests());
         (Self { reporter: Some(reporter), ..self }, progress)
-    }
-
-    /// One request as a scan of its own.
-    #[must_use]
-    pub fn task(&self, index: usize) -> Self {
-        let start = self.chosen.start + index;
-        Self { chosen: start..start + 1, is_task: true, ..self.clone() }
-    }
-
-    /// The id of a task: its day, or the index of its request where it has none, and a checksum of the request. It is
-    /// the same whenever the same request is at the same index, or for the same day, of a plan.
-    ///
-    /// # Errors
-    /// `Validation` if the scan has a limit.
-    pub fn task_id(&self, index: usize) -> Result<String> {
-        if self.limit.is_some() {
-            return Err(no_tasks());
-        }
-        let body = self.body(index);
-        let json = serde_json::to_vec(&body)
-            .map_err(|error| Error::new(Kind::Internal, "the request cannot be encoded as JSON").with_source(error))?;
-        let place = self.day(index).unwrap_or_else(|| format!("{:05}", self.chosen.start + index));
-        Ok(format!("{place}-{:08x}", crc32fast::hash(&json)))
     }
 
     /// How requests are sent when the caller gets all rows or none.
@@ -289,13 +261,6 @@ impl Scan {
         let is_scan_request = self.is_task || held > 0;
         SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout, began: None }
     }
-}
-
-fn no_tasks() -> Error {
-    invalid(
-        "limit",
-        "a scan with a limit has no tasks, because no task knows how many rows the others have: leave limit out",
-    )
 }
 
 /// The error for an argument.

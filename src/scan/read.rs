@@ -10,7 +10,8 @@ use arrow_schema::SchemaRef;
 
 use super::report::Report;
 use super::stored::{Finished, Tasks, changes};
-use super::{Collected, Layout, Scan, Stats, no_tasks};
+use super::task::no_tasks;
+use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
 use crate::files::Location;

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from dataaccess._core.checks import call_timeout
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import timedelta
     from typing import Any
 
@@ -67,14 +65,20 @@ def item_arguments(
     }
 
 
-@contextmanager
-def problem_values(arguments: Mapping[str, object]) -> Iterator[None]:
+class problem_values:  # noqa: N801 - a context manager reads as a function
     """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their repr only."""
-    try:
-        yield
-    except ValidationError as error:
-        error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
-        raise
+
+    __slots__ = ("_arguments",)
+
+    def __init__(self, arguments: Mapping[str, object]) -> None:
+        self._arguments = arguments
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, ValidationError):
+            error.problems[:] = [_with_value(problem, self._arguments) for problem in error.problems]
 
 
 def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
