@@ -88,6 +88,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
     ("libc", &["files"]),
+    ("mimalloc", &["python"]),
     ("object_store", &["store"]),
     ("parquet", &["files"]),
     ("pyo3", &["python"]),
