@@ -44,6 +44,8 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
 
     def answer(connection: socket.socket, _number: int) -> None:
         connection.sendall(WHOLE)
+        # After the call has ended: during it, its own thread would see the end.
+        time.sleep(0.2)
         connection.shutdown(socket.SHUT_WR)
         until_gone(connection)
         closed.set()
