@@ -33,7 +33,7 @@ SCAN = f"""
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
-    __future__ atexit collections.abc contextlib datetime functools importlib math reprlib threading warnings
+    __future__ atexit collections.abc datetime functools importlib math reprlib threading warnings
 """
 SEARCH_STANDARD = f"{CLIENT_STANDARD} dataclasses"
 
