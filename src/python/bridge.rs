@@ -67,16 +67,16 @@ pub(super) fn block<T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> PyResult<T> {
-    block_with(py, future, mpsc::channel::<()>(1).1, |_, ()| Ok(()))
+    block_with(py, future, mpsc::channel::<()>(1).1, |_, _| Ok(()))
 }
 
-/// As [`block`], passing the events of the future to `handle` with the interpreter held. An error of `handle` drops
-/// the future too.
+/// As [`block`], passing the events of the future to `handle` with the interpreter held, and `None` about once in a
+/// slice without an event. An error of `handle` drops the future too.
 pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
     events: mpsc::Receiver<E>,
-    handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    handle: impl FnMut(Python<'_>, Option<E>) -> PyResult<()>,
 ) -> PyResult<T> {
     refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
@@ -91,7 +91,7 @@ pub(super) fn call<T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> PyResult<T> {
-    call_with(py, future, mpsc::channel::<()>(1).1, |_, ()| Ok(()))
+    call_with(py, future, mpsc::channel::<()>(1).1, |_, _| Ok(()))
 }
 
 /// As [`call`], with events as in [`block_with`]. With the first of them the future moves to another thread, so that it
@@ -100,7 +100,7 @@ pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
     mut events: mpsc::Receiver<E>,
-    handle: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    handle: impl FnMut(Python<'_>, Option<E>) -> PyResult<()>,
 ) -> PyResult<T> {
     refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
@@ -149,7 +149,7 @@ pub(super) fn wait_for(
     };
     let task = AbortOnDrop(runtime().map_err(|error| raise(py, error))?.spawn(future));
     let (scope, events) = (&AttachedScope::enter(py), mpsc::channel::<()>(1).1);
-    Waiting { scope, records, events, handle: |_: Python<'_>, ()| Ok(()) }.until_end(py, task, None)
+    Waiting { scope, records, events, handle: |_: Python<'_>, _| Ok(()) }.until_end(py, task, None)
 }
 
 fn refuse_inside_runtime() -> PyResult<()> {
@@ -167,7 +167,7 @@ struct Waiting<'a, E, H> {
     handle: H,
 }
 
-impl<E: Send + 'static, H: FnMut(Python<'_>, E) -> PyResult<()>> Waiting<'_, E, H> {
+impl<E: Send + 'static, H: FnMut(Python<'_>, Option<E>) -> PyResult<()>> Waiting<'_, E, H> {
     /// Waits for a task in short slices, so that signals are seen.
     fn until_end<T: Send + 'static>(
         mut self,
@@ -179,8 +179,10 @@ impl<E: Send + 'static, H: FnMut(Python<'_>, E) -> PyResult<()>> Waiting<'_, E, 
         loop {
             let wake = first.take().unwrap_or_else(|| self.wait(py, &mut task));
             let handled = match wake {
-                Wake::Event(event) => (self.handle)(py, event).and_then(|()| py.check_signals()),
-                Wake::Slice => py.check_signals().and_then(|()| self.records.emit(py)),
+                Wake::Event(event) => (self.handle)(py, Some(event)).and_then(|()| py.check_signals()),
+                Wake::Slice => {
+                    py.check_signals().and_then(|()| self.records.emit(py)).and_then(|()| (self.handle)(py, None))
+                }
                 Wake::Done(done) => return self.ended(py, done),
             };
             if process::id() != process {
@@ -215,7 +217,7 @@ impl<E: Send + 'static, H: FnMut(Python<'_>, E) -> PyResult<()>> Waiting<'_, E, 
     /// Handles the last events.
     fn ended<T>(&mut self, py: Python<'_>, done: Result<T>) -> PyResult<T> {
         while let Ok(event) = self.events.try_recv() {
-            (self.handle)(py, event)?;
+            (self.handle)(py, Some(event))?;
             py.check_signals()?;
         }
         self.records.emit(py)?;

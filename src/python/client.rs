@@ -163,8 +163,8 @@ impl RawClient {
     ) -> PyResult<(bool, Option<Py<PyDict>>)> {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
-        let mut updates = Updates::new(on_update);
-        let waited = bridge::call_with(py, wait, events, |py, envelope| updates.take(py, &envelope))?;
+        let mut updates = Updates::new(py, on_update)?;
+        let waited = bridge::call_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
         updates.outcome(py, waited)
     }
 

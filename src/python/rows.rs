@@ -47,7 +47,7 @@ pub(super) fn block(
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
-    let mut updates = Updates::new(on_progress);
+    let mut updates = Updates::new(py, on_progress)?;
     let request = async move { scan.rows(&client, sender).await };
     let (last, stats) = bridge::block_with(py, request, events, |py, event| {
         rows.take(py, event)?;
@@ -133,10 +133,11 @@ impl Rows {
         Ok(self.list)
     }
 
-    fn take(&mut self, py: Python<'_>, event: Event<Block>) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, event: Option<Event<Block>>) -> PyResult<()> {
         match event {
-            Event::Batch(block) => self.append(py, &block),
-            Event::Restart => {
+            None => Ok(()),
+            Some(Event::Batch(block)) => self.append(py, &block),
+            Some(Event::Restart) => {
                 self.list = PyList::empty(py).unbind();
                 Ok(())
             }
@@ -144,7 +145,7 @@ impl Rows {
     }
 
     fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Block>>) -> PyResult<()> {
-        events.into_iter().try_for_each(|event| self.take(py, event))
+        events.into_iter().try_for_each(|event| self.take(py, Some(event)))
     }
 
     fn append(&self, py: Python<'_>, block: &Block) -> PyResult<()> {

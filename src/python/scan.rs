@@ -113,8 +113,9 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<RawTable> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
-        let mut updates = Updates::new(on_progress);
-        bridge::block_with(py, collecting, events, |py, progress| updates.take(py, &progress)).map(RawTable::new)
+        let mut updates = Updates::new(py, on_progress)?;
+        bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
+            .map(RawTable::new)
     }
 
     /// As `collect`, awaited.
@@ -156,8 +157,8 @@ impl RawScan {
         let _ends = abandoned.clone().drop_guard();
         let location = location(py, path, storage_options)?;
         let (writing, events) = self.writing(py, location, format, private, abandoned, on_progress.is_some())?;
-        let mut updates = Updates::new(on_progress);
-        self.used(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, &progress))?)
+        let mut updates = Updates::new(py, on_progress)?;
+        self.used(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
     }
 
     /// As `write`, awaited.
@@ -184,8 +185,8 @@ impl RawScan {
     /// Runs the unfinished tasks into parts of a folder.
     fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
         let (run, events) = self.running(py, options.options(py)?)?;
-        let mut updates = Updates::new(Some(on_progress));
-        let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, &progress))?;
+        let mut updates = Updates::new(py, Some(on_progress))?;
+        let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, progress.as_ref()))?;
         raw_report(py, report)
     }
 

@@ -1,8 +1,9 @@
-//! `on_update` of a wait and `on_progress` of a run: callbacks, called in the thread of the caller or of its loop.
+//! `on_update` of a wait and `progress` of a scan: callbacks, called in the thread of the caller or of its loop.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
@@ -31,7 +32,7 @@ impl Update for Envelope {
 }
 
 impl Update for Progress {
-    const ARGUMENT: &'static str = "on_progress";
+    const ARGUMENT: &'static str = "progress";
 
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Ok(pythonize(py, self)?.cast_into()?)
@@ -46,24 +47,31 @@ pub(super) fn reporting(scan: Scan, has_callback: bool) -> (Scan, mpsc::Receiver
 /// The callback, and the last update, which is the result of a wait.
 pub(super) struct Updates {
     callback: Option<Py<PyAny>>,
+    /// The method `tick` of the callback, if it has one: to be called while there are no updates.
+    tick: Option<Py<PyAny>>,
     event_loop: Option<Py<PyAny>>,
     last: Option<Py<PyDict>>,
 }
 
 impl Updates {
     /// For a synchronous call: the waiting thread calls back.
-    pub(super) fn new(callback: Option<Py<PyAny>>) -> Self {
-        Self { callback, event_loop: None, last: None }
+    pub(super) fn new(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
+        let tick = callback.as_ref().map(|callback| callback.bind(py).getattr_opt(intern!(py, "tick"))).transpose()?;
+        let tick = tick.flatten().map(Bound::unbind);
+        Ok(Self { callback, tick, event_loop: None, last: None })
     }
 
     /// For an asynchronous call: the running loop calls back, and awaits a coroutine.
     pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
         let event_loop = py.import("asyncio")?.call_method0("get_running_loop")?.unbind();
-        Ok(Self { callback, event_loop: Some(event_loop), last: None })
+        Ok(Self { callback, tick: None, event_loop: Some(event_loop), last: None })
     }
 
-    /// Calls back with an update.
-    pub(super) fn take<U: Update>(&mut self, py: Python<'_>, update: &U) -> PyResult<()> {
+    /// Calls back with an update; without one, lets the callback show that time passes.
+    pub(super) fn take<U: Update>(&mut self, py: Python<'_>, update: Option<&U>) -> PyResult<()> {
+        let Some(update) = update else {
+            return self.tick.as_ref().map_or(Ok(()), |tick| tick.call0(py).map(drop));
+        };
         let update = update.to_dict(py)?;
         self.last = Some(update.clone().unbind());
         let Some(callback) = &self.callback else { return Ok(()) };
@@ -76,10 +84,13 @@ impl Updates {
         Ok(())
     }
 
-    /// Calls back with the updates that wait.
+    /// Calls back with the updates that wait, or without one.
     pub(super) fn take_all<U: Update>(&mut self, py: Python<'_>, events: &mut mpsc::Receiver<U>) -> PyResult<()> {
+        if events.is_empty() {
+            return self.take::<U>(py, None);
+        }
         while let Ok(update) = events.try_recv() {
-            self.take(py, &update)?;
+            self.take(py, Some(&update))?;
         }
         Ok(())
     }
