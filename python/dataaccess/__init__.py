@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dataaccess.filters import after, before, between, col, days, on, op, since
     from dataaccess.reports import ClientCheck as ClientCheck
     from dataaccess.reports import ClientStats as ClientStats
-    from dataaccess.reports import ScanProgress as ScanProgress
+    from dataaccess.reports import Progress as Progress
     from dataaccess.reports import ScanReport
     from dataaccess.reports import ScanStats as ScanStats
     from dataaccess.reports import Setting as Setting
@@ -97,7 +97,7 @@ _MODULES = {
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
-    "reports": ["ClientCheck", "ClientStats", "ScanProgress", "ScanReport", "ScanStats", "Setting", "TaskReport"],
+    "reports": ["ClientCheck", "ClientStats", "Progress", "ScanReport", "ScanStats", "Setting", "TaskReport"],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
     "types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],

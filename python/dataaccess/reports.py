@@ -10,7 +10,7 @@ from dataaccess._public import public
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from typing import Any
+    from typing import Any, Literal
 
     import pandas as pd
 
@@ -159,27 +159,32 @@ class ClientCheck:
 
 @public
 @dataclass(frozen=True, slots=True)
-class ScanProgress:
-    """Progress of a scan: the argument of `on_progress`.
+class Progress:
+    """Progress of a long call: what a function given as `progress=` gets.
 
-    A run calls it before the first task and after each one; `collect` and the `to_…` methods also as rows arrive.
+    A scan reports at first and after each response, and all but `run` also as rows arrive. `wait_for_segment` reports
+    with each response, `Sandbox.load` every thousand rows.
 
     Attributes:
-        total: Tasks of the scan.
-        done: Tasks that are done, in this run or an earlier one.
-        failed: Tasks that failed in this run.
-        rows: Rows of the tasks that are done; but for runs, also rows of responses in flight.
+        unit: What `total` and `done` count: tasks of a scan, entries of an export, or rows to load.
+        total: How many there are; None if that is not known.
+        done: How many are done; of a run, in this one or an earlier one.
+        failed: How many failed in this call.
+        rows: Rows of what is done; of scans, but not of runs, also of responses in flight.
         bytes: Size of the responses of the tasks that are done.
-        seconds: Since this run or call began.
-        day: The day of the task that ended last, as `2024-01-15`; None before the first, and in scans without days.
+        seconds: Since the call began.
+        retries: Requests that the client retried since the call began, those of its other calls included.
+        day: The day of the task of a run that ended last, as `2024-01-15`; None before, and in scans without days.
     """
 
-    total: int
+    unit: Literal["tasks", "entries", "rows"]
+    total: int | None
     done: int
-    failed: int
-    rows: int
-    bytes: int
-    seconds: float
+    failed: int = 0
+    rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    retries: int = 0
     day: str | None = None
 
 
@@ -293,6 +298,18 @@ class ScanReport:
         del storage_options
         frame: pd.DataFrame = read().to_pandas()
         return frame
+
+    def __str__(self) -> str:
+        """A line for each fact: what `print(report)` shows."""
+        from dataaccess._display.report import report_text
+
+        return report_text(self)
+
+    def _repr_html_(self) -> str:
+        """The report for notebooks."""
+        from dataaccess._display.report import report_html
+
+        return report_html(self)
 
     def __repr__(self) -> str:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"

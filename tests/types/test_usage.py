@@ -86,8 +86,8 @@ def test_code_after_a_comparison_is_checked() -> None:
 def test_a_table_and_files() -> None:
     with da.Sandbox.demo() as sandbox:
         scan = sandbox.client().scan_codes(["id"], allocated_time=SINCE, decode_status=True)
-        progress: list[da.ScanProgress] = []
-        table = scan.collect(on_progress=progress.append)
+        progress: list[da.Progress] = []
+        table = scan.collect(progress=progress.append)
         assert_type(table["id"], list[Any])
         assert_type(table[0], Row)
         assert_type(table[:2], da.Table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reprlib import Repr
+from time import monotonic
 
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_each
@@ -14,14 +15,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from dataaccess.reports import Progress
     from dataaccess.types import ExportEntry, OnUpdate, Row, SegmentStatus
 
-# A `responseCode` of success, as a number or a string.
-_SUCCESS = {"200", "200.0"}
 # Entries that an error names, and characters of what each says.
 _SHOWN = 5
 _TEXT = Repr()
 _TEXT.maxstring = _TEXT.maxother = 100
+
+
+class Status(dict):  # type: ignore[type-arg] # a `SegmentStatus`, which exists for type checkers only
+    """The status of an export. It is a dict in all but its looks: `print` and notebooks show a row for each entry.
+
+    Copies and pickles of it are plain dicts.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """A line for each entry: what `print(status)` shows."""
+        from dataaccess._display.segment import status_text
+
+        return status_text(self)
+
+    def _repr_html_(self) -> str:
+        """The entries for notebooks."""
+        from dataaccess._display.segment import status_html
+
+        return status_html(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and deep copies as a dict."""
+        return dict, (dict(self),)
 
 
 def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
@@ -46,13 +71,7 @@ def _status(response: dict[str, Any]) -> SegmentStatus:
     status = {"entries": data["entries"], "meta": data.get("meta")}
     status.update((name, value) for name, value in data.items() if name not in status)
     status.update((name, value) for name, value in response.items() if name != "data")
-    return status  # type: ignore[return-value] # the members of the envelope
-
-
-def has_failed(entry: ExportEntry) -> bool:
-    """Whether an entry that has ended failed. 200 is the only success that the API specification knows."""
-    code = entry.get("responseCode")
-    return code is not None and str(code) not in _SUCCESS
+    return Status(status)  # type: ignore[return-value] # the members of the envelope
 
 
 def _states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
@@ -71,9 +90,53 @@ def _state(entry: ExportEntry) -> str:
     return f"ended at {end}" + (f" with {said}" if said else "")
 
 
-def update_callback(on_update: OnUpdate | None) -> Callable[[dict[str, Any]], object] | None:
-    """A callback that gets each response in the form of the result."""
-    return None if on_update is None else lambda response: on_update(_status(response))
+def update_callback(
+    on_update: OnUpdate | None, report: Callable[[dict[str, Any]], object] | None
+) -> Callable[[dict[str, Any]], object] | None:
+    """A callback that gets each response: for the user in the form of the result, and for `progress=`."""
+    if on_update is None:
+        return report
+    return _Both(on_update, report) if report else lambda response: on_update(_status(response))
+
+
+class _Both:
+    """Calls two functions; what is to be awaited of both is awaited together."""
+
+    def __init__(self, on_update: OnUpdate, report: Any) -> None:
+        self._on_update, self._report = on_update, report
+        self.tick = getattr(report, "tick", None) or (lambda: None)
+
+    def __call__(self, response: dict[str, Any]) -> object:
+        returned = [self._report(response), self._on_update(_status(response))]
+        waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
+        if len(waiting) > 1:
+            from asyncio import gather
+
+            return gather(*waiting)
+        return waiting[0] if waiting else None
+
+
+def export_progress() -> Callable[[dict[str, Any]], Progress]:
+    """Makes the progress of a wait of each response."""
+    from dataaccess._display.segment import state_of
+    from dataaccess.reports import Progress
+
+    began = monotonic()
+
+    def convert(response: dict[str, Any]) -> Progress:
+        entries = response["data"]["entries"]
+        states = [state_of(entry) for entry in entries]
+        rows = [entry.get("exportedRows") for entry in entries]
+        return Progress(
+            unit="entries",
+            total=len(entries) or None,
+            done=len(entries) - states.count("running"),
+            failed=states.count("failed"),
+            rows=sum(number for number in rows if isinstance(number, int)),
+            seconds=monotonic() - began,
+        )
+
+    return convert
 
 
 def ended(
@@ -85,6 +148,8 @@ def ended(
         SegmentExportError: An entry failed.
         WaitTimeoutError: It has not ended.
     """
+    from dataaccess._display.segment import has_failed
+
     finished, last = outcome
     status = None if last is None else checked_status(last)
     entries = [] if status is None else status["entries"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataaccess._core.checks import call_timeout
 from dataaccess.errors import ValidationError
 
+# What a request has without its caller.
+_DEFAULTS = [("attrs_format", "array")]
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -78,29 +81,48 @@ class problem_values:  # noqa: N801 - a context manager reads as a function
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, ValidationError):
-            error.problems[:] = [_with_value(problem, self._arguments) for problem in error.problems]
+            arguments = self._arguments
+            error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
+            error._set_arguments(  # noqa: SLF001 - of this package
+                {name: one for name, one in arguments.items() if one is not None and (name, one) not in _DEFAULTS},
+                lambda steps: _value_at(arguments, steps),
+            )
 
 
 def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
     """The problem with the value at its place, such as `code_status[1]` or `where["OR"][0]`, if it can be found."""
-    import re
     from dataclasses import replace
 
+    from dataaccess._display.tree import steps
     from dataaccess.filters import Comparison, Expression
 
-    name, *steps = re.findall(r'^\w+|\[\d+\]|\["[^"]*"\]', problem.argument)
     try:
-        value: Any = arguments[name]
-        for step in steps:
-            if isinstance(value, Comparison):
-                value = value._value  # noqa: SLF001 - what the caller passed to it
-            key = step[1:-1]
-            value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))
-    except (KeyError, IndexError, TypeError):
+        value = _value_at(arguments, steps(problem.argument))
+    except LookupError:
         return problem
     if isinstance(value, Comparison):
-        value = value._value  # noqa: SLF001 - likewise
+        value = value._value  # noqa: SLF001 - what the caller passed to it
     return problem if isinstance(value, Expression) else replace(problem, value=value)
+
+
+def _value_at(arguments: Mapping[str, object], steps: list[str]) -> Any:
+    """The value that some steps lead to.
+
+    Raises:
+        LookupError: They lead nowhere.
+    """
+    from dataaccess.filters import Comparison
+
+    value: Any = arguments[steps[0]]
+    for step in steps[1:]:
+        if isinstance(value, Comparison):
+            value = value._value  # noqa: SLF001 - what the caller passed to it
+        key = step[1:-1]
+        try:
+            value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))
+        except TypeError:
+            raise LookupError(step) from None
+    return value
 
 
 def _element(values: Any, index: int) -> object:

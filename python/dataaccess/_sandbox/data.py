@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, string
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._sandbox.loading import load_progress, reported
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from dataaccess._native import RawSandbox
+    from dataaccess.types import ProgressArgument
 
 
 @short_tracebacks
@@ -58,7 +61,14 @@ class Data:
         kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
         self._raw.declare(string("name", name), integer("item_type_id", item_type_id, -(2**63)), kinds)
 
-    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any, *, replace: bool = False) -> int:
+    def load(
+        self,
+        name: str,
+        rows: Iterable[Mapping[str, Any]] | Any,
+        *,
+        replace: bool = False,
+        progress: ProgressArgument = None,
+    ) -> int:
         """Adds rows to an object, all or none.
 
         Searches find the rows once all are loaded. The iterable may use the sandbox itself.
@@ -70,6 +80,8 @@ class Data:
                 datetimes in whole seconds (in UTC unless they have a zone), dates, or strings
                 `YYYY-MM-DD HH:MM:SS`. An unknown `code_status` or `audience_type` of a promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` every thousand rows, of a table at its beginning and end alone.
 
         Returns:
             The number of rows loaded.
@@ -95,7 +107,13 @@ class Data:
             advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
             expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
             raise TypeError(f"{expected}, not of type {kind}{advice}")
-        return self._raw.load(string("name", name), rows, boolean("replace", replace))
+        name, replace = string("name", name), boolean("replace", replace)
+        with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
+            if report is None:
+                return self._raw.load(name, rows, replace)
+            count = self._raw.load(name, reported(rows, report), replace)
+            report(count)
+            return count
 
     def clear(self, name: str) -> int:
         """Removes all rows of an object; the object stays declared.

@@ -1,8 +1,9 @@
-"""The plan of a scan as text: what the service filters, and which columns come back."""
+"""The plan of a scan in words: what the service filters, and which columns come back."""
 
 from __future__ import annotations
 
-from dataaccess._scan.text_table import cell, counted
+from dataaccess._display.plan import Plan
+from dataaccess._display.text import cell, counted
 from dataaccess.types import AudienceType, CodeStatus
 
 TYPE_CHECKING = False
@@ -18,8 +19,15 @@ _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status"
 _MAX_VALUES = 5
 _MAX_GROUPS = 10
 
+# What does not happen.
+_NOTES = (
+    "nothing is requested before the scan is used, and each use sends all requests again",
+    "no rows are kept, and requests are not one snapshot: a row that changes meanwhile may occur twice, or not at all",
+)
+_LIMITED = "the service knows no limit: it may send more rows than the client returns"
 
-def plan_text(
+
+def plan_of(
     requests: int,
     first: dict[str, Any],
     last: dict[str, Any],
@@ -27,7 +35,7 @@ def plan_text(
     zone: str,
     clock: Callable[[int], str],
     limit: int | None,
-) -> str:
+) -> Plan:
     """The plan of requests whose first and last bodies are given: conditions that differ have a value per request.
 
     `columns` are names and types. `clock` shows Unix milliseconds in the time zone of the client, which is `zone`.
@@ -43,13 +51,15 @@ def plan_text(
     if len(groups) > _MAX_GROUPS:
         filters.append(f"or {counted(len(groups) - _MAX_GROUPS, 'more group')}")
     has_times = any(condition["data_type"] == "datetime" for group in groups for condition in group["AND"])
-    zone = f", days and times in {zone}" if has_times else ""
-    lines = [
-        f"{cell(first['itemTypeName'])} ({first['itemTypeId']}) in {counted(requests, 'request')}{zone}",
-        "service filters: " + "\n                 ".join(filters or ["none, so every record"]),
-        "columns:         " + ", ".join(f"{cell(name)} {kind}" for name, kind in columns),
-    ]
-    return "\n".join([*lines, *([f"client cuts:     {counted(limit, 'row')}"] if limit is not None else [])])
+    return Plan(
+        item=f"{cell(first['itemTypeName'])} ({first['itemTypeId']})",
+        requests=requests,
+        zone=zone if has_times else None,
+        filters=filters or ["none, so every record"],
+        columns=columns,
+        limit=limit,
+        notes=[*_NOTES, *([] if limit is None else [_LIMITED])],
+    )
 
 
 def _condition(

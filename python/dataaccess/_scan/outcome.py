@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from dataaccess.reports import ScanProgress, ScanStats
-    from dataaccess.types import OnProgress
+    from dataaccess._scan.plan import Connection
+    from dataaccess.reports import Progress, ScanStats
 
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:
@@ -34,14 +34,19 @@ def warn_each(warnings: list[dict[str, Any]]) -> None:
         warn_caller(warning["message"], getattr(errors, warning["category"]))
 
 
-def progress_callback(on_progress: OnProgress | None) -> Callable[[dict[str, Any]], object] | None:
-    """A callback for the plain values of the core."""
-    return None if on_progress is None else lambda update: on_progress(progress_of(update))
+def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:
+    """Makes the progress of a scan of the plain values of the core."""
+    from dataaccess.reports import Progress
+
+    before = _retries(client)
+
+    def convert(update: dict[str, Any]) -> Progress:
+        known = {name: value for name, value in update.items() if name not in ("tasks", "other_service")}
+        return Progress(unit="tasks", total=update["tasks"], retries=_retries(client) - before, **known)
+
+    return convert
 
 
-def progress_of(update: dict[str, Any]) -> ScanProgress:
-    """The progress of a run, or of another use of a scan."""
-    from dataaccess.reports import ScanProgress
-
-    known = {name: value for name, value in update.items() if name not in ("tasks", "other_service")}
-    return ScanProgress(total=update["tasks"], **known)
+def _retries(client: Connection) -> int:
+    stats = client._raw.stats()  # noqa: SLF001 - the client of a scan
+    return stats["retries"] + stats["free_retries"]

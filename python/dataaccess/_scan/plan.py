@@ -7,19 +7,21 @@ from datetime import UTC, datetime, timedelta
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
 from dataaccess._core.tracebacks import short_tracebacks
-from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._display.text import cell, shorten
+from dataaccess._scan.outcome import progress_of, stats_of, warn_of
 from dataaccess._scan.schema import type_names
-from dataaccess._scan.text_table import cell, shorten
 from dataaccess.filters._values import snapshot
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol, Self, TypeVar
 
+    from dataaccess._display.plan import Plan
     from dataaccess._native import RawClient, RawScan, RawStream, RawTable
     from dataaccess._scan.table import Table
-    from dataaccess.reports import ScanStats
+    from dataaccess.reports import Progress, ScanStats
     from dataaccess.types import Request, Schema
 
     _Task = TypeVar("_Task", bound="Single")
@@ -103,13 +105,32 @@ class BaseScan:
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
             columns:         id string, pool_id int64
         """
-        from dataaccess._scan.explain import plan_text
+        from dataaccess._display.plan import plan_text
+
+        return plan_text(self._plan())
+
+    def __str__(self) -> str:
+        """The plan, as `explain` returns it: what `print(scan)` shows."""
+        return self.explain() if hasattr(self, "_raw") else repr(self)
+
+    def _repr_html_(self) -> str:
+        """The plan for notebooks. Sends nothing."""
+        from dataaccess._display.plan import plan_html
+
+        return plan_html(self._plan())
+
+    def _plan(self) -> Plan:
+        from dataaccess._scan.explain import plan_of
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
         columns = list(zip(self.column_names, self._raw.types, strict=True))
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
-        return plan_text(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)
+        return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)
+
+    def _progress(self) -> Callable[[dict[str, Any]], Progress]:
+        """Makes the progress of a use that begins now."""
+        return progress_of(self._client)
 
     def _described(self) -> str:
         """The call, the object if the call does not say it, and the columns."""

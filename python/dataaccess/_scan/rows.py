@@ -6,8 +6,8 @@ from datetime import datetime
 
 from dataaccess._core.checks import time_zone
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
-from dataaccess._scan.text_table import counted, shorten
 
 TYPE_CHECKING = False
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from dataaccess.reports import ScanStats
     from dataaccess.types import DtypeBackend, Row, TimeZone
 
 
@@ -134,6 +135,22 @@ class Rows:
     def __len__(self) -> int:
         """Number of rows."""
         return self.num_rows
+
+    def _figures(self) -> ScanStats | None:
+        """The figures of the scan, if they are known."""
+        return None
+
+    def __str__(self) -> str:
+        """The first rows as a grid with the types of the columns: what `print(table)` shows."""
+        from dataaccess._display.rows import HEAD, rows_text
+
+        return rows_text(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
+
+    def _repr_html_(self) -> str:
+        """The first rows for notebooks."""
+        from dataaccess._display.rows import HEAD, rows_html
+
+        return rows_html(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
 
     def __repr__(self) -> str:
         rows, columns = self.shape

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from dataaccess._core.storage import StorageOptions
     from dataaccess._scan.plan import Connection
-    from dataaccess.reports import ScanReport
-    from dataaccess.types import OnProgress
+    from dataaccess.reports import Progress, ScanReport
 
 # Days that an error names.
 _NAMED = 5
@@ -61,19 +60,20 @@ def service_of(client: Connection) -> str:
     return client._embedded or client.base_url  # noqa: SLF001 - its client
 
 
-def progress_handler(options: dict[str, Any], on_progress: OnProgress | None) -> Callable[[dict[str, Any]], object]:
-    """Passes progress on. Warns of parts of another service."""
+def run_progress_of(client: Connection, options: dict[str, Any]) -> Callable[[dict[str, Any]], Progress]:
+    """Makes the progress of a run of the plain values of the core. Warns of parts of another service."""
+    convert_scan = progress_of(client)
 
-    def handle(update: dict[str, Any]) -> object:
+    def convert(update: dict[str, Any]) -> Progress:
         if (other := update["other_service"]) is not None:
             warn_caller(
                 f"{options['folder']} has parts from {other}, and this run asks {options['service']}: pass "
                 f"same_service=True if both are one service, or name another folder",
                 errors.OtherServiceWarning,
             )
-        return None if on_progress is None else on_progress(progress_of(update))
+        return convert_scan(update)
 
-    return handle
+    return convert
 
 
 def report_of(

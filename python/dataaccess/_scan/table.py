@@ -15,7 +15,6 @@ from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
 from dataaccess._scan.rows import Rows
-from dataaccess._scan.text_table import counted, grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from dataaccess._native import RawTable
     from dataaccess.reports import ScanStats
     from dataaccess.types import PathArgument, Row, StorageOptions, TimeZone
-
-_SHOWN = 10
 
 
 @public
@@ -182,21 +179,5 @@ class Table(Rows):
         """The rows, as in `to_pylist`."""
         return iter(self.to_pylist())
 
-    def __str__(self) -> str:
-        """The first rows as a grid with the types of the columns: what `print(table)` shows."""
-        return grid(self.schema, self._raw.to_dicts(_SHOWN), self.num_rows)
-
-    def _repr_html_(self) -> str:
-        """The first rows as an HTML table, for notebooks."""
-        from html import escape
-
-        head = "".join(f"<th>{escape(name)}<br><small>{kind}</small></th>" for name, kind in self.schema.items())
-        rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self._raw.to_dicts(_SHOWN))
-        caption = f"<caption>{counted(self.num_rows, 'row')}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _cells(row: Row) -> str:
-    from html import escape
-
-    return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values())
+    def _figures(self) -> ScanStats:
+        return self.stats

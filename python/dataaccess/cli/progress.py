@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.reports import ScanProgress
+    from dataaccess.reports import Progress
 
 # Seconds without a line, and between two.
 _PATIENCE = 1.0
@@ -60,10 +60,10 @@ def line() -> Iterator[Line | None]:
 def progress() -> Iterator[dict[str, Any]]:
     """The arguments of a scan that show its progress."""
     with line() as shown:
-        yield {} if shown is None else {"on_progress": lambda update: shown.show(_progress_text(update))}
+        yield {"progress": False if shown is None else lambda update: shown.show(_progress_text(update))}
 
 
-def _progress_text(update: ScanProgress) -> str:
+def _progress_text(update: Progress) -> str:
     requests = "" if update.total == 1 else f"{update.done} of {update.total} requests, "
     failed = f"{update.failed} failed, " if update.failed else ""
     return f"{requests}{failed}{update.rows:,} rows, {size(update.bytes)}, {update.seconds:.0f} s"

@@ -70,7 +70,7 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
                 if shown is not None:
                     shown.show(_summary(status))
 
-            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update)
+            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
     except (SegmentExportError, WaitTimeoutError):
         for status in last:
             _print(status, as_json=as_json)
@@ -116,7 +116,7 @@ def _time(text: object) -> object:
 
 
 def _state(entry: Any) -> str:
-    from dataaccess._client.results import has_failed
+    from dataaccess._display.segment import has_failed
 
     if entry.get("endTime") is None:
         return "running"

@@ -5,8 +5,10 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any, ClassVar
 
+    from dataaccess._display.tree import Line
     from dataaccess.errors._problem import Problem
 
 # Problems that a traceback shows.
@@ -91,6 +93,12 @@ class DataAccessError(Exception):
         """What a program should end with, as `sysexits.h` numbers it."""
         return _EX_TEMPFAIL if self.retryable else self._exit_code
 
+    def _repr_html_(self) -> str:
+        """The error for notebooks, where it is a value: that of a cell, or of `report.failed`."""
+        from dataaccess._display.failure import error_html
+
+        return error_html(self)
+
 
 class ConfigError(DataAccessError, ValueError):
     """Settings are invalid: base URL, CA file, token with line breaks, plain http.
@@ -126,6 +134,8 @@ class ValidationError(DataAccessError, ValueError):
 
     _exit_code = 64
 
+    _tree: list[Line] | None = None
+
     def __init__(self, message: str = "", **fields: Any) -> None:
         """Takes the message and, by name, the fields of the class."""
         super().__init__(message, **fields)
@@ -134,6 +144,53 @@ class ValidationError(DataAccessError, ValueError):
                 self.add_note(str(problem))
         if len(self.problems) > _SHOWN:
             self.add_note(f"and {len(self.problems) - _SHOWN} more, see .problems")
+
+    def explain(self) -> str:
+        """Returns the arguments of the request as a tree, with the problems at the values that are wrong.
+
+        Notebooks and IPython show it below the traceback.
+
+        Returns:
+            Some lines for `print`.
+
+        Example:
+            >>> import dataaccess as da
+            >>> try:
+            ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])
+            ... except da.ValidationError as error:
+            ...     print(error.explain())
+            ├─ allocated_time = after('2024-01-01')
+            └─ code_status = ['sent', 7]
+               └─ [1] = 7
+                  ✗ 7 is not a value of code_status: 1 ("available"), 3 ("sent"), 4 ("used")
+        """
+        from dataaccess._display.tree import tree_text
+
+        return tree_text(self._lines())
+
+    def _set_arguments(self, arguments: Mapping[str, object], value_at: Callable[[list[str]], Any]) -> None:
+        """Keeps the arguments of the request, as the lines of their tree."""
+        from dataaccess._display.tree import tree
+
+        self._tree = tree(arguments, self.problems, value_at)
+
+    def _lines(self) -> list[Line]:
+        """The lines of the tree; of the problems alone if the other arguments are not known."""
+        from dataaccess._display.tree import tree
+
+        return self._tree or tree({problem.argument: problem.value for problem in self.problems}, self.problems)
+
+    def _repr_html_(self) -> str:
+        """The tree for notebooks."""
+        from dataaccess._display.failure import refusal_html
+
+        return refusal_html(self, len(self.problems), self._lines())
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show of an exception that nothing catches."""
+        from dataaccess._display.failure import ipython_traceback
+
+        return ipython_traceback(self, self._lines())
 
 
 class SandboxError(DataAccessError):

@@ -66,6 +66,12 @@ class ScanIncompleteError(ScanError):
     failed: dict[str, DataAccessError]
     report: ScanReport | None
 
+    def _repr_html_(self) -> str:
+        """The error for notebooks, with the tasks that failed."""
+        from dataaccess._display.failure import error_html, failed_html
+
+        return error_html(self, failed_html(self.failed))
+
 
 class FileError(DataAccessError, OSError):
     """A file cannot be written. A file that existed before is unchanged.

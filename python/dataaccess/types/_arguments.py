@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from dataaccess.filters import Comparison, Days, Expression, Time, Values
-from dataaccess.reports import ScanProgress
+from dataaccess.reports import Progress
 from dataaccess.types._results import SegmentStatus
 
 Attributes: TypeAlias = str | Iterable[str]
@@ -33,8 +33,8 @@ OnSuspectedCap: TypeAlias = Literal["warn", "split"]
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 """Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
 
-OnProgress: TypeAlias = Callable[[ScanProgress], object]
-"""Called while a scan is read or run. An `AsyncScan` awaits what a coroutine function returns."""
+ProgressArgument: TypeAlias = bool | Callable[[Progress], object] | None
+"""Whether a bar shows the progress of a call, or a function that gets it. `AsyncClient` awaits a coroutine function."""
 
 Refresh: TypeAlias = Time | Days | Iterable[Time]
 """A day of a scan, several days, or text such as "last 3 days"."""

@@ -37,8 +37,8 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         "Client.validate_codes() … 'code_state'; did you mean 'code_status'?",
     ),
     "output": (
-        lambda: SCAN.to_parquet("x", on_progres=print),
-        "Scan.to_parquet() … 'on_progres'; did you mean 'on_progress'?",
+        lambda: SCAN.to_parquet("x", progres=print),
+        "Scan.to_parquet() … 'progres'; did you mean 'progress'?",
     ),
     "rows": (lambda: SCAN.iter_rows(timezone="UTC"), "Scan.iter_rows() … 'timezone'"),
     "run": (lambda: SCAN.run("x", refesh=["x"]), "Scan.run() … 'refesh'; did you mean 'refresh'?"),

@@ -65,11 +65,11 @@ def test_so_does_one_of_a_coroutine() -> None:
 
 
 def test_a_callback_of_the_caller_keeps_its_frames(sandbox: da.Sandbox) -> None:
-    def stop(_progress: da.ScanProgress) -> None:
+    def stop(_progress: da.Progress) -> None:
         raise da.ScanError("enough")
 
     with pytest.raises(da.ScanError, match="enough") as caught:
-        sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect(on_progress=stop)
+        sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect(progress=stop)
     assert frames(caught.value)[-1] == __file__
 
 

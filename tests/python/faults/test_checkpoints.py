@@ -105,7 +105,7 @@ import sys
 import dataaccess as da
 
 scan = da.Client(sys.argv[1], token="tok").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-scan.run(sys.argv[2], on_progress=lambda progress: print("holds it", flush=True))
+scan.run(sys.argv[2], progress=lambda progress: print("holds it", flush=True))
 """
 
 
@@ -142,7 +142,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
 def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
     outcome: list[BaseException] = []
 
-    def second(_progress: da.ScanProgress) -> None:
+    def second(_progress: da.Progress) -> None:
         try:
             by_day(other).run(tmp_path)
         except da.CheckpointLockedError as error:
@@ -153,7 +153,7 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
         client, other = connect(service), service.client()
         # The first run goes on while the callback waits for its folder, which it does for two seconds.
         with service.fault("delay", seconds=10), pytest.raises(da.CheckpointLockedError) as caught:
-            by_day(client).run(tmp_path, on_progress=second)
+            by_day(client).run(tmp_path, progress=second)
         assert outcome == [caught.value]
         assert caught.value.pid == os.getpid()
 

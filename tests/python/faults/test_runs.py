@@ -24,7 +24,7 @@ from support.streams import HEAD, answer
 
 import dataaccess as da
 
-# Requests a second: the run does not wait for `on_progress`, which has to act before the last of eight.
+# Requests a second: the run does not wait for `progress`, which has to act before the last of eight.
 RATE = 10
 
 
@@ -46,12 +46,12 @@ class Tokens:
 def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     tokens = Tokens(service)
 
-    def on_progress(progress: da.ScanProgress) -> None:
+    def on_progress(progress: da.Progress) -> None:
         if progress.done in {2, 5}:
             tokens.expire()
 
     client = connect(service.base_url, token=tokens, concurrency=2, requests_per_second=RATE)
-    report = by_day(client).run(tmp_path, on_progress=on_progress)
+    report = by_day(client).run(tmp_path, progress=on_progress)
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(tokens.given) == 3
     refused = sum(request.status == 403 for request in service.requests)
@@ -64,13 +64,13 @@ def test_s6_without_another_token_the_run_ends_and_continues_with_one(
 ) -> None:
     token = service.issue_token()
 
-    def on_progress(progress: da.ScanProgress) -> None:
+    def on_progress(progress: da.Progress) -> None:
         if progress.done == 3:
             service.revoke(token)
 
     client = connect(service.base_url, token=token, concurrency=2, requests_per_second=RATE)
     with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run again to continue") as caught:
-        by_day(client).run(tmp_path, on_progress=on_progress)
+        by_day(client).run(tmp_path, progress=on_progress)
     assert caught.value.code == 301
     assert token not in str(caught.value)
     kept = tasks_done(tmp_path)
@@ -114,12 +114,12 @@ def test_s8_a_run_is_no_snapshot(connect: Any, tmp_path: Path) -> None:
     with some_days([1, 0, 1]) as service:
         forward, back = code(1, 0), code(3, 0)
 
-        def on_progress(progress: da.ScanProgress) -> None:
+        def on_progress(progress: da.Progress) -> None:
             if progress.done == 1:
                 service.load("promotion_code", [moved(forward, 3), moved(back, 1)], replace=True)
 
         scan = connect(service, concurrency=1).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-        scan.run(tmp_path, on_progress=on_progress)
+        scan.run(tmp_path, progress=on_progress)
         # One row was seen in both of its days, the other in none.
         assert [row["id"] for row in rows_in(tmp_path)] == [forward["id"], forward["id"]]
         # What is done is not looked at again.
@@ -134,13 +134,13 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
         connection.sendall(refusal if value in bad else answer([{"n": int(value), "text": "x"}]))
 
     values = [str(number) for number in range(50)]
-    seen: list[da.ScanProgress] = []
+    seen: list[da.Progress] = []
     with answering(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
             da.ScanIncompleteError, match=r"^2 of 50 tasks failed permanently, and 48 are kept in"
         ) as caught:
-            scan.run(tmp_path, on_progress=seen.append)
+            scan.run(tmp_path, progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))
         assert (seen[-1].done, seen[-1].failed) == (48, 2)
         assert failed_for_good(error) == [17, 42]

@@ -28,7 +28,7 @@ import dataaccess as da
 
 client = da.Client(sys.argv[1], concurrency=2)
 scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
-scan.run(sys.argv[2], on_progress=lambda progress: print(progress.done, flush=True))
+scan.run(sys.argv[2], progress=lambda progress: print(progress.done, flush=True))
 """
 
 
@@ -139,13 +139,13 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
     time_scale(100)
     other = json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode()
 
-    def taken_over(progress: da.ScanProgress) -> None:
+    def taken_over(progress: da.Progress) -> None:
         if progress.done == 2:
             store.put(LOCK, other)
 
     with some_days(latency=0.2) as service, service.client(concurrency=1) as client:
         with pytest.raises(da.CheckpointLockedError, match="was taken over by another run") as caught:
-            run(client, store, on_progress=taken_over)
+            run(client, store, progress=taken_over)
         assert caught.value.path == store.url()
         assert len(service.requests) < len(ROWS_OF_DAYS)
     assert 2 <= len(store.names()) - 1 < len(ROWS_OF_DAYS)
@@ -286,7 +286,7 @@ def test_a_cancelled_run_leaves_no_lock(store: Store) -> None:
             async with da.AsyncClient(service.base_url, token=service.issue_token(), concurrency=1) as client:
                 scan = client.scan_codes(allocated_time=DAYS)
                 task = asyncio.create_task(
-                    scan.run(store.url(), storage_options=store.options, on_progress=lambda _progress: begun.set())
+                    scan.run(store.url(), storage_options=store.options, progress=lambda _progress: begun.set())
                 )
                 await begun.wait()
                 assert LOCK in await asyncio.to_thread(store.names)

@@ -29,7 +29,8 @@ SCAN = f"""
     dataaccess._scan.batch dataaccess._scan.bridge dataaccess._scan.frames dataaccess._scan.output dataaccess._scan.plan
     dataaccess._scan.rows dataaccess._scan.run dataaccess._scan.schema dataaccess._scan.synchronous
     dataaccess._scan.synchronous.batches dataaccess._scan.synchronous.reading dataaccess._scan.synchronous.scan
-    dataaccess._scan.synchronous.writing dataaccess._scan.text_table
+    dataaccess._scan.synchronous.writing
+    dataaccess._core.progress dataaccess._display dataaccess._display.text
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """

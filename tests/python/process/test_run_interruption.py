@@ -81,11 +81,11 @@ def test_a_run_cancelled_by_asyncio_can_be_resumed(service: da.Sandbox, tmp_path
         scan = by_day(service.async_client(concurrency=CONCURRENCY))
         third = asyncio.Event()
 
-        def on_progress(progress: da.ScanProgress) -> None:
+        def on_progress(progress: da.Progress) -> None:
             if progress.done == 3:
                 third.set()
 
-        run = asyncio.create_task(scan.run(tmp_path, on_progress=on_progress))
+        run = asyncio.create_task(scan.run(tmp_path, progress=on_progress))
         await third.wait()
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -129,11 +129,11 @@ def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(service
     scan = by_day(service.client(concurrency=1))
     messages: list[str] = []
 
-    def on_progress(progress: da.ScanProgress) -> None:
+    def on_progress(progress: da.Progress) -> None:
         if progress.done == 2:
             messages.append(in_child(lambda: scan.run(tmp_path)))
 
-    report = scan.run(tmp_path, on_progress=on_progress)
+    report = scan.run(tmp_path, progress=on_progress)
     assert messages[0].startswith("CheckpointLockedError: ")
     assert f"in use by process {os.getpid()}" in messages[0]
     # The child has ended, and the lock was still its parent's.

@@ -1,4 +1,4 @@
-"""`on_progress` of `collect` and the `to_…` methods."""
+"""`progress=` of `collect` and the `to_…` methods."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import dataaccess as da
 LAST_PART = 11
 
 READINGS: dict[str, Callable[[Any, Path, Any], object]] = {
-    "collect": lambda scan, _folder, report: scan.collect(on_progress=report),
-    "to_arrow": lambda scan, _folder, report: scan.to_arrow(on_progress=report),
-    "to_pandas": lambda scan, _folder, report: scan.to_pandas(on_progress=report),
-    "to_polars": lambda scan, _folder, report: scan.to_polars(on_progress=report),
-    "to_dicts": lambda scan, _folder, report: scan.to_dicts(on_progress=report),
-    "to_parquet": lambda scan, folder, report: scan.to_parquet(folder / "x.parquet", on_progress=report),
-    "to_csv": lambda scan, folder, report: scan.to_csv(folder / "x.csv", on_progress=report),
-    "to_jsonl": lambda scan, folder, report: scan.to_jsonl(folder / "x.jsonl", on_progress=report),
+    "collect": lambda scan, _folder, report: scan.collect(progress=report),
+    "to_arrow": lambda scan, _folder, report: scan.to_arrow(progress=report),
+    "to_pandas": lambda scan, _folder, report: scan.to_pandas(progress=report),
+    "to_polars": lambda scan, _folder, report: scan.to_polars(progress=report),
+    "to_dicts": lambda scan, _folder, report: scan.to_dicts(progress=report),
+    "to_parquet": lambda scan, folder, report: scan.to_parquet(folder / "x.parquet", progress=report),
+    "to_csv": lambda scan, folder, report: scan.to_csv(folder / "x.csv", progress=report),
+    "to_jsonl": lambda scan, folder, report: scan.to_jsonl(folder / "x.jsonl", progress=report),
 }
 
 
@@ -33,7 +33,7 @@ READINGS: dict[str, Callable[[Any, Path, Any], object]] = {
 @pytest.mark.parametrize("reading", READINGS)
 def test_progress_is_reported_from_the_first_request_to_the_last(client: Any, tmp_path: Path, reading: str) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
-    reports: list[da.ScanProgress] = []
+    reports: list[da.Progress] = []
     READINGS[reading](scan, tmp_path, reports.append)
     first, *_, last = reports
     assert (first.total, first.done, first.failed, first.rows, first.bytes) == (3, 0, 0, 0, 0)
@@ -44,7 +44,7 @@ def test_progress_is_reported_from_the_first_request_to_the_last(client: Any, tm
 
 
 def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path: Path) -> None:
-    reports: list[da.ScanProgress] = []
+    reports: list[da.Progress] = []
 
     def pause(number: int) -> None:
         # The rest of the response waits until the first batch was reported.
@@ -52,7 +52,7 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
             time.sleep(0.01)
 
     with serving(in_parts(whole(100_000, 10_000), pause)) as server:
-        scan_of(connect(server.base_url)).to_parquet(tmp_path / "n.parquet", on_progress=reports.append)
+        scan_of(connect(server.base_url)).to_parquet(tmp_path / "n.parquet", progress=reports.append)
     assert reports[0].rows == 0
     assert any(0 < report.rows < 100_000 for report in reports)
     assert (reports[-1].rows, reports[-1].done) == (100_000, 1)
@@ -60,7 +60,7 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, reading: str) -> None:
-    def stop(_progress: da.ScanProgress) -> None:
+    def stop(_progress: da.Progress) -> None:
         raise KeyError("enough")
 
     # The last response never comes, so the call cannot be complete before it calls back.
@@ -74,13 +74,86 @@ def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, re
 def test_a_coroutine_function_is_awaited(sandbox: da.Sandbox) -> None:
     reports: list[int] = []
 
-    async def report(progress: da.ScanProgress) -> None:
+    async def report(progress: da.Progress) -> None:
         await asyncio.sleep(0)
         reports.append(progress.done)
 
     async def main() -> None:
         scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
-        await scan.to_dicts(on_progress=report)
+        await scan.to_dicts(progress=report)
 
     asyncio.run(main())
     assert (reports[0], reports[-1]) == (0, 3)
+
+
+def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:
+    reports: list[da.Progress] = []
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"))
+    with sandbox.fault("status", status=503, times=1):
+        scan.collect(progress=reports.append)
+    assert reports[-1].retries == 1
+    scan.collect(progress=reports.append)
+    assert reports[-1].retries == 0, "those of an earlier call count"
+
+
+@pytest.mark.both_clients
+def test_waiting_for_an_export_reports_its_entries(client: Any, sandbox: da.Sandbox) -> None:
+    export = sandbox.start_export(rows=500, entries=2, seconds=0.2, delay=0.1, succeeds=False)
+    reports: list[da.Progress] = []
+    updates: list[Any] = []
+    client.wait_for_segment(
+        export, timeout=20, poll=0.05, check=False, progress=reports.append, on_update=updates.append
+    )
+    assert len(reports) == len(updates)
+    first, last = reports[0], reports[-1]
+    assert (first.unit, first.total, first.done, first.failed, first.rows) == ("entries", None, 0, 0, 0)
+    assert (last.total, last.done, last.failed, last.rows) == (2, 2, 2, 1_000)
+
+
+@pytest.mark.async_only
+def test_both_coroutine_functions_of_a_wait_are_awaited(sandbox: da.Sandbox) -> None:
+    """A synchronous client cannot await."""
+    seen: list[str] = []
+
+    async def progress(now: da.Progress) -> None:
+        await asyncio.sleep(0)
+        seen.append(now.unit)
+
+    async def on_update(status: Any) -> None:
+        await asyncio.sleep(0)
+        seen.extend(status.keys() & {"meta"})
+
+    async def main() -> None:
+        await sandbox.async_client().wait_for_segment(5637051, timeout=20, progress=progress, on_update=on_update)
+
+    asyncio.run(main())
+    assert sorted(seen) == ["entries", "meta"]
+
+
+def test_a_load_reports_its_rows() -> None:
+    reports: list[da.Progress] = []
+    rows = [{"customer_id": str(number)} for number in range(2_500)]
+    with da.Sandbox() as sandbox:
+        assert sandbox.load("customer", rows, progress=reports.append) == 2_500
+        assert [(each.unit, each.total, each.done) for each in reports] == [
+            ("rows", 2_500, done) for done in (0, 1_000, 2_000, 2_500)
+        ]
+        sandbox.load("customer", iter(rows), replace=True, progress=reports.append)
+        assert (reports[-1].total, reports[-1].rows) == (None, 2_500)
+        table = sandbox.client().scan_items("customer", ["customer_id"]).collect()
+        sandbox.load("customer", table, replace=True, progress=reports.append)
+        assert [each.done for each in reports[-2:]] == [0, 2_500]
+
+
+@pytest.mark.parametrize("bad", ["bar", 1, object()])
+def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_path: Path, bad: Any) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    refused = "progress: must be True, False, None or a function"
+    for reading in READINGS.values():
+        with pytest.raises(da.ValidationError, match=refused):
+            reading(scan, tmp_path, bad)
+    with pytest.raises(da.ValidationError, match=refused):
+        scan.run(tmp_path / "run", progress=bad)
+    assert scan.last_stats is None
+    with pytest.raises(da.ValidationError, match=refused):
+        client.wait_for_segment(5637051, timeout=1, progress=bad)

@@ -50,7 +50,7 @@ def test_a_folder_that_is_relative_is_the_one_of_the_start(
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "elsewhere"
     other.mkdir()
-    report = by_day(connect(service)).run("a/b", on_progress=lambda _progress: os.chdir(other))
+    report = by_day(connect(service)).run("a/b", progress=lambda _progress: os.chdir(other))
     assert report.rows == len(rows_in(tmp_path / "a/b")) == ROWS
     assert list(other.iterdir()) == []
 
@@ -63,20 +63,20 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
 
     messages: list[int] = []
 
-    async def on_progress(progress: da.ScanProgress) -> None:
+    async def on_progress(progress: da.Progress) -> None:
         await asyncio.sleep(0.01)
         messages.append(progress.done)
 
-    by_day(connect(service)).run(tmp_path, on_progress=on_progress)
+    by_day(connect(service)).run(tmp_path, progress=on_progress)
     assert messages == list(range(9))
 
 
 @pytest.mark.sync_only
 def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    async def on_progress(_progress: da.ScanProgress) -> None: ...
+    async def on_progress(_progress: da.Progress) -> None: ...
 
-    with pytest.raises(TypeError, match="on_progress is a coroutine function, which only AsyncClient can await"):
-        by_day(connect(service)).run(tmp_path, on_progress=on_progress)
+    with pytest.raises(TypeError, match="progress is a coroutine function, which only AsyncClient can await"):
+        by_day(connect(service)).run(tmp_path, progress=on_progress)
 
 
 @pytest.mark.both_clients
@@ -85,12 +85,12 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
 ) -> None:
     scan = by_day(connect(service, concurrency=2))
 
-    def on_progress(progress: da.ScanProgress) -> None:
+    def on_progress(progress: da.Progress) -> None:
         if progress.done == 3:
             raise ZeroDivisionError("on purpose")
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        scan.run(tmp_path, on_progress=on_progress)
+        scan.run(tmp_path, progress=on_progress)
     # At once, though requests in flight may still be closing.
     report = scan.run(tmp_path)
     assert sum(task.was_done for task in report.tasks) >= 3

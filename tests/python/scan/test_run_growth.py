@@ -268,12 +268,12 @@ def test_a_report_counts_new_kept_and_refreshed_tasks(connect: Any, service: da.
     client = connect(service)
     first = scan(client, 1, 4).run(tmp_path)
     assert (first.new, first.kept, first.refreshed) == (3, 0, 0)
-    assert repr(first) == str(first) == f"ScanReport(51 rows of 3 tasks in {str(tmp_path)!r}: 3 new)"
+    assert repr(first) == f"ScanReport(51 rows of 3 tasks in {str(tmp_path)!r}: 3 new)"
     grown = scan(client, 1, 6).run(tmp_path, refresh="last 3 days")
     assert (grown.new, grown.kept, grown.refreshed) == (2, 2, 1)
     assert [task.day for task in grown.tasks if task.was_refreshed] == ["2024-01-03"]
     assert [task.was_done for task in grown.tasks] == [True, True, False, False, False]
-    assert str(grown).endswith(": 2 new, 2 kept, 1 refreshed)")
+    assert repr(grown).endswith(": 2 new, 2 kept, 1 refreshed)")
     again = scan(client, 1, 6).run(tmp_path)
     assert (again.new, again.kept, again.refreshed) == (0, 5, 0)
-    assert str(again).endswith(": 5 kept)")
+    assert repr(again).endswith(": 5 kept)")

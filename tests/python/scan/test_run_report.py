@@ -40,8 +40,8 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
 def test_progress_is_reported_before_the_first_task_and_after_each(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
-    seen: list[da.ScanProgress] = []
-    report = by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    seen: list[da.Progress] = []
+    report = by_day(connect(service)).run(tmp_path, progress=seen.append)
     assert [progress.done for progress in seen] == list(range(9))
     assert {(progress.total, progress.failed) for progress in seen} == {(8, 0)}
     assert (seen[0].rows, seen[0].bytes, seen[0].day) == (0, 0, None)
@@ -51,7 +51,7 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
         values = [getattr(progress, name) for progress in seen]
         assert values == sorted(values), name
     seen.clear()
-    by_day(connect(service)).run(tmp_path, on_progress=seen.append)
+    by_day(connect(service)).run(tmp_path, progress=seen.append)
     ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
     assert (done, rows, size) == (8, report.rows, report.bytes)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.raw_server import always, http, serving
-from support.streams import answer, client_of, scan_of, search_of
+from support.streams import answer, scan_of, search_of
 
 import dataaccess as da
 from dataaccess._core import optional
@@ -254,18 +254,6 @@ def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any
     with pytest.raises(ValueError, match="dtype_backend="):
         scan.to_pandas(dtype_backend="numpy")
     assert scan.last_stats is None
-
-
-def test_a_table_in_a_notebook_shows_a_few_rows_and_no_markup_of_theirs() -> None:
-    records = [{"n": number, "text": "<script>alert(1)</script>" if number else None} for number in range(2_000)]
-    with serving(always(answer(records))) as server:
-        table = scan_of(client_of(server)).collect()
-    html = table._repr_html_()
-    assert "<caption>2,000 rows</caption>" in html
-    assert html.count("<tr>") == 11
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
-    assert "<td></td>" in html
 
 
 def test_scans_of_the_module_use_the_environment(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox) -> None:

@@ -114,8 +114,8 @@ def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.
         report = client.scan_codes(allocated_time=DAYS).run(tmp_path)
     assert [task.rows for task in report.tasks] == [CAP, CAP, 17, CAP, CAP]
     service.clear_requests()
-    seen: list[da.ScanProgress] = []
-    report = scan_of(client).run(tmp_path, on_progress=seen.append)
+    seen: list[da.Progress] = []
+    report = scan_of(client).run(tmp_path, progress=seen.append)
     # The capped days once more, and each of their three statuses.
     assert len(service.requests) == 4 * (1 + 3)
     assert [task.rows for task in report.tasks] == [90, 100, 17, 85, 95]

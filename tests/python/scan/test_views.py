@@ -164,9 +164,9 @@ def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:
         "x" * 31 + "…  0      2024-01-15 10:00:00",
         r"a\n\x1b[31m                              2024-01-15 10:00:00",
     ]
-    assert (len(lines), lines[-1]) == (14, "… 1 more row")
+    assert (len(lines), lines[-2]) == (15, "… 1 more row")
+    assert lines[-1].startswith("11 rows, 3 columns; ")
     assert repr(table) == "Table(11 rows, 3 columns: id, n, t)"
-    assert "<small>timestamp</small>" in table._repr_html_()
 
 
 def test_a_wide_table_counts_the_columns_it_leaves_out(connect: Any) -> None:
@@ -174,7 +174,7 @@ def test_a_wide_table_counts_the_columns_it_leaves_out(connect: Any) -> None:
     with serving(always(answer([dict.fromkeys(names, 1)]))) as server:
         lines = str(scan_of(connect(server.base_url), names).collect()).splitlines()
     assert lines[0].split() == names[:12]
-    assert lines[-1] == "… 3 more columns"
+    assert lines[-2] == "… 3 more columns"
 
 
 def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:

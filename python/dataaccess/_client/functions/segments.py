@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._client.synchronous.client import Client
-    from dataaccess.types import OnUpdate, SegmentStatus
+    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
 
 
 @public
@@ -59,6 +59,7 @@ def wait_for_segment(
     timeout: float | timedelta,
     poll: float | timedelta | None = None,
     on_update: OnUpdate | None = None,
+    progress: ProgressArgument = None,
     check: bool = True,
     client: Client | None = None,
 ) -> SegmentStatus:
@@ -69,6 +70,8 @@ def wait_for_segment(
         timeout: Seconds, or a timedelta, to wait at most.
         poll: Seconds between two requests; None starts at half a second and slows down to 15.
         on_update: Called with each response, in the form of the result, in the calling thread.
+        progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+            gets a `Progress` with each response, in the calling thread.
         check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
             entries are returned whatever they say.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
@@ -95,5 +98,6 @@ def wait_for_segment(
         timeout=timeout,
         poll=poll,
         on_update=on_update,
+        progress=progress,
         check=check,
     )

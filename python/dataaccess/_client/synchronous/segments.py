@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataaccess._client.base import Connection
-from dataaccess._client.results import checked_status, ended, update_callback
+from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.tracebacks import short_tracebacks
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import OnUpdate, SegmentStatus
+    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
 
 
 @short_tracebacks
@@ -55,6 +55,7 @@ class Segments(Connection):
         timeout: float | timedelta,
         poll: float | timedelta | None = None,
         on_update: OnUpdate | None = None,
+        progress: ProgressArgument = None,
         check: bool = True,
     ) -> SegmentStatus:
         """Waits until a segment export has entries and each of them has an `endTime`.
@@ -64,6 +65,8 @@ class Segments(Connection):
             timeout: Seconds, or a timedelta, to wait at most.
             poll: Seconds between two requests; None starts at half a second and slows down to 15.
             on_update: Called with each response, in the form of the result, in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` with each response, in the calling thread.
             check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
                 entries are returned whatever they say.
 
@@ -84,9 +87,14 @@ class Segments(Connection):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
+        from dataaccess._core.progress import follow
+
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        callback = update_callback(on_update)
         check = boolean_argument("check", check)
-        with problem_values({"export_id": export_id}):
+        with (
+            problem_values({"export_id": export_id}),
+            follow(progress, f"export {export_id}", export_progress) as report,
+        ):
+            callback = update_callback(on_update, report)
             outcome = self._raw.wait_for_segment(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome, check=check)

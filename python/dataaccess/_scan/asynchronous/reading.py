@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.progress import follow_async
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.asynchronous.batches import AsyncBatches
 from dataaccess._scan.bridge import AsyncArrowSource, convert_async
 from dataaccess._scan.frames import check_pandas
-from dataaccess._scan.outcome import progress_callback, warn_of
+from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import checked_table
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess.types import DtypeBackend, OnProgress, Row, TimeZone
+    from dataaccess.types import DtypeBackend, ProgressArgument, Row, TimeZone
 
 
 @short_tracebacks
@@ -99,14 +100,14 @@ class AsyncReading(AsyncArrowSource):
         zone = time_zone("tz", tz)
         return AsyncBatches(self._open(max_rows, max_bytes), zone)
 
-    async def collect(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> Table:
+    async def collect(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> Table:
         """Returns all rows as columns in memory.
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the thread of the event loop.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
         Returns:
             A `Table`, which can be read any number of times.
@@ -125,17 +126,18 @@ class AsyncReading(AsyncArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        raw = await self._raw.collect_async(None, views=False, on_progress=progress_callback(on_progress))
+        with follow_async(progress, self._call, self._progress) as report:
+            raw = await self._raw.collect_async(None, views=False, on_progress=report)
         return checked_table(raw, zone)
 
-    async def to_arrow(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pa.Table:
+    async def to_arrow(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the thread of the event loop.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -153,7 +155,7 @@ class AsyncReading(AsyncArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = await self.collect(tz=tz, on_progress=on_progress)
+        table = await self.collect(tz=tz, progress=progress)
         return table.to_arrow()
 
     async def to_pandas(
@@ -161,7 +163,7 @@ class AsyncReading(AsyncArrowSource):
         dtype_backend: DtypeBackend | None = None,
         *,
         tz: TimeZone | None = None,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
     ) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
@@ -170,8 +172,8 @@ class AsyncReading(AsyncArrowSource):
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the thread of the event loop.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
         Returns:
             A DataFrame.
@@ -190,17 +192,17 @@ class AsyncReading(AsyncArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = await self.collect(tz=tz, on_progress=on_progress)
+        table = await self.collect(tz=tz, progress=progress)
         return await convert_async(table.to_pandas, dtype_backend)
 
-    async def to_polars(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pl.DataFrame:
+    async def to_polars(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the thread of the event loop.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
         Returns:
             A DataFrame, without a copy.
@@ -219,7 +221,8 @@ class AsyncReading(AsyncArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        raw = await self._raw.collect_async(None, views=True, on_progress=progress_callback(on_progress))
+        with follow_async(progress, self._call, self._progress) as report:
+            raw = await self._raw.collect_async(None, views=True, on_progress=report)
         table = checked_table(raw, zone)
         return await convert_async(table.to_polars)
 
@@ -252,12 +255,12 @@ class AsyncReading(AsyncArrowSource):
                 for row in batch.to_pylist():
                     yield row
 
-    async def to_dicts(self, *, on_progress: OnProgress | None = None) -> list[Row]:
+    async def to_dicts(self, *, progress: ProgressArgument = None) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.
 
         Args:
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the thread of the event loop.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
         Returns:
             A list of dicts with the values as the service sends them; `schema=` applies to columns only.
@@ -274,6 +277,7 @@ class AsyncReading(AsyncArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, outcome = await self._raw.rows_async(progress_callback(on_progress))
+        with follow_async(progress, self._call, self._progress) as report:
+            rows, outcome = await self._raw.rows_async(report)
         warn_of(outcome)
         return rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataaccess._core.checks import count, time_zone
 from dataaccess._core.optional import optional
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.synchronous.batches import Batches
 from dataaccess._scan.bridge import ArrowSource, convert
 from dataaccess._scan.frames import check_pandas
-from dataaccess._scan.outcome import progress_callback, warn_of
+from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import checked_table
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess.types import DtypeBackend, OnProgress, Row, TimeZone
+    from dataaccess.types import DtypeBackend, ProgressArgument, Row, TimeZone
 
 
 @short_tracebacks
@@ -98,14 +99,14 @@ class Reading(ArrowSource):
         zone = time_zone("tz", tz)
         return Batches(self._open(max_rows, max_bytes), zone)
 
-    def collect(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> Table:
+    def collect(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> Table:
         """Returns all rows as columns in memory.
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 
         Returns:
             A `Table`, which can be read any number of times.
@@ -123,17 +124,18 @@ class Reading(ArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        raw = self._raw.collect(None, views=False, on_progress=progress_callback(on_progress))
+        with follow(progress, self._call, self._progress) as report:
+            raw = self._raw.collect(None, views=False, on_progress=report)
         return checked_table(raw, zone)
 
-    def to_arrow(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pa.Table:
+    def to_arrow(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 
         Returns:
             Columns of `string`, `int64`, `double`, `bool` and `timestamp[us]`.
@@ -150,7 +152,7 @@ class Reading(ArrowSource):
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
-        table = self.collect(tz=tz, on_progress=on_progress)
+        table = self.collect(tz=tz, progress=progress)
         return table.to_arrow()
 
     def to_pandas(
@@ -158,7 +160,7 @@ class Reading(ArrowSource):
         dtype_backend: DtypeBackend | None = None,
         *,
         tz: TimeZone | None = None,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
     ) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
 
@@ -167,8 +169,8 @@ class Reading(ArrowSource):
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 
         Returns:
             A DataFrame.
@@ -186,17 +188,17 @@ class Reading(ArrowSource):
             'Int64'
         """
         check_pandas(dtype_backend)
-        table = self.collect(tz=tz, on_progress=on_progress)
+        table = self.collect(tz=tz, progress=progress)
         return convert(table.to_pandas, dtype_backend)
 
-    def to_polars(self, *, tz: TimeZone | None = None, on_progress: OnProgress | None = None) -> pl.DataFrame:
+    def to_polars(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
 
         Args:
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 
         Returns:
             A DataFrame, without a copy.
@@ -214,7 +216,8 @@ class Reading(ArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        raw = self._raw.collect(None, views=True, on_progress=progress_callback(on_progress))
+        with follow(progress, self._call, self._progress) as report:
+            raw = self._raw.collect(None, views=True, on_progress=report)
         table = checked_table(raw, zone)
         return convert(table.to_polars)
 
@@ -246,12 +249,12 @@ class Reading(ArrowSource):
                 for row in batch.to_pylist():
                     yield row
 
-    def to_dicts(self, *, on_progress: OnProgress | None = None) -> list[Row]:
+    def to_dicts(self, *, progress: ProgressArgument = None) -> list[Row]:
         """Returns all rows as dicts: exactly what the search with the same arguments returns.
 
         Args:
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 
         Returns:
             A list of dicts with the values as the service sends them; `schema=` applies to columns only.
@@ -267,6 +270,7 @@ class Reading(ArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        rows, outcome = self._raw.rows(progress_callback(on_progress))
+        with follow(progress, self._call, self._progress) as report:
+            rows, outcome = self._raw.rows(report)
         warn_of(outcome)
         return rows

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataaccess._core.checks import time_zone
+from dataaccess._core.progress import follow
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.plan import Planned, Single, checked_table
-from dataaccess._scan.run import progress_handler, read_options, report_of, run_options
+from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
 
 TYPE_CHECKING = False
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import OnProgress, PathArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.types import PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
 
 
 @public
@@ -90,7 +91,7 @@ class Scan(Planned, Reading, Writing):
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> ScanReport:
         """Writes each task into a Parquet file of its own. A second run resumes: it runs only tasks without a file.
@@ -112,7 +113,8 @@ class Scan(Planned, Reading, Writing):
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
             fail_fast: Whether the first task that fails ends the run.
-            on_progress: Called with a `ScanProgress` before the first task and after each one, in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` before the first task and after each one, in the calling thread.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
@@ -149,7 +151,9 @@ class Scan(Planned, Reading, Writing):
             private=private,
             fail_fast=fail_fast,
         )
-        result = self._raw.run(options, progress_handler(options, on_progress))
+        convert = run_progress_of(self._client, options)
+        with follow(progress, f"run of {self._call}", lambda: convert) as report:
+            result = self._raw.run(options, report or convert)
         return report_of(options, self.column_names, result)
 
     def read(

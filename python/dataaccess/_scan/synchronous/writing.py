@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataaccess._core.checks import boolean_argument
+from dataaccess._core.progress import follow
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.bridge import convert
-from dataaccess._scan.outcome import progress_callback, warn_of
+from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 
@@ -15,7 +16,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
-    from dataaccess.types import Compression, FileTarget, OnProgress, StorageOptions
+    from dataaccess.types import Compression, FileTarget, ProgressArgument, StorageOptions
 
 
 @short_tracebacks
@@ -27,7 +28,7 @@ class Writing(BaseScan):
         target: FileTarget,
         *,
         private: bool = False,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
@@ -39,8 +40,8 @@ class Writing(BaseScan):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
@@ -56,7 +57,7 @@ class Writing(BaseScan):
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
-        self._write(target, "to_parquet", parquet_format(), private, on_progress, storage_options)
+        self._write(target, "to_parquet", parquet_format(), private, progress, storage_options)
 
     def to_csv(
         self,
@@ -65,7 +66,7 @@ class Writing(BaseScan):
         separator: str = ",",
         compression: Compression | None = "infer",
         private: bool = False,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a CSV file: a line of names, then one line per row.
@@ -80,8 +81,8 @@ class Writing(BaseScan):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
@@ -98,9 +99,8 @@ class Writing(BaseScan):
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
         storage_options = hidden(storage_options)
-        self._write(
-            target, "to_csv", text_format("csv", target, compression, separator), private, on_progress, storage_options
-        )
+        file_format = text_format("csv", target, compression, separator)
+        self._write(target, "to_csv", file_format, private, progress, storage_options)
 
     def to_jsonl(
         self,
@@ -108,7 +108,7 @@ class Writing(BaseScan):
         *,
         compression: Compression | None = "infer",
         private: bool = False,
-        on_progress: OnProgress | None = None,
+        progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
         """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
@@ -119,8 +119,8 @@ class Writing(BaseScan):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
-            on_progress: Called with a `ScanProgress` before the first request, as rows arrive, and after each response,
-                in the calling thread.
+            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
+                gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
                 of the environment (`AWS_ACCESS_KEY_ID`) otherwise.
 
@@ -137,9 +137,8 @@ class Writing(BaseScan):
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
         storage_options = hidden(storage_options)
-        self._write(
-            target, "to_jsonl", text_format("jsonl", target, compression), private, on_progress, storage_options
-        )
+        file_format = text_format("jsonl", target, compression)
+        self._write(target, "to_jsonl", file_format, private, progress, storage_options)
 
     def _write(
         self,
@@ -147,13 +146,14 @@ class Writing(BaseScan):
         method: str,
         file_format: Format,
         private: object,
-        on_progress: OnProgress | None,
+        progress: ProgressArgument,
         storage_options: Hidden | None,
     ) -> None:
-        is_private, callback = boolean_argument("private", private), progress_callback(on_progress)
+        is_private = boolean_argument("private", private)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
-            outcome = self._raw.write(path, file_format, is_private, callback, options)
+            with follow(progress, self._call, self._progress) as report:
+                outcome = self._raw.write(path, file_format, is_private, report, options)
             if file is not None:
                 convert(copy_into, file, path)
         warn_of(outcome)

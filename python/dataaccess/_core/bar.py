@@ -1,0 +1,163 @@
+"""A bar of tqdm that follows a call, in notebooks and terminals.
+
+A bar has no thread: the thread that waits for the call, or the event loop, draws it. tqdm is imported with the first
+bar that is drawn, so a call of less than a second does not pay for it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from math import inf
+from time import monotonic
+
+from dataaccess._display.text import cell, counted, size
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any, Self
+
+    from dataaccess.reports import Progress
+
+# Seconds of work before a bar shows by itself, and between two drawings.
+_DELAY = 1.0
+_PAUSE = 0.1
+# Seconds between two looks of an event loop.
+_TICK = 0.25
+
+
+class Bar:
+    """A bar of tqdm. It is closed at the end of its block, whatever ends it."""
+
+    def __init__(self, label: str, convert: Callable[[Any], Progress], *, is_wanted: bool) -> None:
+        """Draws nothing yet. A bar that was asked for is drawn at once, and stays."""
+        self._label, self._convert, self._is_wanted = cell(label), convert, is_wanted
+        self._began = monotonic()
+        self._due = self._began + (0 if is_wanted else _DELAY)
+        self._first: Progress | None = None
+        self._last: Progress | None = None
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        """The callback."""
+        return self
+
+    def __call__(self, update: Any) -> None:
+        """Notes an update, and draws it if it is time."""
+        self._last = self._convert(update)
+        self._first = self._first or self._last
+        self.tick()
+
+    def tick(self) -> None:
+        """Draws the time and the last update if it is time."""
+        now = monotonic()
+        if self._last is not None and now >= self._due:
+            self._due = now + _PAUSE
+            self._draw(self._last)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Shows the end and closes the bar."""
+        if self._bar is not None and self._last is not None:
+            self._draw(self._last)
+            self._bar.close()
+        self._bar, self._due = None, inf
+
+    def _draw(self, progress: Progress) -> None:
+        if self._bar is not None and self._bar.total != _total(progress):
+            # It has another form, and is not done although it ends.
+            self._bar.total, self._bar.leave = None, False
+            self._bar.close()
+            self._bar = None
+        if self._bar is None:
+            self._bar = self._opened(progress)
+        if self._bar is None:
+            self._due = inf
+            return
+        self._bar.n = progress.done
+        self._bar.set_postfix_str(_figures(self._first or progress, progress), refresh=False)
+        self._bar.refresh()
+
+    def _opened(self, progress: Progress) -> Any:
+        """A new bar; None without tqdm."""
+        try:
+            make = _tqdm()
+        except ImportError:
+            if self._is_wanted:
+                print('no progress bar without tqdm: pip install "dataaccess[progress]"', file=sys.stderr)  # noqa: T201 - was asked for
+            return None
+        total = _total(progress)
+        counts = "" if total is None else f"{{percentage:3.0f}}%|{{bar}}| {{n:,}}/{{total:,}} {progress.unit} "
+        bar = make(
+            total=total,
+            initial=self._first.done if self._first else 0,
+            bar_format=f"{{desc}}: {counts}[{{elapsed}}{'' if total is None else '<{remaining}'}{{postfix}}]",
+            desc=self._label,
+            leave=self._is_wanted,
+            dynamic_ncols=True,
+        )
+        # tqdm measures from here on, but the call has begun earlier.
+        bar.start_t -= monotonic() - self._began
+        return bar
+
+
+class AsyncBar(Bar):
+    """A bar that the running event loop draws while there are no updates."""
+
+    def __init__(self, bar: Bar) -> None:
+        """Draws nothing yet."""
+        self.__dict__.update(bar.__dict__)
+        self._timer: TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        """The callback."""
+        self._wait()
+        return self
+
+    def _wait(self) -> None:
+        from asyncio import get_running_loop
+
+        self._timer = get_running_loop().call_later(_TICK, self._look)
+
+    def _look(self) -> None:
+        self._wait()
+        self.tick()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Also ends the looks."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().__exit__(kind, error, traceback)
+
+
+def _total(progress: Progress) -> int | None:
+    """The length of a bar; None for what is done in one step, or of unknown length."""
+    return progress.total if progress.total is not None and progress.total > 1 else None
+
+
+def _figures(first: Progress, now: Progress) -> str:
+    """Rows, bytes, speed and what went wrong."""
+    figures = [] if now.unit == "rows" and _total(now) else [counted(now.rows, "row")]
+    if now.seconds > 0 and now.rows > first.rows:
+        figures.append(f"{(now.rows - first.rows) / now.seconds:,.0f} rows/s")
+    figures += [size(now.bytes)] if now.bytes else []
+    figures += [counted(now.retries, "retry", "retries")] if now.retries else []
+    figures += [f"{now.failed:,} failed"] if now.failed else []
+    return ", ".join(figures)
+
+
+def _tqdm() -> Any:
+    """The class of tqdm for this terminal or notebook, without the thread that watches bars."""
+    with warnings.catch_warnings():
+        # Without ipywidgets, a notebook shows bars as text: nobody asked for a warning.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+
+    return type("Bar", (tqdm,), {"monitor_interval": 0})

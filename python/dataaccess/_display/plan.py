@@ -1,0 +1,60 @@
+"""The plan of a scan, for people: what is requested, which columns come back, and what does not happen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataaccess._display import html
+from dataaccess._display.text import cell, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Plan(NamedTuple):
+    """What a scan will do.
+
+    Attributes:
+        item: The business object and its id.
+        requests: Number of requests.
+        zone: Time zone of the days and times of the conditions; None if there are none.
+        filters: The conditions of the service, in words.
+        columns: Names and types.
+        limit: Rows after which the client cuts.
+        notes: What does not happen.
+    """
+
+    item: str
+    requests: int
+    zone: str | None
+    filters: list[str]
+    columns: list[tuple[str, str]]
+    limit: int | None
+    notes: Sequence[str] = ()
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan for a terminal."""
+    zone = f", days and times in {plan.zone}" if plan.zone else ""
+    lines = [
+        f"{plan.item} in {counted(plan.requests, 'request')}{zone}",
+        "service filters: " + "\n                 ".join(plan.filters),
+        "columns:         " + ", ".join(f"{cell(name)} {kind}" for name, kind in plan.columns),
+    ]
+    if plan.limit is not None:
+        lines.append(f"client cuts:     {counted(plan.limit, 'row')}")
+    return "\n".join(lines)
+
+
+def plan_html(plan: Plan) -> str:
+    """The plan for a notebook."""
+    requests = counted(plan.requests, "request")
+    facts: list[tuple[str, html.Value | list[html.Value]]] = [
+        ("service filters", list(plan.filters)),
+        ("columns", html.columns(plan.columns)),
+    ]
+    if plan.limit is not None:
+        facts.append(("client cuts", f"after {counted(plan.limit, 'row')}"))
+    facts.append(("not done", [html.Mark(note, "dim") for note in plan.notes]))
+    zone = f", days and times in {plan.zone}" if plan.zone else ""
+    return html.block(html.title(plan.item, f"{requests}{zone}; nothing was sent"), html.facts(facts))

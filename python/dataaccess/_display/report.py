@@ -1,0 +1,86 @@
+"""The report of a run: its tasks by state, its retries, and what is doubtful in the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataaccess._display import html
+from dataaccess._display.text import cell, counted, duration, shorten, size
+
+if TYPE_CHECKING:
+    from dataaccess.reports import ScanReport, TaskReport
+
+# Tasks that are shown on a click.
+_MAX_TASKS = 400
+_KINDS = {"new": "good", "kept": "dim", "refreshed": "busy"}
+
+
+def report_text(report: ScanReport) -> str:
+    """The report for a terminal."""
+    states = ", ".join(f"{count:,} {name}" for name, count in _states(report).items())
+    lines = [
+        f"{counted(report.rows, 'row')} in {counted(len(report.tasks), 'task')}: {states}",
+        *(f"{name + ':':<11}{value}" for name, value in _facts(report)),
+        *(f"{'doubtful:':<11}{doubt}" for doubt in _doubts(report)),
+    ]
+    return "\n".join(lines)
+
+
+def report_html(report: ScanReport) -> str:
+    """The report for a notebook."""
+    states = _states(report)
+    marks: list[html.Value] = [html.Mark(f"{count:,} {name}", _KINDS[name]) for name, count in states.items()]
+    doubts: list[html.Value] = [html.Mark(doubt, "doubt wide") for doubt in _doubts(report)]
+    facts: list[tuple[str, html.Value | list[html.Value]]] = [("tasks", marks), *_facts(report)]
+    return html.block(
+        html.title(counted(report.rows, "row"), f"in {counted(len(report.tasks), 'task')}"),
+        html.facts([*facts, ("doubtful", doubts or "nothing")]),
+        _tasks(report.tasks),
+    )
+
+
+def state_of(task: TaskReport) -> str:
+    """`new`, `kept` or `refreshed`."""
+    if task.was_refreshed:
+        return "refreshed"
+    return "kept" if task.was_done else "new"
+
+
+def _states(report: ScanReport) -> dict[str, int]:
+    counts = {"new": report.new, "kept": report.kept, "refreshed": report.refreshed}
+    return {name: count for name, count in counts.items() if count or name == "new"}
+
+
+def _facts(report: ScanReport) -> list[tuple[str, str]]:
+    return [
+        ("folder", cell(report.folder, 500)),
+        ("size", f"{size(report.file_bytes)} in files, {size(report.bytes)} in responses"),
+        ("time", duration(report.seconds)),
+        ("retries", f"{report.retries:,}"),
+    ]
+
+
+def _doubts(report: ScanReport) -> list[str]:
+    doubts = [f"rows may be missing: {reason}" for reason in report.reasons]
+    if report.stray_days:
+        days = shorten(report.stray_days)
+        doubts.append(f"rows of another day in {days}: the service may cut days in another time zone")
+    return doubts
+
+
+def _tasks(tasks: list[TaskReport]) -> str:
+    names = ["task", "state", "rows", "requests", "time", "file"]
+    rows = [
+        [
+            task.day or task.id,
+            html.Mark(state_of(task), _KINDS[state_of(task)]),
+            f"{task.rows:,}",
+            task.attempts,
+            duration(task.seconds),
+            size(task.file_bytes) if task.path else None,
+        ]
+        for task in tasks[:_MAX_TASKS]
+    ]
+    table = html.table(names, [], rows, [name not in ("task", "state") for name in names])
+    more = len(tasks) - len(rows)
+    return html.details("each task", table + (html.line(f"… {counted(more, 'more task')}") if more > 0 else ""))

@@ -1,0 +1,91 @@
+"""Tables, names, sizes and durations as text."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+# Columns and characters of a cell that a grid shows, and names that a repr shows.
+MAX_COLUMNS = 12
+_MAX_WIDTH = 32
+_MAX_NAMES = 12
+
+_MINUTE = 60
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun: `1 row`, `2,000 rows`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def shorten(names: list[str]) -> str:
+    """The first names and the number of the others."""
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f", and {more} more" if more > 0 else "")
+
+
+def size(number: float) -> str:
+    """A number of bytes: `512 B`, `1.2 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 999.5:  # noqa: PLR2004 - 999.5 is shown as 1,000
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 99.5 else f"{number:.1f} {unit}"  # noqa: PLR2004 - likewise
+        number /= 1000
+    return f"{number:,.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """A time span: `0.25 s`, `12.3 s`, `5 min 0 s`, `2 h 5 min`."""
+    if seconds < _MINUTE:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"  # noqa: PLR2004 - three digits
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    hours, minutes_left = divmod(minutes, _MINUTE)
+    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
+
+
+def cell(value: object, width: int = _MAX_WIDTH) -> str:
+    """A value in one short line. What a terminal could act on is escaped: a value may hold control characters."""
+    shown = "" if value is None else str(value)
+    text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def grid(schema: dict[str, str], rows: list[dict[str, Any]], total: int) -> str:
+    """The rows under the names and types of their columns, and the number of rows and columns that are left out."""
+    names = list(schema)[:MAX_COLUMNS]
+    lines = [[cell(name) for name in names], [schema[name] for name in names]]
+    lines += [[cell(row[name]) for name in names] for row in rows]
+    more = left_out(total - len(rows), len(schema) - len(names))
+    return "\n".join([*aligned(lines, rule=2), *([f"… {more}"] if more else [])])
+
+
+def left_out(rows: int, columns: int) -> str:
+    """How much of a table is not shown; empty if all of it is."""
+    more = [counted(rows, "more row")] if rows > 0 else []
+    more += [counted(columns, "more column")] if columns > 0 else []
+    return ", ".join(more)
+
+
+def aligned(lines: list[list[str]], rule: int | None = None) -> list[str]:
+    """Lines of cells, each column as wide as its widest cell; `rule` is the number of lines above a ruled line."""
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    shown = [_line(line, widths) for line in lines]
+    if rule is not None:
+        shown.insert(rule, "  ".join("-" * width for width in widths))
+    return shown
+
+
+def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
+    padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(padded).rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal that a text takes: wide characters take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
