@@ -1,1 +1,1 @@
-"""How results look: text for terminals, HTML for notebooks. Knows no class of this package, only plain values."""
+"""How results look: text for terminals, HTML for notebooks. Imports nothing else of this package."""

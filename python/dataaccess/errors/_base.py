@@ -94,7 +94,7 @@ class DataAccessError(Exception):
         return _EX_TEMPFAIL if self.retryable else self._exit_code
 
     def _repr_html_(self) -> str:
-        """The error for notebooks, where it is a value: that of a cell, or of `report.failed`."""
+        """The error for notebooks, where it is the value of a cell."""
         from dataaccess._display.failure import error_html
 
         return error_html(self)
