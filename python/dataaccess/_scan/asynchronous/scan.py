@@ -9,6 +9,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.asynchronous.reading import AsyncReading
 from dataaccess._scan.asynchronous.writing import AsyncWriting
+from dataaccess._scan.lazyframe import AsyncLazySource
 from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
 
@@ -46,7 +47,7 @@ class AsyncTask(Single, AsyncReading):
 
 @public
 @short_tracebacks
-class AsyncScan(Planned, AsyncReading, AsyncWriting):
+class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
     """A lazy search: the requests, and each form its rows can take. Made by `AsyncClient.scan_codes` and `scan_items`.
 
     Nothing is sent before it is used, and each use sends the requests anew. A scan of several requests runs up to

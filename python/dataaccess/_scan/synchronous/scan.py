@@ -10,6 +10,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
+from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Planned, Single, checked_table
 from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
 
@@ -46,7 +47,7 @@ class Task(Single, Reading):
 
 @public
 @short_tracebacks
-class Scan(Planned, Reading, Writing):
+class Scan(LazySource, Reading, Writing):
     """A lazy search: the requests, and each form its rows can take. Made by `Client.scan_codes` and `scan_items`.
 
     Nothing is sent before it is used, and each use sends the requests anew. A scan of several requests runs up to

@@ -1,0 +1,158 @@
+"""Narrows the requests of a scan to what a query of polars reads. It knows no expressions of polars.
+
+Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: polars applies the
+whole predicate to them. So what is in doubt is left as it is.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from dataaccess.filters import col, days, op
+from dataaccess.filters._column import Expression
+from dataaccess.types import AudienceType, CodeStatus
+
+if TYPE_CHECKING:
+    from dataaccess._scan.plan import Planned
+    from dataaccess._scan.predicate import Selected, Value
+
+_CUSTOMER = -1003
+# The least number of values of a list that the core splits by itself.
+_VALUES_PER_REQUEST = 1_000
+# How far the time of a record can be from the day that found it: a day, as the service may cut its days in another zone
+# than the client; 14 hours, as times may be written in any; an hour for a change of clocks. docs/open-points.md
+_DOUBT = timedelta(days=2)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - columns have no zone
+_MILLISECOND = timedelta(milliseconds=1)
+_NAMES = {
+    "audience_type": {kind.name.lower(): kind.value for kind in AudienceType},
+    "code_status": {status.name.lower(): status.value for status in CodeStatus},
+}
+
+
+class NoRowsError(Exception):
+    """No row of the scan can be selected, so nothing needs to be requested."""
+
+
+def narrowed(scan: Planned, types: dict[str, str], selected: Selected) -> dict[str, Any]:
+    """The arguments of the scan that change. `types` are those of its columns.
+
+    Raises:
+        NoRowsError: The scan has no such rows.
+    """
+    if not all(selected.values.values()):
+        raise NoRowsError
+    if scan._limit is not None:  # noqa: SLF001 - of this package
+        # Fewer rows of the service would let others into the limit.
+        return {}
+    arguments = scan._arguments  # noqa: SLF001 - likewise
+    most_values = arguments.get("values_per_request") or _VALUES_PER_REQUEST
+    first, last = (scan._raw.body(index) for index in (0, scan._raw.requests - 1))  # noqa: SLF001 - likewise
+    if scan._call == "scan_codes":  # noqa: SLF001 - likewise
+        given, end = (_by_column(body) for body in (first, last))
+        clock = scan._client._raw.wall_clock  # noqa: SLF001 - its client
+        return {**_lists(given, end, _wire_values(selected, types), most_values), **_times(given, end, selected, clock)}
+    if first["itemTypeId"] == _CUSTOMER and types.get("customer_id") == "string":
+        return _customers(arguments["where"], selected.values.get("customer_id"), most_values)
+    return {}
+
+
+def _by_column(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    (group,) = body["filters"]["OR"]
+    return {condition["column"]: condition for condition in group["AND"]}
+
+
+def _wire_values(selected: Selected, types: dict[str, str]) -> dict[str, list[Value]]:
+    """The values of lists as the service has them. A column of another type than usual may show others."""
+    known: dict[str, list[Value]] = {}
+    for name, names in _NAMES.items():
+        # With `decode_status` the column has names.
+        values = [names.get(str(value), value) for value in selected.values.get(name, [])]
+        if values and all(isinstance(value, int) for value in values):
+            known[name] = values
+    if types.get("allocated_audience") == "string" and "allocated_audience" in selected.values:
+        known["allocated_audience"] = selected.values["allocated_audience"]
+    return known
+
+
+def _lists(
+    given: dict[str, dict[str, Any]],
+    end: dict[str, dict[str, Any]],
+    selected: dict[str, list[Value]],
+    most_values: int,
+) -> dict[str, list[Value]]:
+    """The lists of values of promotion codes."""
+    changed: dict[str, list[Value]] = {}
+    for name, values in selected.items():
+        condition = given.get(name)
+        if condition is None:
+            # What the service does with other values is not specified.
+            is_known = name not in _NAMES or set(values) <= set(_NAMES[name].values())
+            if is_known and len(values) <= most_values:
+                changed[name] = values
+        elif condition["operator"] == "matches" and condition["value"] == end[name]["value"]:
+            # A list in several requests stays as it is: other parts would change the order of the rows.
+            common = [value for value in condition["value"] if value in set(values)]
+            if not common:
+                raise NoRowsError
+            if len(common) < len(condition["value"]):
+                changed[name] = common
+    if "allocated_audience" not in {**given, **changed}:
+        # The service returns nothing for `audience_type` alone.
+        changed.pop("audience_type", None)
+    return changed
+
+
+def _times(
+    given: dict[str, dict[str, Any]], end: dict[str, dict[str, Any]], selected: Selected, clock: Any
+) -> dict[str, Any]:
+    """The days of promotion codes. Times of records and of requests are compared with `_DOUBT`."""
+    condition, last = (of["allocated_time"] for of in (given, end))
+    least, most = selected.times.get("allocated_time", (None, None))
+    if condition.get("time_unit") != "DAY":
+        return {}
+    match condition["operator"]:
+        case "after_date" if least is not None:
+            after = (_naive(least) - _DOUBT - _EPOCH) // _MILLISECOND
+            return {"allocated_time": op("after_date", after)} if after > condition["value"] else {}
+        case "before_date" if most is not None:
+            before = -((_EPOCH - _naive(most) - _DOUBT) // _MILLISECOND)
+            return {"allocated_time": op("before_date", before)} if before < condition["value"] else {}
+        case "equals":
+            return _days(condition["value"], last["value"], (least, most), clock)
+    return {}
+
+
+def _days(
+    first: int, last: int, bounds: tuple[datetime | None, datetime | None], clock: Any
+) -> dict[str, Any]:
+    """The days of a range, given as the instants of the first and the last, that can have rows in these bounds."""
+    least, most = (None if bound is None else _naive(bound) for bound in bounds)
+    start, stop = (date.fromisoformat(clock(value)[:10]) for value in (first, last))
+    shift = _EPOCH + first * _MILLISECOND - datetime(start.year, start.month, start.day)  # noqa: DTZ001 - as columns
+    count = (stop - start).days + 1
+    kept = [
+        day
+        for day in (start + timedelta(days=number) for number in range(count))
+        if (least is None or _at(day) + shift + _DOUBT > least) and (most is None or _at(day) + shift - _DOUBT < most)
+    ]
+    if not kept:
+        raise NoRowsError
+    return {"allocated_time": days(kept[0], kept[-1] + timedelta(days=1))} if len(kept) < count else {}
+
+
+def _at(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)  # noqa: DTZ001 - as columns
+
+
+def _naive(time: datetime) -> datetime:
+    return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+
+
+def _customers(where: object, values: list[Value] | None, most_values: int) -> dict[str, Any]:
+    """Ids of customers: of no other attribute of such objects it is specified how the service compares it."""
+    if not values or len(values) > most_values or not (where is None or isinstance(where, Expression)):
+        return {}
+    known = col("customer_id").matches(values)
+    return {"where": known if where is None else where & known}
