@@ -70,7 +70,7 @@ class LazySource(Planned):
             >>> codes = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-04-01")).to_lazyframe()
             >>> used = codes.filter(pl.col("code_status") == da.CodeStatus.USED).group_by("pool_id").len()
             >>> used.sort("pool_id").collect().rows()
-            [(1, 0)]
+            [(901, 590), (902, 608), (903, 586)]
         """
         return self._source(_Source(self))
 

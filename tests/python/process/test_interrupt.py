@@ -168,3 +168,34 @@ def test_ctrl_c_waits_for_the_batch_that_another_library_waits_for() -> None:
             assert not select.select([reader.stdout], [], [], 0)[0], "it was interrupted before its batch came"
             go_on.set()
             assert reader.communicate(timeout=20)[0] == "interrupted\n"
+
+
+# polars raises a second KeyboardInterrupt a little later, which would end these tests.
+STREAMING = """
+import os, signal, sys, threading, time
+import dataaccess as da
+
+scan = da.Client(sys.argv[1], token="tok").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+frame = scan.to_lazyframe()
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+started = time.monotonic()
+try:
+    frame.collect(engine=sys.argv[2])
+except KeyboardInterrupt:
+    os.write(1, str(time.monotonic() - started).encode())
+    os._exit(0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_ctrl_c_ends_a_query_of_polars(engine: str) -> None:
+    def hang(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING)
+        until_gone(connection)
+
+    with serving(hang) as server:
+        run = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", STREAMING, server.base_url, engine], capture_output=True, check=True, timeout=30
+        )
+    assert float(run.stdout) < 5

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -49,6 +50,37 @@ def test_duckdb_causes_one_request_for_each_use(service: da.Sandbox, make: Any) 
     assert len(service.requests) == 1
     assert relation.fetchall() == rows
     assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize("make", [customers, codes])
+def test_duckdb_selects_and_filters_in_one_request(service: da.Sandbox, make: Any) -> None:
+    scan = make(service)
+    rows = [row[scan.column_names[0]] for row in scan.to_dicts()]
+    (name,) = scan.column_names[:1]
+    service.clear_requests()
+    found = duckdb.sql(f"select {name} from scan where {name} > $1 order by {name} limit 3", params=[min(rows)])  # noqa: S608
+    assert found is not None
+    assert [row for (row,) in found.fetchall()] == sorted(rows)[1:4]
+    assert len(service.requests) == 1
+
+
+def test_duckdb_joins_a_scan_with_a_folder_in_one_request(service: da.Sandbox, tmp_path: Path) -> None:
+    client = service.client()
+    week = client.scan_codes(["id", "allocated_audience"], allocated_time=da.days("2024-01-08", "2024-01-15"))
+    report = week.run(tmp_path / "codes")
+    scan = client.scan_items("customer", ["customer_id", "name"])
+    held = {row["allocated_audience"] for row in week.to_dicts()} & {row["customer_id"] for row in scan.to_dicts()}
+    service.clear_requests()
+    found = duckdb.sql(
+        f"""select customer_id, count(*), min(day) from scan
+            join read_parquet('{tmp_path}/codes/*/*.parquet') on allocated_audience = customer_id group by all"""  # noqa: S608
+    )
+    assert found is not None
+    rows = found.fetchall()
+    assert {who for who, _, _ in rows} == held
+    assert held
+    assert sum(count for _, count, _ in rows) <= report.rows
+    assert len(service.requests) == 1
 
 
 @pytest.mark.parametrize("take", [pa.table, pl.DataFrame])
