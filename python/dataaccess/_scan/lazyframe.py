@@ -207,8 +207,10 @@ class _Source:
         from concurrent.futures import ThreadPoolExecutor, wait
 
         empty = optional("polars", "polars").DataFrame(schema=self.schema()).select(scan.column_names)
-        # Closing the batches ends the wait for the next one, and so the thread.
-        with ThreadPoolExecutor(1, "dataaccess-polars") as thread, scan.batches(_MAX_ROWS, _MAX_BYTES) as batches:
+        opened = scan.batches(_MAX_ROWS, _MAX_BYTES)
+        # Closing the batches ends the wait for the next one, and so the thread. They are closed twice, as polars may end
+        # this while a Ctrl-C is pending, which is raised in the first call.
+        with ThreadPoolExecutor(1, "dataaccess-polars") as thread, opened as batches, opened:
             while True:
                 batch = thread.submit(next, batches, None)
                 while not wait([batch], _PATIENCE).done:

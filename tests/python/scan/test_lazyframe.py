@@ -137,6 +137,23 @@ def test_a_query_returns_what_it_returns_for_all_rows(service: da.Sandbox) -> No
         check()
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
+@pytest.mark.parametrize("comparison", ["exclusive", "inclusive"])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_no_row_is_lost_where_the_service_cuts_days_in_another_zone(zone: str, comparison: str) -> None:
+    with da.Sandbox.demo(switches={"day_comparison": comparison, "day_zone": zone}) as sandbox:
+        client = sandbox.client()
+        for when in (da.days("2024-01-08", "2024-01-18"), da.since("2024-01-08"), da.before("2024-01-18")):
+            scan = client.scan_codes(["id", "allocated_time"], allocated_time=when)
+            frame = scan.to_polars()
+            for hours in (0, 1, 9, 10, 12, 13, 14, 23):
+                time = datetime(2024, 1, 13) + timedelta(hours=hours)
+                for condition in (TIME >= time, TIME <= time):
+                    found = scan.to_lazyframe().filter(condition).collect()
+                    assert found.equals(frame.filter(condition))
+
+
 def bodies(sandbox: da.Sandbox, query: pl.LazyFrame) -> list[dict[str, Any]]:
     """The requests of a query."""
     sandbox.clear_requests()
