@@ -36,23 +36,19 @@ class AsyncLazySource(Planned):
 class LazySource(Planned):
     """Scans that lazy queries of polars read."""
 
-    if TYPE_CHECKING:
-
-        def batches(self, max_rows: int | None = None, max_bytes: int | None = None) -> Batches: ...
-
     def to_lazyframe(self) -> pl.LazyFrame:
         """Returns the rows as a polars LazyFrame (extra `polars`), whose queries request only what they read.
 
-        Each query sends its own requests, and reads them batch by batch: also queries of more rows than fit into
-        memory, with `collect(engine="streaming")` or `sink_parquet`. Requested are
+        Each query sends its own requests, and reads them batch by batch: `collect(engine="streaming")` and
+        `sink_parquet` take more rows than fit into memory. Requested are
 
         - only the columns that the query names;
         - only the first rows, for `head(n)` and `limit(n)` before any filter;
         - of promotion codes only those that a filter selects by `code_status`, `allocated_audience` (and with it
-          `audience_type`) or the day of `allocated_time`, of customers those it selects by `customer_id`. This is so for
-          `==`, `is_in`, `<`, `>=` and the like, joined by `&` or by several filters.
+          `audience_type`) or the day of `allocated_time`, of customers those it selects by `customer_id`: by `==`,
+          `is_in`, `<`, `>=` and the like, joined by `&` or by several filters.
 
-        polars applies all filters to the rows that come back, so a query returns what it would return for `to_polars()`.
+        polars applies all filters to the rows that come back, so a query returns what it would for `to_polars()`.
         `explain_query` shows the requests of a query.
 
         Returns:
@@ -163,7 +159,7 @@ class _Source:
             if self._types is None:
                 names, types = self._scan.column_names, self._scan._raw.types  # noqa: SLF001 - of this module
                 if "inferred" in types:
-                    with self._scan.batches() as batches:
+                    with _batches(self._scan) as batches:
                         # Without rows there are strings, as in other results.
                         first = next(batches, None)
                     types = ["string"] * len(types) if first is None else list(first.schema.values())
@@ -179,7 +175,9 @@ class _Source:
             "bool": polars.Boolean,
             "timestamp": polars.Datetime("us"),
         }
-        schema: pl.Schema = polars.Schema({name: others.get(kind, polars.String) for name, kind in self.types().items()})
+        schema: pl.Schema = polars.Schema(
+            {name: others.get(kind, polars.String) for name, kind in self.types().items()}
+        )
         return schema
 
     def __call__(
@@ -207,9 +205,9 @@ class _Source:
         from concurrent.futures import ThreadPoolExecutor, wait
 
         empty = optional("polars", "polars").DataFrame(schema=self.schema()).select(scan.column_names)
-        opened = scan.batches(_MAX_ROWS, _MAX_BYTES)
-        # Closing the batches ends the wait for the next one, and so the thread. They are closed twice, as polars may end
-        # this while a Ctrl-C is pending, which is raised in the first call.
+        opened = _batches(scan, _MAX_ROWS, _MAX_BYTES)
+        # Closing the batches ends the wait for the next one, and so the thread. They are closed twice, as polars may
+        # end this while a Ctrl-C is pending, which is raised in the first call.
         with ThreadPoolExecutor(1, "dataaccess-polars") as thread, opened as batches, opened:
             while True:
                 batch = thread.submit(next, batches, None)
@@ -245,3 +243,9 @@ class _Explained(_Source):
         filters = "" if predicate is None else f"\npolars filters:  {cell(predicate, _MAX_PREDICATE)}"
         self.texts.append(text + filters)
         return iter(())
+
+
+def _batches(scan: LazySource, max_rows: int | None = None, max_bytes: int | None = None) -> Batches:
+    from dataaccess._scan.synchronous.batches import Batches
+
+    return Batches(scan._open(max_rows, max_bytes))  # noqa: SLF001 - of this module

@@ -1,7 +1,7 @@
 """Narrows the requests of a scan to what a query of polars reads. It knows no expressions of polars.
 
-Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: polars applies the
-whole predicate to them. So what is in doubt is left as it is.
+Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: polars applies
+the whole predicate to them. So what is in doubt is left as it is.
 """
 
 from __future__ import annotations
@@ -124,9 +124,7 @@ def _times(
     return {}
 
 
-def _days(
-    first: int, last: int, bounds: tuple[datetime | None, datetime | None], clock: Any
-) -> dict[str, Any]:
+def _days(first: int, last: int, bounds: tuple[datetime | None, datetime | None], clock: Any) -> dict[str, Any]:
     """The days of a range, given as the instants of the first and the last, that can have rows in these bounds."""
     least, most = (None if bound is None else _naive(bound) for bound in bounds)
     start, stop = (date.fromisoformat(clock(value)[:10]) for value in (first, last))

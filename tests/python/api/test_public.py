@@ -92,7 +92,11 @@ def names(kind: type) -> set[str]:
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
     # polars does not await.
-    assert names(da.Scan) - {"to_lazyframe", "explain_query"} == names(da.AsyncScan) == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
+    assert (
+        names(da.Scan) - {"to_lazyframe", "explain_query"}
+        == names(da.AsyncScan)
+        == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
+    )
     assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, "batches", "iter_rows"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
