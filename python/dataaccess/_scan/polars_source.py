@@ -1,0 +1,178 @@
+"""The rows of a scan for a lazy query of polars, which says what it reads."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._core.optional import optional
+from dataaccess._scan.batch import Batch
+from dataaccess._scan.bridge import next_batch
+from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.predicate import selected_by
+from dataaccess._scan.pushdown import NoRowsError, narrowed
+from dataaccess._scan.text_table import cell, counted
+from dataaccess.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from dataaccess._scan.plan import Planned
+
+_LOG = logging.getLogger("dataaccess.polars")
+# The first major version of polars whose sources have a name.
+_POLARS_MAJOR = 2
+# Batches are larger than the usual ones: polars computes with each of them.
+_MAX_ROWS, _MAX_BYTES = 65_536, 8 * 2**20
+# Seconds without a batch, after which polars gets a frame without rows.
+_PATIENCE = 0.1
+_MAX_PREDICATE = 200
+
+
+class Source:
+    """What polars calls for the schema and for the rows of a query, in any thread."""
+
+    def __init__(self, scan: Planned) -> None:
+        """Checks that the scan can be read batch by batch, and that polars is new enough."""
+        scan._check_streamed()  # noqa: SLF001 - of this package
+        polars = optional("polars", "polars")
+        if int(polars.__version__.partition(".")[0]) < _POLARS_MAJOR:
+            raise ImportError(f"to_lazyframe needs polars 2.0, this is {polars.__version__}: pip install -U polars")
+        self._polars = polars
+        self._scan = scan
+        self._raw = scan._raw  # noqa: SLF001 - likewise
+        self._lock = Lock()
+        self._types: dict[str, str] | None = None
+
+    def lazyframe(self) -> pl.LazyFrame:
+        """A query of all rows."""
+        from polars.io.plugins import register_io_source
+
+        name, requests = self._raw.body(0)["itemTypeName"], counted(self._raw.requests, "request")
+        return register_io_source(
+            self,
+            schema=self.schema,
+            explain_name=self._scan._call,  # noqa: SLF001 - of this package
+            explain_detail=f"{name} in {requests}; explain_query shows which of them a query sends",
+        )
+
+    def schema(self) -> pl.Schema:
+        """The types as polars has them."""
+        others = {
+            "int64": self._polars.Int64,
+            "float64": self._polars.Float64,
+            "bool": self._polars.Boolean,
+            "timestamp": self._polars.Datetime("us"),
+        }
+        types = {name: others.get(kind, self._polars.String) for name, kind in self.types().items()}
+        schema: pl.Schema = self._polars.Schema(types)
+        return schema
+
+    def types(self) -> dict[str, str]:
+        """The types of the columns. Inferred types are those of the first batch, and stay so."""
+        with self._lock:
+            if self._types is None:
+                types = self._raw.types
+                if "inferred" in types:
+                    with closing(self._scan._open(None, None)) as stream:  # noqa: SLF001 - of this package
+                        first = next_batch(stream)
+                    # Without rows there are strings, as in other results.
+                    types = ["string"] * len(types) if first is None else [kind for _, kind in first.types]
+                self._types = dict(zip(self._raw.column_names, types, strict=True))
+            return self._types
+
+    def __call__(
+        self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        """The rows of a query."""
+        scan, filters = self._narrowed(with_columns, predicate, n_rows)
+        _LOG.debug(
+            "%s: at most %d of %d requests, %d of %d columns, narrowed by %s",
+            self._scan._call,  # noqa: SLF001 - of this package
+            0 if scan is None else scan._raw.requests,  # noqa: SLF001 - likewise
+            self._raw.requests,
+            0 if scan is None else len(scan.column_names),
+            len(self._raw.column_names),
+            ", ".join(filters) or "nothing",
+        )
+        if scan is None:
+            return
+        for frame in self._frames(scan):
+            selected = frame if predicate is None else frame.filter(predicate)
+            yield selected.select(with_columns) if with_columns else selected
+
+    def _frames(self, scan: Planned) -> Iterator[pl.DataFrame]:
+        """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames."""
+        from concurrent.futures import ThreadPoolExecutor, wait
+
+        empty = self._polars.DataFrame(schema=self.schema()).select(scan.column_names)
+        stream = scan._open(_MAX_ROWS, _MAX_BYTES)  # noqa: SLF001 - of this package
+        # Closing the stream ends the wait for the next batch, and so the thread. It is closed twice, as polars may end
+        # this while a Ctrl-C is pending, which is raised in the first call.
+        with ThreadPoolExecutor(1, "dataaccess-polars") as thread, closing(stream), closing(stream):
+            while True:
+                waiting = thread.submit(next_batch, stream)
+                while not wait([waiting], _PATIENCE).done:
+                    yield empty
+                if (batch := waiting.result()) is None:
+                    break
+                yield Batch(batch).to_polars()
+            if (outcome := stream.stats) is not None:
+                warn_of(outcome)
+
+    def _narrowed(
+        self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None
+    ) -> tuple[Planned | None, list[str]]:
+        """The scan of the rows that a query reads, None if there are none; and the arguments that select them."""
+        scan, names = self._scan, self._raw.column_names
+        needed = {*(with_columns or names), *(() if predicate is None else predicate.meta.root_names())}
+        columns = [name for name in names if name in needed]
+        if n_rows == 0:
+            return None, ["limit"]
+        filters: dict[str, Any] = {}
+        if n_rows is not None:
+            # polars counts these rows before it filters them.
+            limit = scan._limit  # noqa: SLF001 - of this package
+            filters = {"limit": n_rows if limit is None else min(n_rows, limit)}
+        elif predicate is not None:
+            try:
+                filters = narrowed(scan, self.types(), selected_by(predicate))
+                return self._with({"attrs": columns, **filters}), list(filters)
+            except NoRowsError:
+                return None, ["no rows"]
+            except ValidationError:
+                # A value that no request takes, such as an empty id: polars filters.
+                filters = {}
+        return self._with({"attrs": columns, **filters}), list(filters)
+
+    def _with(self, changed: dict[str, Any]) -> Planned:
+        """The scan with other arguments. Inferred types are those that polars knows by now."""
+        scan, types = self._scan, self.types()
+        schema = {name: kind for name, kind in (scan._schema or {}).items() if name in changed["attrs"]}  # noqa: SLF001 - of this package
+        fixed = zip(self._raw.column_names, self._raw.types, strict=True)
+        schema |= {name: types[name] for name, kind in fixed if kind == "inferred" and name in changed["attrs"]}
+        arguments = {**scan._arguments, **changed}  # noqa: SLF001 - likewise
+        return type(scan)(scan._client, scan._call, arguments, schema, scan._ordered)  # noqa: SLF001 - likewise
+
+
+class Explained(Source):
+    """Describes the requests of a query in place of sending them."""
+
+    def __init__(self, scan: Planned) -> None:
+        """Has no texts yet."""
+        super().__init__(scan)
+        self.texts: list[str] = []
+
+    def __call__(
+        self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        """No rows."""
+        scan, _ = self._narrowed(with_columns, predicate, n_rows)
+        text = "no request: the scan has no such rows" if scan is None else scan.explain()
+        filters = "" if predicate is None else f"\npolars filters:  {cell(predicate, _MAX_PREDICATE)}"
+        self.texts.append(text + filters)
+        return iter(())
