@@ -13,7 +13,7 @@ from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.pushdown import NoRowsError, narrowed
-from dataaccess._scan.text_table import cell, counted
+from dataaccess._display.text import cell, counted
 from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:

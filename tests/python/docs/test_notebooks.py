@@ -24,13 +24,14 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)  # a kernel imports pandas, polars and matplotlib anew
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
     notebook = read(path, as_version=4)
 
-    NotebookClient(notebook, timeout=50, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     errors = [

@@ -117,7 +117,7 @@ def test_a_query_returns_what_it_returns_for_all_rows(service: da.Sandbox) -> No
         scans = plans(client)
         frames = {name: scan.to_polars() for name, scan in scans.items()}
 
-        @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+        @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
         @given(st.data())
         def check(data: st.DataObject) -> None:
             name = data.draw(st.sampled_from(PLANS))
