@@ -14,7 +14,7 @@ mod sums;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use bodies::{COLUMNS, SHAPES, Shape};
+use bodies::{COLUMNS, RECORDS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
 use dataaccess::columns::{Column, ColumnSink, Options, Type};
 use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
@@ -44,7 +44,7 @@ fn decoded(body: &[u8], piece: usize) -> Sums {
 }
 
 fn compare(bencher: Bencher, shape: Shape, read: impl Fn(&[u8]) -> Sums + Sync) {
-    let body = shape.body();
+    let body = shape.body(RECORDS);
     let expected = serde::visited(&body);
     bencher.counter(BytesCount::of_slice(&body)).bench(|| assert_eq!(read(&body), expected));
 }
@@ -81,7 +81,7 @@ fn decoder_to_cells(bencher: Bencher, shape: Shape) {
 }
 
 fn batches<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
-    let body = shape.body();
+    let body = shape.body(RECORDS);
     let expected = serde::visited(&body).records;
     bencher.counter(BytesCount::of_slice(&body)).bench(|| {
         let (mut sink, mut found) = (sink(), 0);

@@ -13,9 +13,11 @@ library with which they were accepted.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +31,13 @@ ACCEPTED = Path(__file__).with_suffix(".json")
 ALLOWED = 1.05
 ROWS = 20_000
 CALLS = (320, 960)
-LIMITED = ("stream", "dicts", "search_codes", "post")
+# The decoder alone, from memory: what it builds, and the shape of the response.
+DECODE_JOBS = {
+    f"decode_{sink}_{shape}": (sink, shape) for sink in ("columns", "rows") for shape in ("contract", "escapes")
+}
+DECODED_ROWS = 20_000
+JOBS = (*ROW_JOBS, *CALL_JOBS, *DECODE_JOBS)
+LIMITED = ("stream", "dicts", "search_codes", "post", *DECODE_JOBS)
 NATIVE, USER = "native instructions", "user instructions"
 
 Figures = dict[str, dict[str, float]]
@@ -44,8 +52,21 @@ def setting() -> dict[str, str]:
     }
 
 
+@functools.cache
+def decoder() -> str:
+    """The program that decodes from memory, built like the wheel."""
+    command = ["cargo", "bench", "--locked", "--bench", "counted", "--no-run", "--message-format=json"]
+    built = subprocess.run(command, cwd=ACCEPTED.parents[1], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    messages = [json.loads(line) for line in built.stdout.splitlines()]
+    (program,) = [each["executable"] for each in messages if each.get("target", {}).get("name") == "counted"]
+    return str(program)
+
+
 def work(job: str, server: PrebuiltServer, *, smoke: bool) -> Work:
     """What is done of a job, twice."""
+    if job in DECODE_JOBS:
+        command = [decoder(), *DECODE_JOBS[job]]
+        return Work([*command, "1"], [*command, "3"], 2 * DECODED_ROWS)
     if job in ROW_JOBS:
         rows = 200 if smoke else ROWS
         return client_work(job, server.url(str(rows)), 1, 3, rows)
@@ -62,7 +83,7 @@ def count(jobs: list[str], *, smoke: bool) -> Figures:
             run(done.less)
             figures = done.per_unit(callgrind)
             found[job] = {name: round(figures[name], 1) for name in (NATIVE, USER)}
-            print(f"  {job:<14}{found[job][NATIVE]:>12,.0f} native {found[job][USER]:>12,.0f} user", flush=True)
+            print(f"  {job:<24}{found[job][NATIVE]:>12,.0f} native {found[job][USER]:>12,.0f} user", flush=True)
     return found
 
 
@@ -90,7 +111,7 @@ def report(found: Figures, accepted: Mapping[str, Any]) -> None:
     for job, figures in found.items():
         if before := accepted["figures"].get(job):
             change = (figures[NATIVE] / before[NATIVE] - 1) * 100
-            print(f"  {job:<14}{change:+6.1f} % native against the accepted {before[NATIVE]:,.0f}")
+            print(f"  {job:<24}{change:+6.1f} % native against the accepted {before[NATIVE]:,.0f}")
     if accepted["setting"] != setting():
         print(f"  all user instructions are not compared: accepted with {accepted['setting']}, here {setting()}")
 
@@ -99,7 +120,11 @@ def main() -> None:
     """Counts, and compares or accepts."""
     parser = argparse.ArgumentParser(description="What a row and a call cost in instructions.")
     parser.add_argument(
-        "--only", choices=(*ROW_JOBS, *CALL_JOBS), nargs="+", default=list(LIMITED), help="the jobs to count"
+        "--only",
+        choices=(*ROW_JOBS, *CALL_JOBS, *DECODE_JOBS),
+        nargs="+",
+        default=list(LIMITED),
+        help="the jobs to count",
     )
     parser.add_argument("--check", action="store_true", help="fail when a job costs more than was accepted")
     parser.add_argument("--accept", metavar="REASON", help="write the figures, and why they changed")

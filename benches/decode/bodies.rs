@@ -17,7 +17,7 @@ pub const COLUMNS: [&str; 10] = [
 ];
 
 /// 26 MB in the first shape.
-const RECORDS: usize = 100_000;
+pub const RECORDS: usize = 100_000;
 
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,12 +68,12 @@ pub const SHAPES: [Shape; 13] = [
 ];
 
 impl Shape {
-    /// The whole body.
-    pub fn body(self) -> Vec<u8> {
+    /// A body of so many records.
+    pub fn body(self, records: usize) -> Vec<u8> {
         let mut random = Random(7);
         let mut body =
             r#"{"code":200,"message":"Search Business Object success","data":{"status":true,"data":["#.to_owned();
-        for row in 0..RECORDS {
+        for row in 0..records {
             if row > 0 {
                 body.push_str(if self == Self::Indented { ",\n" } else { "," });
             }

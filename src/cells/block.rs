@@ -10,6 +10,8 @@ pub(super) enum Tag {
     Null,
     False,
     True,
+    /// With its value, and as text.
+    ShortInteger,
     Integer,
     Number,
     String,
@@ -22,21 +24,46 @@ pub(super) struct StoredCell {
     pub(super) tag: Tag,
     pub(super) start: u32,
     pub(super) length: u32,
+    /// Of a short integer.
+    pub(super) integer: i32,
 }
 
-pub(super) const NULL: StoredCell = StoredCell { tag: Tag::Null, start: 0, length: 0 };
+pub(super) const NULL: StoredCell = StoredCell { tag: Tag::Null, start: 0, length: 0, integer: 0 };
 
-/// A key that was not requested. Its name and its JSON are adjacent in the text of the block.
+/// A cell, or the value of one that is a short integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// The value of an integer.
+    Integer(i32),
+    /// Any other cell.
+    Cell(Cell<'a>),
+}
+
+/// A key that was not requested. Its name and its JSON are in the text of the block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extra {
     pub(super) row: usize,
+    pub(super) name: Span,
+    pub(super) json: Span,
+}
+
+/// A part of the text of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
     pub(super) start: usize,
-    pub(super) name: usize,
-    pub(super) json: usize,
+    pub(super) length: usize,
+}
+
+/// The memory of a block.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) text: Vec<u8>,
+    pub(super) cells: Vec<StoredCell>,
+    pub(super) extras: Vec<Extra>,
 }
 
 /// The memory of blocks that were dropped, for the next ones.
-pub(super) type Shelf = Mutex<Vec<(Vec<u8>, Vec<StoredCell>)>>;
+pub(super) type Shelf = Mutex<Vec<Memory>>;
 /// Blocks whose memory is kept.
 const MAX_KEPT: usize = 3;
 
@@ -60,30 +87,43 @@ impl Block {
 
     /// The cells of a row, in the order of the columns.
     pub fn row(&self, row: usize) -> impl Iterator<Item = Cell<'_>> {
-        let start = row * self.columns;
-        let cells = self.cells.get(start..start + self.columns).unwrap_or_default();
-        cells.iter().map(|cell| {
-            let text = self.text_at(cell.start as usize, cell.length as usize);
-            match cell.tag {
-                Tag::Null => Cell::Null,
-                Tag::False => Cell::Bool(false),
-                Tag::True => Cell::Bool(true),
-                Tag::Integer => Cell::Integer(text),
-                Tag::Number => Cell::Number(text),
-                Tag::String => Cell::String(text),
-                Tag::Nested => Cell::Nested(text),
-            }
+        self.stored(row).map(|cell| self.cell(cell))
+    }
+
+    /// The same, with the value of an integer in place of its text where it is known.
+    pub fn values(&self, row: usize) -> impl Iterator<Item = Value<'_>> {
+        self.stored(row).map(|cell| match cell.tag {
+            Tag::ShortInteger => Value::Integer(cell.integer),
+            _ => Value::Cell(self.cell(cell)),
         })
     }
 
+    fn stored(&self, row: usize) -> std::slice::Iter<'_, StoredCell> {
+        let start = row * self.columns;
+        self.cells.get(start..start + self.columns).unwrap_or_default().iter()
+    }
+
+    #[inline]
+    fn cell(&self, cell: &StoredCell) -> Cell<'_> {
+        let text = || self.text_at(cell.start as usize, cell.length as usize);
+        match cell.tag {
+            Tag::Null => Cell::Null,
+            Tag::False => Cell::Bool(false),
+            Tag::True => Cell::Bool(true),
+            Tag::ShortInteger | Tag::Integer => Cell::Integer(text()),
+            Tag::Number => Cell::Number(text()),
+            Tag::String => Cell::String(text()),
+            Tag::Nested => Cell::Nested(text()),
+        }
+    }
+
     /// The names and JSON of a row's extra keys. Ask for the rows in order, with one `cursor` that starts at 0.
-    pub fn extras<'a>(&'a self, row: usize, cursor: &mut usize) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub fn extras<'a>(&'a self, row: usize, cursor: &mut usize) -> impl Iterator<Item = (&'a str, &'a str)> + Clone {
         let rest = self.extras.get(*cursor..).unwrap_or_default();
         let count = rest.iter().take_while(|extra| extra.row == row).count();
         *cursor += count;
-        rest.iter()
-            .take(count)
-            .map(|extra| (self.text_at(extra.start, extra.name), self.text_at(extra.start + extra.name, extra.json)))
+        let text = |part: Span| self.text_at(part.start, part.length);
+        rest.iter().take(count).map(move |extra| (text(extra.name), text(extra.json)))
     }
 
     fn text_at(&self, start: usize, length: usize) -> &str {
@@ -100,7 +140,8 @@ impl Batch for Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let Some(kept) = self.shelf.upgrade() else { return };
-        let memory = (std::mem::take(&mut self.text).into_bytes(), std::mem::take(&mut self.cells));
+        let (cells, extras) = (std::mem::take(&mut self.cells), std::mem::take(&mut self.extras));
+        let memory = Memory { text: std::mem::take(&mut self.text).into_bytes(), cells, extras };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MAX_KEPT {
             kept.push(memory);

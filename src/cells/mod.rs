@@ -4,8 +4,8 @@ mod block;
 
 use std::sync::{Arc, PoisonError};
 
-pub use self::block::Block;
-use self::block::{Extra, NULL, Shelf, StoredCell, Tag};
+pub use self::block::{Block, Value};
+use self::block::{Extra, Memory, NULL, Shelf, Span, StoredCell, Tag};
 pub use crate::decode::Cell;
 use crate::decode::{BatchSink, Block as Bytes, CellResult, Sink, SlackBytes, TypeMismatch};
 use crate::error::{Error, Kind, Result};
@@ -27,6 +27,9 @@ pub struct Cells {
     /// The cells of the complete rows and of one row that is incomplete.
     values: Vec<StoredCell>,
     extras: Vec<Extra>,
+    /// Index of the first extra of the row that is incomplete, and of the row before it.
+    row_extras: usize,
+    last_extras: usize,
     /// Length of the text of complete rows, and index of the first cell of the row that is incomplete.
     kept: usize,
     row: usize,
@@ -38,7 +41,8 @@ impl Cells {
     #[must_use]
     pub fn new(columns: usize) -> Self {
         let (text, values, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
-        Self { columns, rows: 0, text, values, extras, kept: 0, row: 0, shelf: Arc::default() }
+        let (row_extras, last_extras) = (0, 0);
+        Self { columns, rows: 0, text, values, extras, row_extras, last_extras, kept: 0, row: 0, shelf: Arc::default() }
     }
 
     /// All complete rows.
@@ -52,26 +56,49 @@ impl Cells {
         cells.truncate(self.row);
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
         (self.rows, self.kept, self.row) = (0, 0, 0);
+        (self.row_extras, self.last_extras) = (0, 0);
         Ok(Block { columns, rows, text, cells, extras, shelf: Arc::downgrade(&self.shelf) })
     }
 
     /// Begins the next block, in the memory of a dropped one if there is any.
     fn begin(&mut self) {
         let memory = self.shelf.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let (mut text, mut cells) = memory.unwrap_or_default();
+        let Memory { mut text, mut cells, mut extras } = memory.unwrap_or_default();
         text.resize(text.capacity(), 0);
         cells.clear();
         cells.resize(self.columns, NULL);
+        extras.clear();
         self.text.move_into(text);
-        self.values = cells;
+        (self.values, self.extras) = (cells, extras);
     }
 
     /// Stores a cell whose text is the last of the block, from `start` on.
     #[inline]
-    fn store(&mut self, column: usize, tag: Tag, start: usize) -> bool {
+    fn store(&mut self, column: usize, tag: Tag, start: usize, integer: i32) -> bool {
         let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else { return false };
         let stored = self.values.get_mut(self.row + column);
-        stored.map(|stored| *stored = StoredCell { tag, start, length: end - start }).is_some()
+        stored.map(|stored| *stored = StoredCell { tag, start, length: end - start, integer }).is_some()
+    }
+
+    /// Where the name of a key that was not requested is: that of the last record, if it had the same key there.
+    #[inline]
+    fn extra_name(&mut self, name: &str) -> Span {
+        let before = self.extras.get(self.last_extras + self.extras.len() - self.row_extras);
+        if let Some(known) = before.map(|extra| extra.name)
+            && self.text.get(known.start, known.length) == Some(name.as_bytes())
+        {
+            return known;
+        }
+        let start = self.text.len();
+        self.text.push(name.as_bytes());
+        Span { start, length: name.len() }
+    }
+
+    /// Stores a key whose JSON is the last text of the block, from `start` on.
+    #[inline]
+    fn store_extra(&mut self, name: Span, start: usize) {
+        let json = Span { start, length: self.text.len() - start };
+        self.extras.push(Extra { row: self.rows, name, json });
     }
 }
 
@@ -114,7 +141,7 @@ impl Sink for Cells {
         let start = self.text.len();
         self.text.push(text.as_bytes());
         let too_much = TypeMismatch { expected: "less than 4 GiB in a block of rows", suggested_type: None };
-        self.store(column, tag, start).then_some(()).ok_or(too_much)
+        self.store(column, tag, start, 0).then_some(()).ok_or(too_much)
     }
 
     #[inline(always)]
@@ -122,15 +149,15 @@ impl Sink for Cells {
     fn short_string(&mut self, column: usize, text: &Bytes, length: usize) -> bool {
         let start = self.text.len();
         self.text.push_block(text, length);
-        self.store(column, Tag::String, start)
+        self.store(column, Tag::String, start, 0)
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn short_integer(&mut self, column: usize, _integer: i32, written: &Bytes, length: usize) -> bool {
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes, length: usize) -> bool {
         let start = self.text.len();
         self.text.push_block(written, length);
-        self.store(column, Tag::Integer, start)
+        self.store(column, Tag::ShortInteger, start, integer)
     }
 
     fn undo_cell(&mut self, _column: usize) {
@@ -138,9 +165,19 @@ impl Sink for Cells {
     }
 
     fn extra(&mut self, name: &str, json: &str) {
-        self.extras.push(Extra { row: self.rows, start: self.text.len(), name: name.len(), json: json.len() });
-        self.text.push(name.as_bytes());
+        let name = self.extra_name(name);
+        let start = self.text.len();
         self.text.push(json.as_bytes());
+        self.store_extra(name, start);
+    }
+
+    #[inline]
+    fn short_extra(&mut self, name: &str, json: &Bytes, length: usize) -> bool {
+        let name = self.extra_name(name);
+        let start = self.text.len();
+        self.text.push_block(json, length);
+        self.store_extra(name, start);
+        true
     }
 
     #[inline]
@@ -149,12 +186,13 @@ impl Sink for Cells {
         self.row += self.columns;
         self.values.resize(self.row + self.columns, NULL);
         self.kept = self.text.len();
+        self.last_extras = std::mem::replace(&mut self.row_extras, self.extras.len());
     }
 
     fn undo_record(&mut self) {
         // The cells stay: each is written again before the record is complete.
         self.text.truncate(self.kept);
-        self.extras.truncate(self.extras.partition_point(|extra| extra.row < self.rows));
+        self.extras.truncate(self.row_extras);
     }
 }
 
@@ -206,7 +244,7 @@ mod tests {
             for row in 0..BLOCK_ROWS {
                 let mut bytes = [b' '; 32];
                 bytes[..31].copy_from_slice(text(row).as_bytes());
-                assert!(cells.short_integer(1, 0, &bytes, 4));
+                assert!(cells.short_integer(1, 7, &bytes, 4));
                 if row % 3 == round {
                     assert!(cells.short_string(0, &bytes, 31));
                 }
@@ -217,6 +255,7 @@ mod tests {
                 let text = text(row);
                 let expected = [if row % 3 == round { String(&text) } else { Null }, Integer(&text[..4])];
                 assert_eq!(block.row(row).collect::<Vec<_>>(), expected);
+                assert_eq!(block.values(row).collect::<Vec<_>>(), [Value::Cell(expected[0]), Value::Integer(7)]);
             }
             match round {
                 0 => memory = block.cells.as_ptr(),

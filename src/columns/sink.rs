@@ -138,6 +138,11 @@ impl Sink for ColumnSink {
         false
     }
 
+    #[inline]
+    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+        true
+    }
+
     fn undo_cell(&mut self, column: usize) {
         if let Some(builder) = self.builders.get_mut(column) {
             builder.truncate(self.records);

@@ -27,7 +27,8 @@ pub(super) fn unescape(bytes: &[u8], stop: usize, into: &mut String) -> Option<u
 }
 
 /// The character of the escape sequence at the first byte, and the length of the sequence.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "runs for every escape: a call would cost as much as the work")]
 pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', letter, rest @ ..] = bytes else { return None };
     let character = match letter {
@@ -44,7 +45,8 @@ pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// The same for what follows `\u`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
 fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = hexadecimal(bytes)?;
     if let Some(character) = char::from_u32(first) {
@@ -56,11 +58,43 @@ fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     Some((character, 12))
 }
 
+/// The value of each byte as a hexadecimal digit, or [`NO_DIGIT`].
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        let byte = b"0123456789abcdef"[value as usize];
+        digits[byte as usize] = value;
+        digits[byte.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    digits
+};
+const NO_DIGIT: u8 = 0x80;
+
 #[inline]
 fn hexadecimal(bytes: &[u8]) -> Option<u32> {
-    let digits = bytes.first_chunk::<4>()?;
+    let digits =
+        bytes.first_chunk::<4>()?.map(|byte| u32::from(DIGITS.get(usize::from(byte)).copied().unwrap_or(NO_DIGIT)));
     // Checking all four at once is quicker than returning at the first that is no digit.
-    let values = digits.map(|digit| char::from(digit).to_digit(16).unwrap_or(16));
-    let number = values.iter().fold(0, |number, value| number << 4 | value);
-    values.iter().all(|value| *value < 16).then_some(number)
+    let [first, second, third, fourth] = digits;
+    let is_valid = first | second | third | fourth < u32::from(NO_DIGIT);
+    is_valid.then_some(first << 12 | second << 8 | third << 4 | fourth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hexadecimal_digit_is_one_of_the_standard_library() {
+        for byte in 0..=u8::MAX {
+            for place in 0..4 {
+                let mut digits = *b"0000";
+                digits[place] = byte;
+                let expected = char::from(byte).to_digit(16).map(|digit| digit << (12 - 4 * place));
+                assert_eq!(hexadecimal(&digits), expected, "{byte:#x} at {place}");
+            }
+        }
+    }
 }

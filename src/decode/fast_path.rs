@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use super::key_predictor::{Key, KeyPredictor};
 use super::seen::Seen;
 use super::straight::{INTEGER_DIGITS, read_members};
+use super::value_reader::ValueReader;
 use super::vector::{Simd, with_widest};
 use super::{Cell, Limits, Sink};
 
@@ -18,11 +19,9 @@ const OUTER_DEPTH: usize = 4;
 /// Reads records, and learns from each what to expect of the next.
 #[derive(Debug)]
 pub(super) struct FastPath {
-    limits: Limits,
     predictor: KeyPredictor,
     seen: Seen,
-    /// Holds a string with escapes.
-    scratch: String,
+    values: ValueReader,
 }
 
 /// The records that were read.
@@ -40,7 +39,7 @@ impl FastPath {
         let record = limits.record.min(limits.value);
         let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
         let (predictor, seen) = (KeyPredictor::new(columns), Seen::new(columns));
-        (limits.number >= INTEGER_DIGITS).then_some(Self { limits, predictor, seen, scratch: String::new() })
+        (limits.number >= INTEGER_DIGITS).then_some(Self { predictor, seen, values: ValueReader::new(limits) })
     }
 
     /// Reads up to `max` records and the commas between them, and stops at the first that it cannot read.
@@ -97,14 +96,16 @@ impl FastPath {
         let mut cursor = start;
         (cursor.token()? == b'{').then_some(())?;
         loop {
-            cursor = read_members(simd, cursor, &mut self.predictor, &mut self.seen, sink);
+            let is_first = cursor.at() == start.at();
+            let (predictor, seen, values) = (&mut self.predictor, &mut self.seen, &mut self.values);
+            cursor = read_members(simd, cursor, is_first, predictor, seen, values, sink);
             let before = if cursor.at() == start.at() { b'{' } else { b',' };
             if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
             }
         }
         cursor.skip(1);
-        if cursor.at() - start.at() > self.limits.record {
+        if cursor.at() - start.at() > self.values.limits.record {
             return None;
         }
         if !self.seen.is_complete() {
@@ -137,22 +138,19 @@ impl FastPath {
                 *cursor = brace;
                 return Some(false);
             }
-            let (key, value) = learn_key(*cursor, columns, &mut self.predictor, &mut self.scratch)?;
+            let (key, value) = learn_key(*cursor, columns, &mut self.predictor, &mut self.values.scratch)?;
             *cursor = value;
             key
         };
         let Some(column) = key.column else {
-            cursor.token()?;
-            let value = *cursor;
-            *cursor = value.skip_value(self.limits.depth, self.limits.number)?;
-            sink.extra(self.predictor.last_name(), cursor.text_since(value.at())?);
+            self.values.read_extra(cursor, self.predictor.last_name(), sink)?;
             return Some(true);
         };
         // The last of a duplicate key wins, as in `reference`.
         if !self.seen.mark(column) {
             sink.undo_cell(column);
         }
-        read_cell(cursor, column, &self.limits, &mut self.scratch, sink)?;
+        self.values.read_cell(cursor, column, sink)?;
         Some(true)
     }
 
@@ -182,37 +180,4 @@ fn learn_key<'a>(
     cursor.token()?;
     let written = cursor.since(start.at())?;
     Some((predictor.learn(written, name, columns.find(name)), cursor))
-}
-
-/// Reads a value into its column.
-fn read_cell<S: Sink>(
-    cursor: &mut Cursor,
-    column: usize,
-    limits: &Limits,
-    scratch: &mut String,
-    sink: &mut S,
-) -> Option<()> {
-    // One call of the sink for each type: the compiler then inlines only what that type needs.
-    let result = match cursor.token()? {
-        b'"' => sink.cell(column, Cell::String(cursor.string(scratch)?)),
-        b'n' => {
-            cursor.expect(b"null")?;
-            sink.cell(column, Cell::Null)
-        }
-        b't' => {
-            cursor.expect(b"true")?;
-            sink.cell(column, Cell::Bool(true))
-        }
-        b'f' => {
-            cursor.expect(b"false")?;
-            sink.cell(column, Cell::Bool(false))
-        }
-        b'{' | b'[' => {
-            let start = *cursor;
-            *cursor = start.skip_value(limits.depth, limits.number)?;
-            sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
-        }
-        _ => sink.cell(column, cursor.number(limits.number)?),
-    };
-    result.ok()
 }

@@ -13,8 +13,8 @@ const MIN_PATIENCE: u32 = 4;
 /// The patience doubles each time up to this, because records in random order are not worth learning.
 const MAX_PATIENCE: u32 = 1_024;
 
-/// The mask of the first byte of a key as written.
-pub(super) const COMMA: u32 = 1;
+/// The mask of the byte before a key as written: a comma, or the brace of the record.
+pub(super) const BEFORE: u32 = 1;
 
 /// A known key, as far as the loop over expected keys needs it: small, because the loop reads all of them.
 #[derive(Clone, Copy, Debug)]
@@ -106,15 +106,10 @@ impl KeyPredictor {
         (self.next, self.misses) = (0, 0);
     }
 
-    /// The keys that are expected next, in their order.
+    /// The known keys in their order, and the index of the one that is expected next.
     #[inline]
-    pub(super) fn expected(&self) -> &[Expected] {
-        self.expected.get(self.next..).unwrap_or_default()
-    }
-
-    /// The name of one of the keys that are [`KeyPredictor::expected`].
-    pub(super) fn name_of(&self, ahead: usize) -> &str {
-        self.name(self.next + ahead)
+    pub(super) fn expected(&self) -> (&[Expected], usize) {
+        (&self.expected, self.next)
     }
 
     /// The name of the key that was read last.
@@ -122,14 +117,16 @@ impl KeyPredictor {
         self.name(self.next.saturating_sub(1))
     }
 
-    fn name(&self, index: usize) -> &str {
+    /// The name of the key with this index.
+    pub(super) fn name(&self, index: usize) -> &str {
         self.fields.get(index).map_or("", |field| &field.name)
     }
 
-    /// Counts so many of the expected keys as read or absent.
+    /// Expects the key with this index next. So many of those read were not where they were expected.
     #[inline]
-    pub(super) fn advance(&mut self, keys: usize) {
-        self.next += keys;
+    pub(super) fn advance_to(&mut self, next: usize, misses: usize) {
+        self.next = next;
+        self.misses += misses;
     }
 
     /// The key that begins behind the first of these bytes, if it is known. It counts as read.
@@ -159,7 +156,7 @@ impl KeyPredictor {
         };
         match bytes.first_chunk() {
             Some(block) => {
-                with_baseline!(simd => expected.begins(simd, block, COMMA))
+                with_baseline!(simd => expected.begins(simd, block, BEFORE))
                     && (field.written.len() <= WIDTH || is_written())
             }
             None => is_written(),

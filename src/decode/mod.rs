@@ -24,6 +24,7 @@ mod slack;
 mod straight;
 mod string_scan;
 mod value_end;
+mod value_reader;
 mod vector;
 
 pub use decoder::Decoder;
@@ -71,8 +72,8 @@ pub type CellResult = std::result::Result<(), TypeMismatch>;
 /// each key that was not requested, and then [`Sink::end_record`]. It may call [`Sink::undo_record`] instead and then
 /// write the same record again. A record with a [`TypeMismatch`] is undone and fails the response.
 ///
-/// [`Sink::short_string`] and [`Sink::short_integer`] are quicker ways to write the cells that are most frequent. A sink
-/// may refuse each of them: it then takes nothing, and gets the value as a [`Cell`].
+/// [`Sink::short_string`], [`Sink::short_integer`] and [`Sink::short_extra`] are quicker ways to write what is most
+/// frequent. A sink may refuse each of them: it then takes nothing, and gets the value the other way.
 pub trait Sink {
     /// Writes a cell.
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
@@ -89,6 +90,11 @@ pub trait Sink {
     fn undo_cell(&mut self, column: usize);
     /// Receives a key that was not requested, with its value as valid JSON. Ignores it by default.
     fn extra(&mut self, _name: &str, _json: &str) {}
+    /// Receives a key that was not requested: its value is the first `length` bytes of `json`, which are ASCII, fewer
+    /// than all. Returns false if the sink refuses.
+    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+        false
+    }
     /// Completes the record.
     fn end_record(&mut self);
     /// Discards everything since the last `end_record`.

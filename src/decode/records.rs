@@ -86,6 +86,9 @@ impl Sink for Dropped {
         true
     }
     fn undo_cell(&mut self, _column: usize) {}
+    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+        true
+    }
     fn end_record(&mut self) {}
     fn undo_record(&mut self) {}
 }

@@ -30,6 +30,13 @@ impl SlackBytes {
         self.length == 0
     }
 
+    /// Some of the bytes that were appended.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, start: usize, length: usize) -> Option<&[u8]> {
+        self.bytes.get(..self.length)?.get(start..start + length)
+    }
+
     /// Appends the first `length` bytes of a block, fewer than all.
     #[inline]
     pub fn push_block(&mut self, block: &Block, length: usize) {

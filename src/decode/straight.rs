@@ -1,11 +1,12 @@
-//! The loop over the expected keys: reads the members of a record as long as each has a key that is expected, in this
-//! order, and a short value that its column takes.
+//! The loop over the expected keys: reads the members of a record as long as each has a known key, quickest in the
+//! order that is expected and with short values.
 //!
 //! Stops at the first surprise, having taken only what is certainly good, and `fast_path` goes on from there.
 
 use super::cursor::Cursor;
-use super::key_predictor::{COMMA, KeyPredictor};
+use super::key_predictor::{BEFORE, KeyPredictor};
 use super::seen::Seen;
+use super::value_reader::ValueReader;
 use super::vector::{Block, Simd, WIDTH, stops_and_non_ascii};
 use super::{Cell, Sink};
 
@@ -24,18 +25,33 @@ pub(super) const INTEGER_DIGITS: usize = 8;
 pub(super) fn read_members<'a, V: Simd, S: Sink>(
     simd: V,
     start: Cursor<'a>,
+    is_first: bool,
     predictor: &mut KeyPredictor,
     seen: &mut Seen,
+    values: &mut ValueReader,
     sink: &mut S,
 ) -> Cursor<'a> {
     let all = start.rest().unwrap_or_default();
-    let expected = predictor.expected();
-    let (mut rest, mut next, mut columns, mut ignored) = (all, 0, seen.narrow(), COMMA);
+    let (expected, mut next) = predictor.expected();
+    let (mut rest, mut columns, mut misses) = (all, seen.narrow(), 0);
+    let mut ignored = if is_first { BEFORE } else { 0 };
     'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
         let Some(head) = member.first_chunk() else { break };
         let mut index = next;
         let key = loop {
-            let Some(key) = expected.get(index) else { break 'members };
+            let Some(key) = expected.get(index) else {
+                if head.first() == Some(&b'}') {
+                    break 'members;
+                }
+                // In another order than expected.
+                let earlier = expected.get(..next).unwrap_or_default();
+                let Some(found) = earlier.iter().position(|key| key.begins(simd, head, ignored)) else {
+                    break 'members;
+                };
+                misses += 1;
+                (index, next) = (found, found);
+                continue;
+            };
             index += 1;
             if key.begins(simd, head, ignored) {
                 break key;
@@ -52,20 +68,46 @@ pub(super) fn read_members<'a, V: Simd, S: Sink>(
         }
         let is_extra = key.bit == 0;
         let read = if is_extra {
-            take_extra(simd, predictor.name_of(index - 1), value, sink)
+            take_extra(simd, predictor.name(index - 1), value, sink)
         } else {
             take_value(simd, usize::from(key.column), value, sink)
         };
-        let Some(length) = read else { break };
+        let length = match read {
+            Some(length) => length,
+            None => {
+                let name = if is_extra { Some(predictor.name(index - 1)) } else { None };
+                let value = rest.get(key_length..).unwrap_or_default();
+                let Some(length) = take_any(value, key.column, name, values, sink) else { break };
+                length
+            }
+        };
         rest = rest.get(key_length + length..).unwrap_or_default();
         (next, ignored) = (index, 0);
         columns |= key.bit;
     }
     seen.set_narrow(columns);
-    predictor.advance(next);
+    predictor.advance_to(next, misses);
     let mut end = start;
     end.skip(all.len() - rest.len());
     end
+}
+
+/// Passes on a value of any kind and returns its length. `name` is that of a key that was not requested. None if the
+/// value is invalid or incomplete, or if the sink refuses.
+#[inline(never)]
+fn take_any<S: Sink>(
+    bytes: &[u8],
+    column: u8,
+    name: Option<&str>,
+    values: &mut ValueReader,
+    sink: &mut S,
+) -> Option<usize> {
+    let mut cursor = Cursor::new(bytes, 0);
+    match name {
+        Some(name) => values.read_extra(&mut cursor, name, sink)?,
+        None => values.read_cell(&mut cursor, usize::from(column), sink)?,
+    }
+    Some(cursor.at())
 }
 
 /// Passes a short value on to its column and returns its length. None for any other value, and if the sink refuses.
@@ -87,20 +129,16 @@ fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sin
 }
 
 /// Passes on a short value of a key that was not requested, and returns its length.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
 fn take_extra<V: Simd, S: Sink>(simd: V, name: &str, value: &[u8; VALUE], sink: &mut S) -> Option<usize> {
-    let [first, text @ ..] = value;
+    let ([written @ .., _], [first, text @ ..]) = (value, value);
     let length = match first {
-        b'"' => {
-            simd.vectorize(
-                #[inline(always)]
-                || ascii_length(simd, text),
-            )? + 2
-        }
+        b'"' => ascii_length(simd, text)? + 2,
         b'n' => text.starts_with(b"ull").then_some(4)?,
         _ => short_integer(value)?.1,
     };
-    sink.extra(name, std::str::from_utf8(value.get(..length)?).ok()?);
-    Some(length)
+    (length < WIDTH && sink.short_extra(name, written, length)).then_some(length)
 }
 
 /// The length of the ASCII string without escapes that begins here, up to its quote.

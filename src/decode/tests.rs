@@ -56,6 +56,10 @@ impl Sink for Objects {
     fn extra(&mut self, name: &str, json: &str) {
         self.row.insert(name.to_owned(), serde_json::from_str(json).expect("valid JSON"));
     }
+    fn short_extra(&mut self, name: &str, json: &Block, length: usize) -> bool {
+        self.extra(name, str::from_utf8(json.get(..length).expect("in the block")).expect("ASCII"));
+        true
+    }
     fn end_record(&mut self) {
         self.rows.push(Value::Object(std::mem::take(&mut self.row)));
     }

@@ -4,6 +4,7 @@
 
 mod details;
 mod kind;
+mod problem;
 mod text;
 
 use std::fmt;
@@ -14,26 +15,8 @@ use serde::Serialize;
 
 pub use details::{Details, Phase};
 pub use kind::Kind;
+pub use problem::Problem;
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
-
-/// One thing that is wrong with a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// What the caller typed, such as `code_status[1]`.
-    pub argument: String,
-    /// Its path in the request body, such as `filters.OR[0].AND[2].value`; empty when it is not sent.
-    pub path: String,
-    /// What is wrong and what to write instead.
-    pub message: String,
-    /// The value as the caller would recognise it, shortened.
-    pub value: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.argument, self.message)
-    }
-}
 
 /// The call in which an error occurred.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -70,9 +53,6 @@ struct Inner {
 /// Result of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Further arguments that the message of several problems names; `problems` holds all.
-const ARGUMENTS_SHOWN: usize = 3;
-
 impl Error {
     /// An error that says what happened and where.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
@@ -87,25 +67,6 @@ impl Error {
             context: Context::default(),
             source: None,
         }))
-    }
-
-    /// The error that reports all problems of a request.
-    #[must_use]
-    pub fn validation(problems: Vec<Problem>) -> Self {
-        let message = match problems.as_slice() {
-            [] => String::new(),
-            [problem] => problem.to_string(),
-            [first, others @ ..] => {
-                let mut arguments: Vec<&str> = others.iter().map(|problem| problem.argument.as_str()).collect();
-                arguments.dedup();
-                let more = if arguments.len() > ARGUMENTS_SHOWN { ", …" } else { "" };
-                arguments.truncate(ARGUMENTS_SHOWN);
-                format!("{first}; and {} more ({}{more})", others.len(), arguments.join(", "))
-            }
-        };
-        let mut error = Self::new(Kind::Validation, message);
-        error.0.problems = problems;
-        error
     }
 
     /// The error that reports all invalid settings; a single one as it is.
@@ -289,20 +250,6 @@ impl std::error::Error for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_validation_error_of_several_problems_shows_the_first_and_names_the_other_arguments() {
-        let problem = |number: usize| Problem {
-            argument: format!("code_status[{number}]"),
-            path: String::new(),
-            message: "is not a status".to_owned(),
-            value: number.to_string(),
-        };
-        let error = Error::validation((0..12).map(problem).collect());
-        let others = "and 11 more (code_status[1], code_status[2], code_status[3], …)";
-        assert_eq!(error.message(), format!("code_status[0]: is not a status; {others}"));
-        assert_eq!(error.problems().len(), 12);
-    }
 
     #[test]
     fn a_secret_is_redacted_in_every_text() {

@@ -14,6 +14,7 @@ mod load;
 mod log;
 mod process;
 mod raise;
+mod record_dicts;
 mod request;
 mod row_template;
 mod rows;

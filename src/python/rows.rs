@@ -1,19 +1,17 @@
-//! Rows as dicts. Each is a copy of a template whose keys all rows share.
-//!
-//! Blocks of cells become dicts while the next blocks are decoded.
+//! Rows as dicts: blocks of cells become dicts while the next blocks are decoded.
 
 use std::mem;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::row_template::RowTemplate;
+use super::bridge;
+use super::record_dicts::RecordDicts;
 use super::updates::{self, Updates};
-use super::{bridge, json};
-use crate::cells::{Block, Cell};
+use crate::cells::Block;
 use crate::client::{Client, Event};
 use crate::decode::Batch as _;
 use crate::scan::{LastStats, Scan, Stats};
@@ -114,20 +112,20 @@ pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
 
 /// The rows that have arrived.
 struct Rows {
-    template: Arc<RowTemplate>,
+    dicts: RecordDicts,
     list: Py<PyList>,
 }
 
 impl Rows {
     /// No rows yet. Each will have these keys in this order.
     fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
-        Ok(Self { template: RowTemplate::of(py, attributes)?, list: PyList::empty(py).unbind() })
+        Ok(Self { dicts: RecordDicts::new(py, attributes)?, list: PyList::empty(py).unbind() })
     }
 
     /// All rows, with the last ones, now that the result is complete.
-    fn finish(self, py: Python<'_>, last: &[Block]) -> PyResult<Py<PyList>> {
+    fn finish(mut self, py: Python<'_>, last: &[Block]) -> PyResult<Py<PyList>> {
         for block in last {
-            self.append(py, block)?;
+            self.dicts.append(block, self.list.bind(py))?;
             py.check_signals()?;
         }
         Ok(self.list)
@@ -136,7 +134,7 @@ impl Rows {
     fn take(&mut self, py: Python<'_>, event: Option<Event<Block>>) -> PyResult<()> {
         match event {
             None => Ok(()),
-            Some(Event::Batch(block)) => self.append(py, &block),
+            Some(Event::Batch(block)) => self.dicts.append(&block, self.list.bind(py)),
             Some(Event::Restart) => {
                 self.list = PyList::empty(py).unbind();
                 Ok(())
@@ -146,35 +144,5 @@ impl Rows {
 
     fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Block>>) -> PyResult<()> {
         events.into_iter().try_for_each(|event| self.take(py, Some(event)))
-    }
-
-    fn append(&self, py: Python<'_>, block: &Block) -> PyResult<()> {
-        let list = self.list.bind(py);
-        let template = self.template.row.bind(py);
-        let mut extras = 0;
-        for row in 0..block.rows() {
-            let record = template.copy()?;
-            for (cell, name) in block.row(row).zip(&self.template.names) {
-                if cell != Cell::Null {
-                    record.set_item(name, value(py, cell)?)?;
-                }
-            }
-            for (name, nested) in block.extras(row, &mut extras) {
-                record.set_item(name, json::value(py, nested)?)?;
-            }
-            list.append(record)?;
-        }
-        Ok(())
-    }
-}
-
-fn value<'py>(py: Python<'py>, cell: Cell) -> PyResult<Bound<'py, PyAny>> {
-    match cell {
-        Cell::Null => Ok(py.None().into_bound(py)),
-        Cell::Bool(value) => Ok(value.into_pyobject(py)?.to_owned().into_any()),
-        Cell::Integer(digits) => json::integer(py, digits),
-        Cell::Number(text) => json::number(py, text),
-        Cell::String(text) => Ok(PyString::new(py, text).into_any()),
-        Cell::Nested(json) => json::value(py, json),
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Log {
     pub(super) undone: usize,
     /// How many cells came from the loop over expected keys.
     pub(super) short: usize,
+    pub(super) short_extras: usize,
     /// Refuses integers in this column.
     pub(super) narrow: Option<usize>,
     /// Refuses short strings and integers, which then come as cells.
@@ -63,6 +64,15 @@ impl Sink for Log {
     }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
+    }
+    fn short_extra(&mut self, name: &str, json: &Block, length: usize) -> bool {
+        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Block>());
+        let json = str::from_utf8(json.expect("fewer than a block")).expect("ASCII");
+        self.short_extras += usize::from(!self.is_slow);
+        if !self.is_slow {
+            self.extra(name, json);
+        }
+        !self.is_slow
     }
     fn end_record(&mut self) {
         assert!(self.row.cells.iter().all(Option::is_some), "a column was not written");

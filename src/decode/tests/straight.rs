@@ -42,11 +42,12 @@ fn wild_records() -> String {
         let number = ["0", "-7", "9999999", "-9999999", "10000000", "1.5", "2e3", "-0", "true"][row % 9];
         let other = ["\"ü\"", "\"\\n\"", "null", "[1,{\"c\":\"}\"}]", "\"\""][row % 5];
         let key = "a key of more than thirty-two bytes";
-        records.push(match row % 6 {
+        records.push(match row % 7 {
             0 => format!(r#"{{"b":{other},"a":{number},"é":null,"{key}":"{text}"}}"#),
             1 => format!(r#"{{"a":{number},"z":"{text}","y":{number},"b":{other}}}"#),
             2 => format!(r#"{{"a":{number},"b":"{text}","a":"{text}","é":{number}}}"#),
             3 => format!(r#"{{ "a" : {number} , "b" : "{text}" , "é" : {other} }}"#),
+            4 => format!(r#"{{"é":{other},"z":{other},"b":"\u00e9{text}","y":"{text}{text}","a":{number}}}"#),
             _ => format!(r#"{{"a":{number},"b":"{text}","é":{other},"{key}":{number}}}"#),
         });
     }
@@ -109,4 +110,46 @@ fn keys_left_out_do_not_stop_the_loop() {
     let body = response(&format!("{},{}", records.join(","), "{},".repeat(60) + "{}"));
     assert_eq!(log_of(&[body.as_bytes()], false).1.short, expected);
     assert_all_equal(&[body.as_bytes()]);
+}
+
+#[test]
+fn keys_in_another_order_do_not_stop_the_loop() {
+    let orders = [
+        r#"{"a":1,"b":"x","é":2,"z":0}"#,
+        r#"{"é":2,"z":0,"a":1,"b":"x"}"#,
+        r#"{"z":0,"é":2,"b":"x","a":1}"#,
+        r#"{"b":"x","é":2}"#,
+    ];
+    let records: Vec<_> = orders.iter().cycle().take(80).copied().collect();
+    let expected: usize = records.iter().skip(1).map(|record| record.matches(':').count()).sum();
+    let requested = expected - records.iter().skip(1).map(|record| record.matches('z').count()).sum::<usize>();
+    let body = response(&format!("{},{}", records.join(","), "{},".repeat(60) + "{}"));
+    let (_, log) = log_of(&[body.as_bytes()], false);
+    assert_eq!((log.short, log.short_extras), (requested, expected - requested));
+    assert_all_equal(&[body.as_bytes()]);
+}
+
+#[test]
+fn the_loop_goes_on_behind_any_value() {
+    let after = "{},".repeat(60) + "{}";
+    for value in
+        ["\"\\n\"", "\"é\"", "1.5", "[1,{\"a\":2}]", " true", "12345678901", "\"a string of more than a block\""]
+    {
+        let record = format!(r#"{{"z":{value},"a":{value},"b":"x"}}"#);
+        let records = vec![record.as_str(); 50].join(",");
+        let body = response(&format!(r#"{{"z":1,"a":1,"b":"x"}},{records},{after}"#));
+        assert_eq!(log_of(&[body.as_bytes()], false).1.short, 50, "{value}");
+        assert_all_equal(&[body.as_bytes()]);
+    }
+}
+
+#[test]
+fn a_member_without_its_comma_is_refused_behind_every_kind_of_member() {
+    let after = "{},".repeat(60) + "{}";
+    for (member, between) in [(r#""a":1"#, "}"), (r#""a":[1]"#, "}"), (r#""new":1"#, "}"), (r#""new":1"#, " ")] {
+        let records = format!(r#"{{"a":1,"b":"x"}},{{{member}{between}"b":"x"}}"#);
+        let body = response(&format!("{records},{after}"));
+        assert!(log_of(&[body.as_bytes()], false).0.is_err(), "{records}");
+        assert_all_equal(&[body.as_bytes()]);
+    }
 }

@@ -1,0 +1,55 @@
+//! Reads one value of any type, for its column or as that of a key that was not requested.
+
+use super::cursor::Cursor;
+use super::{Cell, Limits, Sink};
+
+/// Reads values within limits.
+#[derive(Debug)]
+pub(super) struct ValueReader {
+    pub(super) limits: Limits,
+    /// Holds a string with escapes.
+    pub(super) scratch: String,
+}
+
+impl ValueReader {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, scratch: String::new() }
+    }
+
+    /// Reads a value into its column. None if it is invalid or unusual, or if the sink refuses; the sink then has
+    /// nothing of it.
+    pub(super) fn read_cell<S: Sink>(&mut self, cursor: &mut Cursor, column: usize, sink: &mut S) -> Option<()> {
+        // One call of the sink for each type: the compiler then inlines only what that type needs.
+        let result = match cursor.token()? {
+            b'"' => sink.cell(column, Cell::String(cursor.string(&mut self.scratch)?)),
+            b'n' => {
+                cursor.expect(b"null")?;
+                sink.cell(column, Cell::Null)
+            }
+            b't' => {
+                cursor.expect(b"true")?;
+                sink.cell(column, Cell::Bool(true))
+            }
+            b'f' => {
+                cursor.expect(b"false")?;
+                sink.cell(column, Cell::Bool(false))
+            }
+            b'{' | b'[' => {
+                let start = *cursor;
+                *cursor = start.skip_value(self.limits.depth, self.limits.number)?;
+                sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
+            }
+            _ => sink.cell(column, cursor.number(self.limits.number)?),
+        };
+        result.ok()
+    }
+
+    /// Reads a value of a key that was not requested.
+    pub(super) fn read_extra<S: Sink>(&self, cursor: &mut Cursor, name: &str, sink: &mut S) -> Option<()> {
+        cursor.token()?;
+        let value = *cursor;
+        *cursor = value.skip_value(self.limits.depth, self.limits.number)?;
+        sink.extra(name, cursor.text_since(value.at())?);
+        Some(())
+    }
+}
