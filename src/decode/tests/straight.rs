@@ -132,9 +132,15 @@ fn keys_in_another_order_do_not_stop_the_loop() {
 #[test]
 fn the_loop_goes_on_behind_any_value() {
     let after = "{},".repeat(60) + "{}";
-    for value in
-        ["\"\\n\"", "\"é\"", "1.5", "[1,{\"a\":2}]", " true", "12345678901", "\"a string of more than a block\""]
-    {
+    for value in [
+        "\"\\n\"",
+        "\"é\"",
+        "1.5",
+        "[1,{\"a\":2}]",
+        " true",
+        "12345678901",
+        "\"a string of more than thirty-two bytes\"",
+    ] {
         let record = format!(r#"{{"z":{value},"a":{value},"b":"x"}}"#);
         let records = vec![record.as_str(); 50].join(",");
         let body = response(&format!(r#"{{"z":1,"a":1,"b":"x"}},{records},{after}"#));
