@@ -154,16 +154,9 @@ def ended(
     status = None if last is None else checked_status(last)
     entries = [] if status is None else status["entries"]
     if finished and status is not None:
-        failed = [entry for entry in entries if check and has_failed(entry)]
-        if not failed:
-            return status
-        raise SegmentExportError(
-            f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
-            f"{_states(entries, failed)}; all entries are in .entries, and check=False returns them",
-            operation="wait_for_segment",
-            hint="check=False returns the entries",
-            entries=entries,
-        )
+        if check:
+            check_entries(export_id, entries)
+        return status
     states = _states(entries, entries) or "it has no entries yet"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; "
@@ -173,3 +166,20 @@ def ended(
         retryable=True,
         last=status,
     )
+
+
+def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
+    """Checks the entries of an export that has ended.
+
+    Raises:
+        SegmentExportError: An entry failed.
+    """
+    failed = [entry for entry in entries if has_failed(entry)]
+    if failed:
+        raise SegmentExportError(
+            f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
+            f"{_states(entries, failed)}; all entries are in .entries, and check=False returns them",
+            operation="wait_for_segment",
+            hint="check=False returns the entries",
+            entries=entries,
+        )

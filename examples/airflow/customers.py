@@ -1,0 +1,43 @@
+"""One search to XCom, one into a file, and one in a task of your own."""
+
+from airflow.sdk import Param, dag, task
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsOperator
+
+
+@dag(
+    schedule=None,
+    params={
+        "customers": Param(["demo-customer-0001", "demo-customer-0002"], type="array"),
+        "day": Param("2024-01-15", type="string", format="date"),
+    },
+    render_template_as_native_obj=True,  # so that {{ params.customers }} stays a list
+)
+def customers():
+    """Some customers, and the codes of a day."""
+    found = SearchItemsOperator(
+        task_id="customers",
+        item_type_name="customer",
+        attrs=["customer_id", "name"],
+        where=da.col("customer_id").matches("{{ params.customers }}"),
+    )
+
+    SearchCodesOperator(
+        task_id="used",
+        attrs=["id", "allocated_time"],
+        allocated_time=da.on("{{ params.day }}"),
+        code_status="used",
+        path="{{ var.value.codes_folder }}/used-{{ params.day }}.jsonl.gz",
+    )
+
+    @task
+    def count(params: dict, rows: list[dict]) -> dict:
+        client = DataAccessHook().get_conn()
+        codes = client.search_codes(["id"], allocated_time=da.on(params["day"]))
+        return {"customers": len(rows), "codes": len(codes)}
+
+    count(rows=found.output)
+
+
+customers()

@@ -1,0 +1,32 @@
+"""Every night the codes of the day before, into one folder that pandas, polars, DuckDB and Spark read as one dataset.
+
+A backfill of a month fills the same folder, and a task that was killed goes on where it was.
+"""
+
+from datetime import datetime, timedelta
+
+from airflow.sdk import Asset, CronDataIntervalTimetable, dag
+
+from dataaccess.airflow import ScanOperator
+
+
+@dag(
+    # In the time zone in which your platform cuts its days, as in the connection.
+    schedule=CronDataIntervalTimetable("15 0 * * *", timezone="UTC"),
+    start_date=datetime(2024, 1, 1),
+    catchup=False,
+)
+def daily_codes():
+    """The codes of each day, in the folder that the Airflow variable `codes_folder` names."""
+    ScanOperator(
+        task_id="codes",
+        folder="{{ var.value.codes_folder }}",
+        attrs=["id", "name", "code_status", "allocated_time"],
+        code_status=["sent", "used"],
+        outlets=[Asset("promotion_codes")],  # starts the DAGs that wait for it
+        retries=3,
+        retry_delay=timedelta(minutes=5),
+    )
+
+
+daily_codes()

@@ -1,0 +1,57 @@
+"""The Airflow provider: a connection, a hook, operators and a sensor for the service (extra `airflow`, Airflow 3.2+).
+
+Airflow finds it by the entry point `apache_airflow_provider`. Importing this package imports neither Airflow nor the
+extension module: names are loaded at their first use, so a DAG file parses quickly.
+"""
+
+from importlib import import_module as _import_module
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from dataaccess.airflow.hook import DataAccessHook
+    from dataaccess.airflow.mapping import ScanRequestOperator, scan_requests
+    from dataaccess.airflow.scan import ScanOperator
+    from dataaccess.airflow.search import SearchCodesOperator, SearchItemsOperator
+    from dataaccess.airflow.sensor import SegmentExportSensor
+    from dataaccess.airflow.trigger import SegmentExportTrigger
+
+__all__ = [
+    "DataAccessHook",
+    "ScanOperator",
+    "ScanRequestOperator",
+    "SearchCodesOperator",
+    "SearchItemsOperator",
+    "SegmentExportSensor",
+    "SegmentExportTrigger",
+    "scan_requests",
+]
+
+_MODULES = {
+    "hook": ["DataAccessHook"],
+    "mapping": ["ScanRequestOperator", "scan_requests"],
+    "scan": ["ScanOperator"],
+    "search": ["SearchCodesOperator", "SearchItemsOperator"],
+    "sensor": ["SegmentExportSensor"],
+    "trigger": ["SegmentExportTrigger"],
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Loads a public name at its first use."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'dataaccess.airflow' has no attribute {name!r}")
+        value = getattr(_import_module(f"dataaccess.airflow.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+del TYPE_CHECKING
+
+
+def __dir__() -> list[str]:
+    """The names that users type."""
+    return list(__all__)

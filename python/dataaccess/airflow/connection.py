@@ -1,0 +1,113 @@
+"""The settings of a client, and the token, from an Airflow connection."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dataaccess.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# A connection that is written as a URI has strings only.
+_NUMBERS: dict[str, Callable[[str], float]] = {
+    "timeout": float,
+    "retry_for": float,
+    "requests_per_second": float,
+    "retries": int,
+    "concurrency": int,
+    "max_response_bytes": int,
+    "max_buffered_bytes": int,
+}
+_SWITCHES = ("allow_http", "strict_empty")
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_SETTINGS = {*_NUMBERS, *_SWITCHES, "timezone", "ca_bundle", "proxy", "headers", "item_types"}
+
+
+class Connection(Protocol):
+    """What is read of an Airflow connection."""
+
+    conn_id: str
+    host: str | None
+    port: int | None
+    schema: str | None
+    login: str | None
+    password: str | None
+
+
+def client_settings(connection: Connection, extra: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments of a client but the token. A field of the form that is empty keeps its default.
+
+    Raises:
+        ConfigError: A name in `extra` is not a setting, a value has the wrong type, or `login` is set.
+    """
+    settings: dict[str, Any] = {"base_url": base_url(connection)}
+    for name, value in extra.items():
+        if name not in _SETTINGS:
+            known = ", ".join(sorted(_SETTINGS))
+            raise ConfigError(f"{_named(connection)}: extra has {name!r}, which is no setting; there are {known}")
+        if value not in (None, ""):
+            settings[name] = _typed(connection, name, value)
+    if connection.login:
+        raise ConfigError(f"{_named(connection)}: login is not used, as the token is the password: leave login empty")
+    return settings
+
+
+def base_url(connection: Connection) -> str | None:
+    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed."""
+    host = connection.host
+    if not host:
+        return None
+    if "://" not in host and not host.startswith("sandbox:"):
+        host = f"https://{host}"
+    port = f":{connection.port}" if connection.port else ""
+    return f"{host.rstrip('/')}{port}{f'/{connection.schema}' if connection.schema else ''}"
+
+
+class ConnectionToken:
+    """The token of a connection: the one that was read with it, and a newer one once the service refused that.
+
+    A long scan so follows a secrets backend that rotates its tokens. A forked child begins with the token that its
+    parent had: it shares the parent's channel to Airflow, which it must not use at the same time.
+    """
+
+    def __init__(self, token: str, look_up: Callable[[], str | None]) -> None:
+        """Takes the token, and a function that reads the connection again."""
+        self._token = token
+        self._look_up = look_up
+        self._process: int | None = None
+
+    def __call__(self) -> str:
+        """The token."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+        else:
+            self._token = self._look_up() or self._token
+        return self._token
+
+    def __repr__(self) -> str:
+        return "ConnectionToken()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raises: the pickle would hold the token."""
+        raise TypeError(
+            "the client of an Airflow connection does not pickle, as the pickle would hold the token: let forked "
+            "processes inherit it as a global, or set DATAACCESS_TOKEN and use dataaccess_conn_id=None"
+        )
+
+
+def _typed(connection: Connection, name: str, value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        if name in _NUMBERS:
+            return _NUMBERS[name](value)
+        return _BOOLEANS[value.lower()] if name in _SWITCHES else value
+    except (KeyError, ValueError):
+        kind = "true or false" if name in _SWITCHES else "a number"
+        raise ConfigError(f"{_named(connection)}: {name} must be {kind}, not {value!r}") from None
+
+
+def _named(connection: Connection) -> str:
+    return f"the Airflow connection {connection.conn_id!r}"

@@ -1,0 +1,40 @@
+"""Which errors end a task at once, and which Airflow may retry."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from airflow.sdk.exceptions import AirflowFailException
+
+from dataaccess.errors import (
+    CheckpointMismatchError,
+    ConfigError,
+    DataAccessError,
+    PermissionDeniedError,
+    SegmentExportError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The same task fails again until somebody changes the DAG, the connection or the token.
+_PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, CheckpointMismatchError, SegmentExportError)
+
+
+def is_permanent(error: DataAccessError) -> bool:
+    """Whether no retry of the task can help."""
+    return isinstance(error, _PERMANENT)
+
+
+@contextmanager
+def without_useless_retries() -> Iterator[None]:
+    """Turns permanent errors into `AirflowFailException`, which ends the task whatever its `retries` are."""
+    try:
+        yield
+    except DataAccessError as error:
+        if is_permanent(error):
+            notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+            raise AirflowFailException(f"{type(error).__name__}: {error}{notes}") from error
+        raise

@@ -1,0 +1,149 @@
+"""`DataAccessHook`: clients from an Airflow connection."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseHook
+
+from dataaccess import AsyncClient, Client, Task
+from dataaccess.airflow.connection import ConnectionToken, client_settings
+from dataaccess.errors import ConfigError, DataAccessError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class DataAccessHook(BaseHook):
+    """Makes clients from an Airflow connection of the type `dataaccess`.
+
+    The host of the connection is the base URL, its password the token; `extra` has any other argument of `Client`. An
+    empty host or password is that of the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`.
+
+    Args:
+        dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
+
+    Example:
+        >>> hook = DataAccessHook(dataaccess_conn_id=None)  # DATAACCESS_BASE_URL=sandbox:demo
+        >>> hook.get_conn().is_sandbox
+        True
+    """
+
+    conn_name_attr = "dataaccess_conn_id"
+    default_conn_name = "dataaccess_default"
+    conn_type = "dataaccess"
+    hook_name = "Data Access (customer data platform)"
+
+    def __init__(self, dataaccess_conn_id: str | None = default_conn_name, **options: Any) -> None:
+        """Reads nothing yet."""
+        super().__init__(**options)
+        self.dataaccess_conn_id = dataaccess_conn_id
+
+    @cached_property
+    def _client(self) -> Client:
+        return self.client()
+
+    def get_conn(self) -> Client:
+        """Returns the client of the connection, the same one each time.
+
+        Raises:
+            ConfigError: A setting of the connection is invalid.
+            AirflowNotFoundException: There is no such connection.
+
+        Example:
+            >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
+            'Success'
+        """
+        return self._client
+
+    def client(self, **settings: Any) -> Client:
+        """Makes a client of the connection.
+
+        Args:
+            **settings: Arguments of `Client` in place of those of the connection, but `token`.
+
+        Returns:
+            A new client.
+
+        Raises:
+            ConfigError: A setting is invalid.
+            AirflowNotFoundException: There is no such connection.
+
+        Example:
+            >>> client = DataAccessHook(None).client(timeout=900)
+        """
+        if self.dataaccess_conn_id is None:
+            return Client(**settings)
+        connection = self.get_connection(self.dataaccess_conn_id)
+        # This property masks secrets in logs.
+        arguments = {**client_settings(connection, connection.extra_dejson), **settings}
+        token = ConnectionToken(connection.password, self._read_token) if connection.password else None
+        return Client(token=token, **arguments)
+
+    async def async_client(self, **settings: Any) -> AsyncClient:
+        """Makes an asynchronous client of the connection, for triggers and async tasks.
+
+        Args:
+            **settings: Arguments of `AsyncClient` in place of those of the connection, but `token`.
+
+        Returns:
+            A new client.
+
+        Raises:
+            ConfigError: A setting is invalid.
+            AirflowNotFoundException: There is no such connection.
+
+        Example:
+            >>> import asyncio
+            >>> asyncio.run(DataAccessHook(None).async_client()).is_sandbox
+            True
+        """
+        if self.dataaccess_conn_id is None:
+            return AsyncClient(**settings)
+        connection = await self.aget_connection(self.dataaccess_conn_id)
+        # Airflow masked the secrets when it read the connection; the property would block the event loop.
+        extra = json.loads(connection.extra or "{}")
+        return AsyncClient(token=connection.password or None, **{**client_settings(connection, extra), **settings})
+
+    def scan_task(self, request: Mapping[str, Any]) -> Task:
+        """Makes the task of a request that `scan_requests` returned, in a mapped task of your own.
+
+        Args:
+            request: One element of the list.
+
+        Returns:
+            A `Task`; its `to_dicts`, `to_pandas`, `batches` and the like send the request.
+
+        Example:
+            >>> import dataaccess as da
+            >>> from dataaccess.airflow import scan_requests
+            >>> hook = DataAccessHook(None)
+            >>> scan = hook.get_conn().scan_codes(["id"], allocated_time=da.days("2024-01-15", "2024-01-17"))
+            >>> [len(hook.scan_task(request).to_dicts()) for request in scan_requests(scan)]
+            [73, 71]
+        """
+        from dataaccess.airflow.mapping import task_of
+
+        return task_of(self.get_conn(), request)
+
+    def test_connection(self) -> tuple[bool, str]:
+        """Checks address, token and scopes: the button "Test" of the web UI. Changes nothing on the service.
+
+        Returns:
+            Whether the connection works, and what was found.
+
+        Example:
+            >>> DataAccessHook(None).test_connection()[0]
+            True
+        """
+        try:
+            found = self.client().check()
+        except (ConfigError, DataAccessError) as error:
+            return False, str(error)
+        return found.is_ok, str(found).replace("\n", "; ")
+
+    def _read_token(self) -> str | None:
+        password: str | None = self.get_connection(str(self.dataaccess_conn_id)).password
+        return password

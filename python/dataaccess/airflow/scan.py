@@ -1,0 +1,209 @@
+"""`ScanOperator`: a scan into a folder, which a retry of the task goes on with."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseOperator
+
+from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.storage import located
+from dataaccess.airflow.window import days_of_run
+from dataaccess.errors import CheckpointLockedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from airflow.sdk import Context, ObjectStoragePath
+
+    from dataaccess import Client, Scan, ScanReport
+    from dataaccess.reports import ScanProgress
+    from dataaccess.types import (
+        AudienceTypes,
+        CodeAttributes,
+        CodeStatuses,
+        OnSuspectedCap,
+        Refresh,
+        Schema,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
+
+_SECONDS_BETWEEN_LOGS = 10
+_SECONDS_BETWEEN_TRIES = 5
+
+
+class ScanOperator(ClientUser, BaseOperator):
+    """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
+
+    Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
+    a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
+    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
+
+    All arguments but `on_suspected_cap` and `lock_timeout` are templated, also within conditions. One task at a time
+    writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once (`max_active_tis_per_dag=1`),
+    unless you set another number. Mapped tasks need a folder each.
+
+    Args:
+        folder: A path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials from the
+            worker's environment, or from an AWS connection whose id stands before the bucket:
+            `s3://aws_default@warehouse/codes`. A folder belongs to one query.
+        attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
+        allocated_time: As in `Client.scan_codes`, such as `da.days("{{ params.start }}", "{{ params.stop }}")`; None:
+            the days that ended in the data interval of the run, in the time zone of the connection. Promotion codes
+            only.
+        audience_type: As in `Client.scan_codes`.
+        allocated_audience: As in `Client.scan_codes`.
+        code_status: As in `Client.scan_codes`.
+        item_type_name: Another business object than promotion codes, such as "customer".
+        item_type_id: Its id, as in `Client.scan_items`.
+        where: Its conditions, as in `Client.scan_items`. For the days of the run write
+            `da.col("opened").on(da.days("{{ data_interval_start | ds }}", "{{ data_interval_end | ds }}"))`.
+        schema: Column types, as in `Client.scan_codes`.
+        refresh: Days to request again although the folder has them, as in `Scan.run`, such as "last 3 days". A task
+            that is cleared in the web UI keeps what the folder has; with `refresh="{{ data_interval_start | ds }}"` it
+            requests its day again.
+        on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
+        lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
+            was killed lasts for up to 120 s.
+        dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
+        **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
+
+    Returns:
+        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; `maybe_capped`.
+
+    Example:
+        >>> codes = ScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
+    """
+
+    template_fields: Sequence[str] = (
+        "folder",
+        "attrs",
+        "allocated_time",
+        "audience_type",
+        "allocated_audience",
+        "code_status",
+        "item_type_name",
+        "item_type_id",
+        "where",
+        "schema",
+        "refresh",
+        "dataaccess_conn_id",
+    )
+
+    def __init__(
+        self,
+        *,
+        folder: str | ObjectStoragePath,
+        attrs: CodeAttributes | Sequence[str] | None = None,
+        allocated_time: TimeCondition | None = None,
+        audience_type: AudienceTypes | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
+        item_type_name: str | None = None,
+        item_type_id: int | None = None,
+        where: Where | None = None,
+        schema: Schema | None = None,
+        refresh: Refresh | None = None,
+        on_suspected_cap: OnSuspectedCap = "warn",
+        lock_timeout: float = 180,
+        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
+        max_active_tis_per_dag: int | None = 1,
+        **options: Any,
+    ) -> None:
+        """Checks nothing yet: templates are rendered when the task runs."""
+        super().__init__(max_active_tis_per_dag=max_active_tis_per_dag, **options)
+        self.folder = folder
+        self.attrs = attrs
+        self.allocated_time = allocated_time
+        self.audience_type = audience_type
+        self.allocated_audience = allocated_audience
+        self.code_status = code_status
+        self.item_type_name = item_type_name
+        self.item_type_id = item_type_id
+        self.where = where
+        self.schema = schema
+        self.refresh = refresh
+        self.on_suspected_cap = on_suspected_cap
+        self.lock_timeout = lock_timeout
+        self.dataaccess_conn_id = dataaccess_conn_id
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        """Runs what the folder lacks of the scan. Airflow calls it."""
+        with without_useless_retries():
+            scan = self._scan(self.connect(), context)
+            folder, storage_options = located(self.folder)
+            report = self._run_unlocked(scan, folder, storage_options)
+            figures = figures_of(report)
+            self.describe_outlets(context, figures)
+            return figures
+
+    def _scan(self, client: Client, context: Context) -> Scan:
+        shared: dict[str, Any] = {"schema": self.schema, "on_suspected_cap": self.on_suspected_cap}
+        codes = {
+            "audience_type": self.audience_type,
+            "allocated_audience": self.allocated_audience,
+            "code_status": self.code_status,
+        }
+        items = {"where": self.where, "item_type_id": None if self.item_type_id is None else int(self.item_type_id)}
+        if self.item_type_name is None:
+            _refuse(items, "is for other items: pass item_type_name=")
+            window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
+            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)  # type: ignore[arg-type]
+        _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
+        return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
+
+    def _run_unlocked(self, scan: Scan, folder: str, storage_options: dict[str, str] | None) -> ScanReport:
+        """Runs the scan, once no other task uses its folder."""
+        deadline = time.monotonic() + self.lock_timeout
+        while True:
+            try:
+                return scan.run(
+                    folder, refresh=self.refresh, on_progress=self._log_progress(), storage_options=storage_options
+                )
+            except CheckpointLockedError as error:
+                if time.monotonic() >= deadline:
+                    raise
+                self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)
+                time.sleep(min(_SECONDS_BETWEEN_TRIES, max(deadline - time.monotonic(), 0)))
+
+    def _log_progress(self) -> Any:
+        last = time.monotonic()
+
+        def log(now: ScanProgress) -> None:
+            nonlocal last
+            if now.done == now.total or time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
+                last = time.monotonic()
+                self.log.info("%s of %s requests done, %s rows, %s failed", now.done, now.total, now.rows, now.failed)
+
+        return log
+
+
+def figures_of(report: ScanReport) -> dict[str, Any]:
+    """What of a report goes to XCom and into asset events."""
+    days = [task.day for task in report.tasks if task.day is not None]
+    return {
+        "folder": str(report.folder),
+        "rows": report.rows,
+        "bytes": report.file_bytes,
+        "tasks": len(report.tasks),
+        "new": report.new,
+        "kept": report.kept,
+        "refreshed": report.refreshed,
+        "first_day": min(days, default=None),
+        "last_day": max(days, default=None),
+        "maybe_capped": report.maybe_capped,
+    }
+
+
+def _refuse(arguments: dict[str, object], reason: str) -> None:
+    from dataaccess._core.checks import invalid
+
+    for name, value in arguments.items():
+        if value is not None:
+            raise invalid(name, reason, value)

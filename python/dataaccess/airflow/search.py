@@ -1,0 +1,258 @@
+"""Operators of one search: rows to XCom under a limit, or into one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowFailException
+
+from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.output import write
+from dataaccess.airflow.window import days_of_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from airflow.sdk import Context, ObjectStoragePath
+
+    from dataaccess import Client, Scan
+    from dataaccess.types import (
+        AudienceTypes,
+        CodeAttributes,
+        CodeStatuses,
+        Row,
+        Schema,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
+
+
+class _SearchOperator(ClientUser, BaseOperator):
+    """What both operators do with their search."""
+
+    def __init__(
+        self,
+        *,
+        path: str | ObjectStoragePath | None,
+        max_xcom_rows: int,
+        limit: int | None,
+        schema: Schema | None,
+        dataaccess_conn_id: str | None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.path = path
+        self.max_xcom_rows = max_xcom_rows
+        self.limit = limit
+        self.schema = schema
+        self.dataaccess_conn_id = dataaccess_conn_id
+
+    def execute(self, context: Context) -> list[Row] | dict[str, Any]:
+        """Sends the search. Airflow calls it."""
+        with without_useless_retries():
+            client = self.connect()
+            if self.path is None:
+                return self._checked(self._search(client, context, self._xcom_limit()))
+            scan = self._scan(client, context)
+            written = write(scan, self.path)
+            figures = {"path": written["path"], "rows": scan.last_stats.rows if scan.last_stats else 0} | written
+            self.describe_outlets(context, figures)
+            return figures
+
+    def _xcom_limit(self) -> int:
+        """One row more than XCom may get shows that there are too many, without all of them being transferred."""
+        most = self.max_xcom_rows + 1
+        return most if self.limit is None else min(self.limit, most)
+
+    def _checked(self, rows: list[Row]) -> list[Row]:
+        if len(rows) > self.max_xcom_rows:
+            raise AirflowFailException(
+                f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
+                "write them into a file with path=, or ask for less"
+            )
+        return rows
+
+    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:
+        raise NotImplementedError
+
+    def _scan(self, client: Client, context: Context) -> Scan:
+        raise NotImplementedError
+
+
+class SearchCodesOperator(_SearchOperator):
+    """Searches promotion codes. The rows go to XCom, or with `path` into a file.
+
+    All arguments but `max_xcom_rows` and `limit` are templated, also within conditions.
+
+    Args:
+        attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
+        allocated_time: As in `Client.search_codes`, such as `da.on("{{ params.day }}")`; None: the days that ended in
+            the data interval of the run, in the time zone of the connection.
+        audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
+        allocated_audience: One id of a customer or visitor, or several.
+        code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`: a path on the worker, or a URL or
+            `ObjectStoragePath` such as `s3://aws_default@warehouse/codes.parquet`. It is replaced when it is complete.
+        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
+        limit: Number of rows, at most.
+        schema: Column types of the file, as in `Client.scan_codes`.
+        dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
+        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+
+    Returns:
+        To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
+        `bytes`.
+
+    Example:
+        >>> import dataaccess as da
+        >>> used = SearchCodesOperator(
+        ...     task_id="used", attrs=["id"], allocated_time=da.on("{{ params.day }}"), code_status="used"
+        ... )
+    """
+
+    template_fields: Sequence[str] = (
+        "attrs",
+        "allocated_time",
+        "audience_type",
+        "allocated_audience",
+        "code_status",
+        "path",
+        "schema",
+        "dataaccess_conn_id",
+    )
+
+    def __init__(
+        self,
+        *,
+        attrs: CodeAttributes | None = None,
+        allocated_time: TimeCondition | None = None,
+        audience_type: AudienceTypes | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
+        path: str | ObjectStoragePath | None = None,
+        max_xcom_rows: int = 1_000,
+        limit: int | None = None,
+        schema: Schema | None = None,
+        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
+        **options: Any,
+    ) -> None:
+        """Checks nothing yet: templates are rendered when the task runs."""
+        super().__init__(
+            path=path,
+            max_xcom_rows=max_xcom_rows,
+            limit=limit,
+            schema=schema,
+            dataaccess_conn_id=dataaccess_conn_id,
+            **options,
+        )
+        self.attrs = attrs
+        self.allocated_time = allocated_time
+        self.audience_type = audience_type
+        self.allocated_audience = allocated_audience
+        self.code_status = code_status
+
+    def _arguments(self, client: Client, context: Context) -> dict[str, Any]:
+        time = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
+        return {
+            "attrs": self.attrs,
+            "allocated_time": time,
+            "audience_type": self.audience_type,
+            "allocated_audience": self.allocated_audience,
+            "code_status": self.code_status,
+        }
+
+    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:
+        return client.search_codes(limit=limit, **self._arguments(client, context))
+
+    def _scan(self, client: Client, context: Context) -> Scan:
+        return client.scan_codes(limit=self.limit, schema=self.schema, **self._arguments(client, context))
+
+
+class SearchItemsOperator(_SearchOperator):
+    """Searches the items of a business object. The rows go to XCom, or with `path` into a file.
+
+    All arguments but `max_xcom_rows` and `limit` are templated, also within conditions.
+
+    Args:
+        item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
+        attrs: Names of the attributes to return.
+        where: An expression of `da.col(name)`, such as `da.col("customer_id").matches("{{ params.customer }}")`, or
+            the raw filters `{"OR": [{"AND": […]}]}`. None: every record.
+        item_type_id: Id of the business object; not needed for customers, promotion codes and the `item_types` in the
+            extra of the connection.
+        path: As for `SearchCodesOperator`.
+        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
+        limit: Number of rows, at most.
+        schema: Column types of the file, as in `Client.scan_items`.
+        dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
+        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+
+    Returns:
+        To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
+        `bytes`.
+
+    Example:
+        >>> import dataaccess as da
+        >>> customers = SearchItemsOperator(
+        ...     task_id="customers",
+        ...     item_type_name="customer",
+        ...     attrs=["customer_id", "name"],
+        ...     where=da.col("customer_id").matches("{{ params.customer }}"),
+        ... )
+    """
+
+    template_fields: Sequence[str] = (
+        "item_type_name",
+        "attrs",
+        "where",
+        "item_type_id",
+        "path",
+        "schema",
+        "dataaccess_conn_id",
+    )
+
+    def __init__(
+        self,
+        *,
+        item_type_name: str,
+        attrs: Sequence[str],
+        where: Where | None = None,
+        item_type_id: int | None = None,
+        path: str | ObjectStoragePath | None = None,
+        max_xcom_rows: int = 1_000,
+        limit: int | None = None,
+        schema: Schema | None = None,
+        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
+        **options: Any,
+    ) -> None:
+        """Checks nothing yet: templates are rendered when the task runs."""
+        super().__init__(
+            path=path,
+            max_xcom_rows=max_xcom_rows,
+            limit=limit,
+            schema=schema,
+            dataaccess_conn_id=dataaccess_conn_id,
+            **options,
+        )
+        self.item_type_name = item_type_name
+        self.attrs = attrs
+        self.where = where
+        self.item_type_id = item_type_id
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "item_type_name": self.item_type_name,
+            "attrs": self.attrs,
+            "where": self.where,
+            "item_type_id": None if self.item_type_id is None else int(self.item_type_id),
+        }
+
+    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:  # noqa: ARG002 - as the other one
+        return client.search_items(limit=limit, **self._arguments())
+
+    def _scan(self, client: Client, context: Context) -> Scan:  # noqa: ARG002 - as the other one
+        return client.scan_items(limit=self.limit, schema=self.schema, **self._arguments())

@@ -1,0 +1,61 @@
+"""Runs of DAGs by `dag.test()`, and what is left of them."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from conftest import EXAMPLES
+
+
+@dataclass(frozen=True)
+class Run:
+    """A DAG run that has ended."""
+
+    dag_run: Any
+
+    @property
+    def states(self) -> dict[str, str]:
+        """The state of each task; a mapped one has its index behind its name."""
+        return {_name(task): str(task.state) for task in self.dag_run.get_task_instances()}
+
+    def result(self, task_id: str) -> Any:
+        """The XCom that a task returned; of a mapped task a list."""
+        from airflow.models.xcom import XComModel
+        from airflow.utils.session import create_session
+
+        with create_session() as session:
+            found = XComModel.get_many(
+                key="return_value", task_ids=task_id, run_id=self.dag_run.run_id, dag_ids=self.dag_run.dag_id
+            )
+            values = [XComModel.deserialize_value(row) for row in session.scalars(found.order_by(XComModel.map_index))]
+        return values[0] if len(values) == 1 else values
+
+
+def example(name: str) -> Any:
+    """The DAG of an example."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)()
+
+
+def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime | None = None) -> Run:
+    """Runs a DAG in this process, its tasks without a pause between tries."""
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+
+    bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
+    bag.bag_dag(dag)
+    DagBundlesManager().sync_bundles_to_db()
+    sync_bag_to_db(bag, "dags-folder", None)
+    return Run(dag.test(run_conf=conf, logical_date=logical_date))
+
+
+def _name(task: Any) -> str:
+    return str(task.task_id) if task.map_index < 0 else f"{task.task_id}[{task.map_index}]"
