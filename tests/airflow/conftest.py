@@ -1,52 +1,21 @@
-"""Airflow in a folder of its own, with the provider as installed, and the service with demo data."""
+"""Fixtures of the Airflow tests: the database, the service with demo data, and connections to it."""
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
-import shutil
-import sys
-import tempfile
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+import scratch  # noqa: F401 - first, as Airflow reads its settings at import
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples" / "airflow"
-HOME = Path(tempfile.mkdtemp(prefix="airflow-"))
-atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-
-# Airflow reads these at its import.
-os.environ.update(
-    {
-        "AIRFLOW_HOME": str(HOME),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(EXAMPLES),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__UNIT_TEST_MODE": "False",
-        "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
-    }
-)
+import dataaccess as da
 
 
-def install_provider(folder: Path) -> None:
-    """Writes what `pip` makes of the entry points in pyproject.toml, as these tests import from the source tree."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = folder / f"{project['name']}-0.0.1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.0.1\n")
-    group = "apache_airflow_provider"
-    points = "".join(f"{name} = {target}\n" for name, target in project["entry-points"][group].items())
-    (info / "entry_points.txt").write_text(f"[{group}]\n{points}")
-
-
-install_provider(HOME / "site")
-sys.path.append(str(HOME / "site"))
-
-import dataaccess as da  # noqa: E402 - after the settings
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Lets Airflow and what it imports emit warnings."""
+    for item in items:
+        item.add_marker(pytest.mark.filterwarnings("default"))
 
 
 @pytest.fixture(scope="session", autouse=True)

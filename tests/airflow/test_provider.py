@@ -1,0 +1,130 @@
+"""What Airflow finds of the provider, and the connection."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook
+from dataaccess.airflow.connection import base_url
+from dataaccess.airflow.provider import get_provider_info
+
+
+class Given:
+    """A connection as Airflow reads it."""
+
+    def __init__(self, host: str | None, port: int | None = None, schema: str | None = None) -> None:
+        self.conn_id, self.host, self.port, self.schema = "cdp", host, port, schema
+        self.login = self.password = None
+
+
+def test_airflow_registers_the_provider() -> None:
+    from airflow.providers_manager import ProvidersManager
+
+    manager = ProvidersManager()
+    assert "dataaccess" in manager.providers
+    hook = manager.hooks["dataaccess"]
+    assert hook is not None
+    assert (hook.hook_class_name, hook.connection_id_attribute_name) == (
+        "dataaccess.airflow.hook.DataAccessHook",
+        "dataaccess_conn_id",
+    )
+    sensitive = {name for name, widget in manager.connection_form_widgets.items() if widget.is_sensitive}
+    assert {name for name in sensitive if "dataaccess" in name} == {"extra__dataaccess__proxy"}
+    assert manager.field_behaviours["dataaccess"]["relabeling"] == {"host": "Base URL", "password": "Token"}
+
+
+def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
+    from dataaccess._client.settings import _CHECKS
+
+    form = get_provider_info()["connection-types"][0]["conn-fields"]
+    assert form.keys() <= _CHECKS.keys()
+    for name, field in form.items():
+        assert field["schema"].get("default") == _CHECKS[name][1], name
+
+
+def test_the_form_loads_neither_airflow_nor_the_extension() -> None:
+    code = "import sys, dataaccess.airflow.provider as p; p.get_provider_info(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
+    assert not {"airflow", "dataaccess._native"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (Given("https://cdp.example.com"), "https://cdp.example.com"),
+        (Given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
+        (Given("http://localhost:80/"), "http://localhost:80"),
+        (Given("sandbox:demo"), "sandbox:demo"),
+        (Given(None), None),
+    ],
+)
+def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
+    assert base_url(given) == expected
+
+
+def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
+    connect(extra={"timeout": "90", "concurrency": 2, "timezone": "Asia/Ho_Chi_Minh", "proxy": "", "allow_http": "true"})
+    client = DataAccessHook().get_conn()
+    settings = client._settings
+    assert (settings["timeout"], settings["concurrency"], settings["allow_http"]) == (90, 2, True)
+    assert client.timezone == "Asia/Ho_Chi_Minh"
+    assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"extra": {"time_out": 5}}, "'time_out', which is no setting; there are allow_http, ca_bundle"),
+        ({"extra": {"timeout": "soon"}}, "timeout must be a number, not 'soon'"),
+        ({"extra": {"allow_http": "maybe"}}, "allow_http must be true or false"),
+        ({"login": "me"}, "login is not used"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_an_error(
+    connect: Callable[..., str], fields: dict[str, Any], message: str
+) -> None:
+    connect(**fields)
+    with pytest.raises(da.ConfigError, match="'dataaccess_default'") as error:
+        DataAccessHook().get_conn()
+    assert message in str(error.value)
+
+
+def test_the_test_of_a_connection_says_what_works(sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
+    token = connect()
+    works, found = DataAccessHook().test_connection()
+    assert works
+    assert "scopes:    item: yes, download: yes" in found
+    sandbox.revoke(token)
+    works, found = DataAccessHook().test_connection()
+    assert not works
+    assert token not in found
+    connect(login="me")
+    assert DataAccessHook().test_connection()[0] is False
+
+
+def test_without_a_connection_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    assert DataAccessHook(None).get_conn().is_sandbox
+
+
+def test_a_refused_token_is_read_again(sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
+    first = connect()
+    client = DataAccessHook().get_conn()
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+    connect()
+    sandbox.revoke(first)
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+
+
+@pytest.mark.usefixtures("connect")
+def test_the_client_of_a_connection_does_not_pickle() -> None:
+    client = DataAccessHook().get_conn()
+    with pytest.raises(TypeError, match="let forked processes inherit it"):
+        pickle.dumps(client)
