@@ -1,0 +1,68 @@
+"""A sensor, a scan into a folder and mapped requests, for a real scheduler; tasks of it are killed while they run."""
+
+from datetime import timedelta
+
+from airflow.sdk import Asset, dag, task
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook, ScanOperator, ScanRequestOperator, SegmentExportSensor, scan_requests
+
+FOLDER = "{{ var.value.codes_folder }}"
+RETRIES = {"retries": 1, "retry_delay": timedelta(seconds=1)}
+
+
+@dag(schedule=None, params={"export_id": 0})
+def killed():
+    """Ten days into one folder, three days as mapped tasks."""
+    ended = SegmentExportSensor(
+        task_id="ended",
+        export_id="{{ params.export_id }}",
+        deferrable=True,
+        poke_interval=1,
+        timeout=120,
+        **RETRIES,
+    )
+
+    ended >> ScanOperator(
+        task_id="scan",
+        folder=f"{FOLDER}/scan",
+        attrs=["id"],
+        allocated_time=da.days("2024-01-08", "2024-01-18"),
+        outlets=[Asset("scan")],
+        **RETRIES,
+    )
+
+    @task
+    def plan() -> list[dict]:
+        days = da.days("2024-01-15", "2024-01-18")
+        return scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=days))
+
+    requests = plan()
+    ended >> requests
+    ScanRequestOperator.partial(
+        task_id="mapped", folder=f"{FOLDER}/mapped", outlets=[Asset("mapped")], **RETRIES
+    ).expand(request=requests)
+
+    @task
+    def forked() -> list[int]:
+        """Processes that multiprocessing forks use the client of the task."""
+        from multiprocessing import get_context
+
+        global client  # noqa: PLW0603 - what the children inherit
+        client = DataAccessHook().get_conn()
+        rows = len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+        with get_context("fork").Pool(2) as pool:
+            return [rows, *pool.map(rows_of, ["2024-01-15", "2024-01-16"])]
+
+    ended >> forked()
+
+
+client: da.Client
+
+
+def rows_of(day: str) -> int:
+    """Searches in a child."""
+    return len(client.search_codes(["id"], allocated_time=da.on(day)))
+
+
+killed()

@@ -1,0 +1,216 @@
+"""The search operators: XCom, files, templates, failures and kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import fsspec
+import pytest
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, ObjectStoragePath
+from airflow.sdk.io import attach
+from dags import run
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsOperator
+
+ON_15 = da.on("2024-01-15")
+
+
+@pytest.fixture(autouse=True)
+def token(connect: Callable[..., str]) -> str:
+    return connect()
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"day": "2024-01-15"})
+
+
+def test_an_object_store_gets_the_file(dag: DAG) -> None:
+    memory = fsspec.filesystem("memory")
+    attach("memory", fs=memory)
+    asset = Asset("codes")
+    with dag:
+        SearchCodesOperator(
+            task_id="codes",
+            allocated_time=ON_15,
+            path=ObjectStoragePath("memory://warehouse/{{ params.day }}.parquet"),
+            outlets=[asset],
+        )
+    done = run(dag)
+
+    written = done.result("codes")
+    content = memory.cat("/warehouse/2024-01-15.parquet")
+    assert written == {"path": "memory://warehouse/2024-01-15.parquet", "rows": 73, "bytes": len(content)}
+    assert content[:4] == b"PAR1"
+    assert extras("codes") == written
+
+
+def test_a_failed_search_leaves_no_file(dag: DAG, tmp_path: Path, sandbox: da.Sandbox, connect: Any) -> None:
+    connect(extra={"retry_for": 0})
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, path=f"{tmp_path}/codes.jsonl", retries=1)
+    with sandbox.fault("cut", after_bytes=2_000, times=1) as fault:
+        done = run(dag)
+
+    # The second try succeeds: a cut is worth a retry.
+    assert (fault.hits, done.states) == (1, {"codes": "success"})
+    assert os.listdir(tmp_path) == ["codes.jsonl"]
+    assert len((tmp_path / "codes.jsonl").read_text().splitlines()) == 73
+
+
+def test_a_file_of_another_kind_is_refused(dag: DAG, tmp_path: Path, sandbox: da.Sandbox) -> None:
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, path=f"{tmp_path}/codes.xlsx", retries=3)
+    assert failures(run(dag), "codes") == 1
+    assert not sandbox.requests
+
+
+def test_too_many_rows_for_xcom_fail(dag: DAG) -> None:
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, max_xcom_rows=72, retries=3)
+        SearchCodesOperator(task_id="fits", allocated_time=ON_15, max_xcom_rows=73)
+        SearchCodesOperator(task_id="limited", allocated_time=ON_15, max_xcom_rows=72, limit=2)
+    done = run(dag)
+
+    assert done.states == {"codes": "failed", "fits": "success", "limited": "success"}
+    assert failures(done, "codes") == 1
+    assert (len(done.result("fits")), len(done.result("limited"))) == (73, 2)
+
+
+def test_permission_and_validation_errors_are_not_retried(dag: DAG, sandbox: da.Sandbox, token: str) -> None:
+    with dag:
+        SearchCodesOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)
+        SearchItemsOperator(task_id="unknown", item_type_name="shop", attrs=["id"], retries=3)
+        denied = SearchCodesOperator(task_id="denied", allocated_time=ON_15, retries=3)
+    sandbox.revoke(token)
+    done = run(dag)
+
+    assert set(done.states.values()) == {"failed"}
+    assert [failures(done, task.task_id) for task in dag.tasks] == [1, 1, 1]
+    assert denied.task_id in done.states
+
+
+def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -> None:
+    connect(extra={"retries": 0})
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, retries=2)
+    with sandbox.fault("status", status=502, times=2):
+        done = run(dag)
+    assert (done.states, failures(done, "codes")) == ({"codes": "success"}, 3)
+
+
+def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox) -> None:
+    who = da.col("customer_id")
+    with dag:
+        SearchItemsOperator(
+            task_id="customers",
+            item_type_name="customer",
+            attrs=["customer_id"],
+            where=who.equals("demo-{{ params.day }}") | who.matches(["demo-customer-{{ '%04d' % 7 }}"]),
+        )
+        SearchCodesOperator(task_id="codes", allocated_time=da.days("{{ params.day }}", "2024-01-16"), attrs=["id"])
+    done = run(dag)
+
+    assert done.result("customers") == [{"customer_id": "demo-customer-0007"}]
+    assert len(done.result("codes")) == 73
+    conditions = [request.body["filters"]["OR"] for request in sandbox.requests]
+    assert "demo-2024-01-15" in json.dumps(conditions)
+
+
+def test_the_days_of_the_data_interval_are_the_default(sandbox: da.Sandbox, connect: Any) -> None:
+    connect(extra={"timezone": "Asia/Ho_Chi_Minh"})
+    schedule = CronDataIntervalTimetable("0 3 * * *", timezone="Asia/Ho_Chi_Minh")
+    with DAG("interval", schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
+        SearchCodesOperator(task_id="codes", attrs=["id"])
+    done = run(dag, logical_date=datetime(2024, 1, 16, 3, tzinfo=UTC))
+
+    assert done.states == {"codes": "success"}
+    (request,) = sandbox.requests
+    (condition,) = request.body["filters"]["OR"][0]["AND"]
+    # 2024-01-15 in Ho Chi Minh City, which had ended at three in the morning.
+    assert datetime.fromtimestamp(condition["value"] / 1000, UTC) == datetime(2024, 1, 14, 17, tzinfo=UTC)
+
+
+def test_a_run_without_a_data_interval_fails_clearly(dag: DAG, capfd: pytest.CaptureFixture[str]) -> None:
+    with dag:
+        SearchCodesOperator(task_id="codes", retries=3)
+    done = run(dag)
+    assert failures(done, "codes") == 1
+    assert "pass allocated_time=" in "".join(capfd.readouterr())
+
+
+def test_a_kill_ends_the_request_in_flight(dag: DAG, sandbox: da.Sandbox) -> None:
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15)
+    previous = signal.getsignal(signal.SIGTERM)
+    begun = datetime.now(UTC)
+    with sandbox.fault("delay", seconds=50) as fault:
+        killer = threading.Thread(target=kill_at_the_first_request, args=(sandbox,))
+        killer.start()
+        try:
+            done = run(dag)
+        finally:
+            killer.join()
+            signal.signal(signal.SIGTERM, previous)
+    assert fault.hits <= 1
+    assert done.states == {"codes": "failed"}
+    assert datetime.now(UTC) - begun < timedelta(seconds=20)
+
+
+def kill_at_the_first_request(sandbox: da.Sandbox) -> None:
+    """What the supervisor does when a task is stopped; `dag.test()` runs the task in this process."""
+    pause = threading.Event()
+    while not sandbox.requests:
+        pause.wait(0.05)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_the_token_is_nowhere(
+    dag: DAG, token: str, sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asset = Asset("secretless")
+    with dag:
+        SearchCodesOperator(task_id="xcom", attrs=["id"], allocated_time=ON_15)
+        SearchCodesOperator(task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", outlets=[asset])
+        SearchCodesOperator(task_id="wrong", attrs=["nmae"], allocated_time=ON_15)
+    run(dag)
+    sandbox.revoke(token)
+    run(dag)
+
+    from airflow.configuration import conf
+
+    database = Path(conf.get("database", "sql_alchemy_conn").removeprefix("sqlite:///"))
+    stored = b"".join(path.read_bytes() for path in database.parent.glob("airflow.db*"))
+    assert b"nmae" in stored
+    assert token.encode() not in stored
+    logged = "".join(capfd.readouterr())
+    assert "PermissionDeniedError" in logged
+    assert token not in logged
+    assert token not in repr(DataAccessHook().get_conn())
+    assert duckdb.sql(f"select count(*) from '{tmp_path}/codes.parquet'").fetchall() == [(73,)]
+
+
+def failures(done: Any, task_id: str) -> int:
+    """How often a task was tried."""
+    (task,) = [task for task in done.dag_run.get_task_instances() if task.task_id == task_id]
+    return int(task.try_number)
+
+
+def extras(name: str) -> Any:
+    """The metadata of the last event of an asset."""
+    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        events = select(AssetEvent).join(AssetModel, AssetModel.id == AssetEvent.asset_id).where(AssetModel.name == name)
+        return session.scalars(events.order_by(AssetEvent.id.desc())).first().extra

@@ -1,0 +1,127 @@
+"""A real scheduler, triggerer and web server: tasks are killed while they run, and their retries go on.
+
+`make soak-airflow` runs it: about a minute and a half, and 1.5 GB of memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from standalone import Airflow, standalone
+
+import dataaccess as da
+
+DAGS = Path(__file__).parent / "scheduled"
+DAYS = [f"2024-01-{day:02}" for day in range(8, 18)]
+
+
+def tasks(airflow: Airflow, run: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = airflow.request("GET", f"/api/v2/dags/killed/dagRuns/{run}/taskInstances")[
+        "task_instances"
+    ]
+    return found
+
+
+def running(airflow: Airflow, run: str, task_id: str, try_number: int = 1) -> dict[str, Any] | None:
+    """A running task, once its process is known."""
+    return next(
+        (
+            task
+            for task in tasks(airflow, run)
+            if (task["task_id"], task["state"], task["try_number"]) == (task_id, "running", try_number) and task["pid"]
+        ),
+        None,
+    )
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(400)
+def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
+    folder = tmp_path / "codes"
+    with da.Sandbox.demo() as sandbox:
+        token = sandbox.issue_token()
+        connection = {
+            "conn_type": "dataaccess",
+            "host": sandbox.base_url,
+            "password": token,
+            "extra": {"concurrency": 1, "timeout": 60},
+        }
+        settings = {
+            "AIRFLOW_CONN_DATAACCESS_DEFAULT": json.dumps(connection),
+            "AIRFLOW_VAR_CODES_FOLDER": str(folder),
+        }
+        with standalone(tmp_path / "home", DAGS, settings) as airflow:
+            airflow.wait_for(
+                "the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60
+            )
+            meta = airflow.request("GET", "/ui/connections/hook_meta")
+            form = next(entry for entry in meta if entry["connection_type"] == "dataaccess")
+            assert form["standard_fields"]["password"]["title"] == "Token"
+
+            with sandbox.fault("delay", seconds=1.5, path="search"):
+                body = {"logical_date": None, "conf": {"export_id": sandbox.start_export(seconds=4)}}
+                run = airflow.request("POST", "/api/v2/dags/killed/dagRuns", json=body)["dag_run_id"]
+                # In the middle: some days are done, others are not.
+                airflow.wait_for("the third day", lambda: len(list(folder.glob("scan/*/*.parquet"))) >= 3, 150)
+                scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 20)
+                os.kill(scan["pid"], signal.SIGKILL)
+                done = {path.parent.name.removeprefix("day=") for path in folder.glob("scan/*/*.parquet")}
+                before = len(sandbox.requests)
+                mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 60)
+                os.kill(mapped["pid"], signal.SIGKILL)
+                airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 60)
+            state = airflow.wait_for("the end of the run", lambda: ended(airflow, run), 120)
+            assert state == "success", json.dumps(tasks(airflow, run), indent=1)
+
+            tries = {(task["task_id"], task["map_index"]): task["try_number"] for task in tasks(airflow, run)}
+            assert tries.pop(("scan", -1)) == 2
+            assert tries.pop(("mapped", mapped["map_index"])) == 2
+            asset_events = airflow.request("GET", "/api/v2/assets/events")["asset_events"]
+            forked = airflow.request(
+                "GET", f"/api/v2/dags/killed/dagRuns/{run}/taskInstances/forked/xcomEntries/return_value"
+            )["value"]
+
+        # The mapped tasks ask for the later days.
+        again = Counter(day_of(request.body) for request in sandbox.requests[before:] if "filters" in request.body)
+        client = sandbox.client()
+        expected = {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in DAYS}
+    assert 3 <= len(done) < len(DAYS)
+    for name, days in (("scan", DAYS), ("mapped", DAYS[-3:])):
+        found = duckdb.sql(
+            f"select day::varchar, count(*), count(distinct id) from '{folder}/{name}/*/*.parquet' group by 1 order by 1"
+        ).fetchall()
+        assert found == [(day, expected[day], expected[day]) for day in days]
+    extras = {event["name"]: event["extra"] for event in asset_events}
+    assert extras["scan"]["rows"] == sum(expected.values())
+    assert extras["scan"]["kept"] >= len(done)
+    assert extras["mapped"]["rows"] in expected.values()
+    assert forked == [expected["2024-01-15"], expected["2024-01-15"], expected["2024-01-16"]]
+    assert again[DAYS[-4]] == 1
+    assert not [day for day in done if day < DAYS[-3] and again[day]]
+    assert_nowhere(token, tmp_path)
+
+
+def ended(airflow: Airflow, run: str) -> str | None:
+    state = airflow.request("GET", f"/api/v2/dags/killed/dagRuns/{run}")["state"]
+    return state if state in ("success", "failed") else None
+
+
+def day_of(body: dict[str, Any]) -> str:
+    """The day that a request asked for."""
+    return datetime.fromtimestamp(body["filters"]["OR"][0]["AND"][0]["value"] / 1000, UTC).date().isoformat()
+
+
+def assert_nowhere(token: str, folder: Path) -> None:
+    """The token is in no log, no database and no file of Airflow."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".log" for path in files)
+    assert any(path.name == "airflow.db" for path in files)
+    assert [path for path in files if token.encode() in path.read_bytes()] == []
