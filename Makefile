@@ -89,9 +89,16 @@ test-python: .venv/.built ## all Python tests, the README and the examples
 	$(BIN)/python -m pytest -m quiet
 
 .PHONY: test-airflow
-test-airflow: .venv/.built target/envs/airflow/.installed ## the Airflow examples, in an environment with Airflow
+test-airflow: .venv/.built target/envs/airflow/.installed ## the Airflow provider and its examples, with Airflow
 	$(call say,'Running the Airflow tests')
-	PYTHONPATH=python target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest tests/airflow
+	$(AIRFLOW_PYTEST) tests/airflow
+
+.PHONY: soak-airflow
+soak-airflow: .venv/.built target/envs/airflow/.installed ## a real scheduler whose tasks are killed: two minutes, 1.5 GB
+	$(call say,'Running Airflow with its scheduler, triggerer and web server')
+	$(AIRFLOW_PYTEST) -m soak tests/airflow
+
+AIRFLOW_PYTEST = PYTHONPATH=python:tests/airflow target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest
 
 .PHONY: soak
 soak: .venv/.built ## the long tests with full counts, and every case for both clients

@@ -34,7 +34,7 @@ def campaign():
 
     @task
     def report(files: list[dict]) -> int:
-        rows = sum(file["rows"] for file in files)
+        rows: int = sum(file["rows"] for file in files)
         print(f"{rows} codes in {len(files)} files")
         return rows
 

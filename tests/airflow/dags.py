@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from scratch import EXAMPLES
@@ -58,6 +57,34 @@ def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime 
     DagBundlesManager().sync_bundles_to_db()
     sync_bag_to_db(bag, "dags-folder", None)
     return Run(dag.test(run_conf=conf, logical_date=logical_date))
+
+
+def tries(done: Any, task_id: str) -> int:
+    """How often a task was tried."""
+    (task,) = [task for task in done.dag_run.get_task_instances() if task.task_id == task_id]
+    return int(task.try_number)
+
+
+def extras(name: str) -> Any:
+    """The metadata of the last event of an asset."""
+    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        events = (
+            select(AssetEvent).join(AssetModel, AssetModel.id == AssetEvent.asset_id).where(AssetModel.name == name)
+        )
+        return session.scalars(events.order_by(AssetEvent.id.desc())).first().extra
+
+
+def query(statement: str) -> list[tuple[Any, ...]]:
+    """The rows of a query of files."""
+    import duckdb
+
+    found = duckdb.sql(statement)
+    assert found is not None
+    return found.fetchall()
 
 
 def _name(task: Any) -> str:

@@ -1,4 +1,4 @@
-"""Airflow in a folder of its own, with the provider as installed. Importing this sets what Airflow reads at its import."""
+"""Airflow in a folder of its own, with the provider as installed. Import it before Airflow."""
 
 from __future__ import annotations
 

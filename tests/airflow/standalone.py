@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 from scratch import ROOT, install_provider
 
-_SECONDS_TO_START = 120
+_SECONDS_TO_START = 300
 _SECONDS_TO_STOP = 6
 
 
@@ -35,7 +35,9 @@ class Airflow:
             parts = self._client.get("/api/v2/monitor/health").json()
         except (httpx.TransportError, ValueError):
             return False
-        return all(parts.get(name, {}).get("status") == "healthy" for name in ("scheduler", "triggerer", "dag_processor"))
+        return all(
+            parts.get(name, {}).get("status") == "healthy" for name in ("scheduler", "triggerer", "dag_processor")
+        )
 
     def request(self, method: str, path: str, **options: Any) -> Any:
         """The JSON of a response; an error if it reports a failure."""
@@ -85,7 +87,7 @@ def standalone(home: Path, dags: Path, settings: dict[str, str]) -> Iterator[Air
     }
     log = home / "standalone.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own
+        process = subprocess.Popen(
             [sys.executable, "-m", "airflow", "standalone"],
             env=environment,
             stdout=output,
@@ -94,33 +96,33 @@ def standalone(home: Path, dags: Path, settings: dict[str, str]) -> Iterator[Air
         )
         try:
             airflow = Airflow(url, log)
-            airflow.wait_for("the start of Airflow", lambda: process.poll() is not None or airflow.is_up(), _SECONDS_TO_START)
+            airflow.wait_for(
+                "the start of Airflow", lambda: process.poll() is not None or airflow.is_up(), _SECONDS_TO_START
+            )
             assert process.poll() is None, log.read_text()[-3000:]
             yield airflow
         finally:
-            _end(process, home)
+            _end(process)
 
 
-def processes_of(home: Path) -> list[int]:
-    """The processes of this Airflow: those whose environment names its folder."""
-    own = f"AIRFLOW_HOME={home}".encode()
+def processes_of(session: int) -> list[int]:
+    """The processes of a session: every part of this Airflow, whoever its parent is by now."""
     found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and own in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue
+    for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+        with suppress(ProcessLookupError):
+            if os.getsid(pid) == session:
+                found.append(pid)
     return found
 
 
-def _end(process: subprocess.Popen[bytes], home: Path) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """SIGTERM leaves some parts behind, so SIGKILL follows."""
     process.terminate()
     deadline = time.monotonic() + _SECONDS_TO_STOP
-    while time.monotonic() < deadline and processes_of(home):
+    while time.monotonic() < deadline and processes_of(process.pid):
         process.poll()
         time.sleep(0.2)
-    for pid in processes_of(home):
-        os.kill(pid, signal.SIGKILL)
+    for pid in processes_of(process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     process.wait()

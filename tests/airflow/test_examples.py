@@ -6,9 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import duckdb
 import pytest
-from dags import example, run
+from dags import example, query, run
 
 import dataaccess as da
 
@@ -26,13 +25,13 @@ def test_a_run_a_day_fills_one_folder(folder: Path, sandbox: da.Sandbox) -> None
         # A run by hand has the last interval that has ended.
         assert run(dag, logical_date=datetime(2024, 1, day, 0, 15, tzinfo=UTC)).states == {"codes": "success"}
 
-    days = duckdb.sql(f"select day, count(*), count(distinct id) from '{folder}/*/*.parquet' group by day order by day")
+    days = query(f"select day, count(*), count(distinct id) from '{folder}/*/*.parquet' group by day order by day")
     client = sandbox.client()
     counts = [
         len(client.search_codes(["id"], allocated_time=da.on(f"2024-01-{day}"), code_status=["sent", "used"]))
         for day in (15, 16)
     ]
-    assert days.fetchall() == [(date(2024, 1, 15 + index), count, count) for index, count in enumerate(counts)]
+    assert days == [(date(2024, 1, 15 + index), count, count) for index, count in enumerate(counts)]
     assert all(counts)
 
 
@@ -43,7 +42,7 @@ def test_mapped_tasks_write_a_file_each(folder: Path, sandbox: da.Sandbox) -> No
     assert set(done.states.values()) == {"success"}
     days = da.days("2024-01-15", "2024-01-18")
     expected = sorted(row["id"] for row in sandbox.client().search_codes(["id"], allocated_time=days))
-    found = duckdb.sql(f"select id from '{folder}/campaign/*/*.parquet' order by id").fetchall()
+    found = query(f"select id from '{folder}/campaign/*/*.parquet' order by id")
     assert [row[0] for row in found] == expected
     assert done.result("report") == len(expected)
     assert done.result("ended")["entries"][0]["endTime"]
@@ -57,4 +56,4 @@ def test_searches_go_to_xcom_or_into_a_file(folder: Path, sandbox: da.Sandbox) -
     path = folder / "used-2024-01-15.jsonl.gz"
     used = sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
     assert done.result("used") == {"path": str(path), "rows": len(used), "bytes": path.stat().st_size}
-    assert duckdb.sql(f"select id from '{path}'").fetchall() == [(row["id"],) for row in used]
+    assert query(f"select id from '{path}'") == [(row["id"],) for row in used]

@@ -70,7 +70,9 @@ def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
 
 
 def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
-    connect(extra={"timeout": "90", "concurrency": 2, "timezone": "Asia/Ho_Chi_Minh", "proxy": "", "allow_http": "true"})
+    connect(
+        extra={"timeout": "90", "concurrency": 2, "timezone": "Asia/Ho_Chi_Minh", "proxy": "", "allow_http": "true"}
+    )
     client = DataAccessHook().get_conn()
     settings = client._settings
     assert (settings["timeout"], settings["concurrency"], settings["allow_http"]) == (90, 2, True)

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from dags import query
 from standalone import Airflow, standalone
 
 import dataaccess as da
@@ -43,7 +43,7 @@ def running(airflow: Airflow, run: str, task_id: str, try_number: int = 1) -> di
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
     folder = tmp_path / "codes"
     with da.Sandbox.demo() as sandbox:
@@ -59,9 +59,7 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
             "AIRFLOW_VAR_CODES_FOLDER": str(folder),
         }
         with standalone(tmp_path / "home", DAGS, settings) as airflow:
-            airflow.wait_for(
-                "the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60
-            )
+            airflow.wait_for("the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60)
             meta = airflow.request("GET", "/ui/connections/hook_meta")
             form = next(entry for entry in meta if entry["connection_type"] == "dataaccess")
             assert form["standard_fields"]["password"]["title"] == "Token"
@@ -70,15 +68,15 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
                 body = {"logical_date": None, "conf": {"export_id": sandbox.start_export(seconds=4)}}
                 run = airflow.request("POST", "/api/v2/dags/killed/dagRuns", json=body)["dag_run_id"]
                 # In the middle: some days are done, others are not.
-                airflow.wait_for("the third day", lambda: len(list(folder.glob("scan/*/*.parquet"))) >= 3, 150)
-                scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 20)
+                airflow.wait_for("the third day", lambda: len(list(folder.glob("scan/*/*.parquet"))) >= 3, 600)
+                scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 60)
                 os.kill(scan["pid"], signal.SIGKILL)
                 done = {path.parent.name.removeprefix("day=") for path in folder.glob("scan/*/*.parquet")}
                 before = len(sandbox.requests)
-                mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 60)
+                airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 300)
+                mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 300)
                 os.kill(mapped["pid"], signal.SIGKILL)
-                airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 60)
-            state = airflow.wait_for("the end of the run", lambda: ended(airflow, run), 120)
+            state = airflow.wait_for("the end of the run", lambda: ended(airflow, run), 300)
             assert state == "success", json.dumps(tasks(airflow, run), indent=1)
 
             tries = {(task["task_id"], task["map_index"]): task["try_number"] for task in tasks(airflow, run)}
@@ -95,9 +93,10 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
         expected = {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in DAYS}
     assert 3 <= len(done) < len(DAYS)
     for name, days in (("scan", DAYS), ("mapped", DAYS[-3:])):
-        found = duckdb.sql(
-            f"select day::varchar, count(*), count(distinct id) from '{folder}/{name}/*/*.parquet' group by 1 order by 1"
-        ).fetchall()
+        found = query(
+            "select day::varchar, count(*), count(distinct id) "
+            f"from '{folder}/{name}/*/*.parquet' group by 1 order by 1"
+        )
         assert found == [(day, expected[day], expected[day]) for day in days]
     extras = {event["name"]: event["extra"] for event in asset_events}
     assert extras["scan"]["rows"] == sum(expected.values())

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.airflow.hook import DataAccessHook
-    from dataaccess.airflow.mapping import ScanRequestOperator, scan_requests
+    from dataaccess.airflow.mapping import ScanRequestOperator
+    from dataaccess.airflow.plan import scan_requests
     from dataaccess.airflow.scan import ScanOperator
     from dataaccess.airflow.search import SearchCodesOperator, SearchItemsOperator
     from dataaccess.airflow.sensor import SegmentExportSensor
@@ -29,7 +30,8 @@ __all__ = [
 
 _MODULES = {
     "hook": ["DataAccessHook"],
-    "mapping": ["ScanRequestOperator", "scan_requests"],
+    "mapping": ["ScanRequestOperator"],
+    "plan": ["scan_requests"],
     "scan": ["ScanOperator"],
     "search": ["SearchCodesOperator", "SearchItemsOperator"],
     "sensor": ["SegmentExportSensor"],

@@ -10,6 +10,7 @@ from airflow.sdk import BaseHook
 
 from dataaccess import AsyncClient, Client, Task
 from dataaccess.airflow.connection import ConnectionToken, client_settings
+from dataaccess.airflow.plan import task_of
 from dataaccess.errors import ConfigError, DataAccessError
 
 if TYPE_CHECKING:
@@ -124,8 +125,6 @@ class DataAccessHook(BaseHook):
             >>> [len(hook.scan_task(request).to_dicts()) for request in scan_requests(scan)]
             [73, 71]
         """
-        from dataaccess.airflow.mapping import task_of
-
         return task_of(self.get_conn(), request)
 
     def test_connection(self) -> tuple[bool, str]:

@@ -50,7 +50,9 @@ class ClientUser:
         """Renders templates in conditions too, such as `da.on("{{ params.day }}")`."""
         if isinstance(content, _CONDITIONS):
             given = {field.name: getattr(content, field.name) for field in fields(content)}
-            rendered = {name: self.render_template(value, context, jinja_env, seen_oids) for name, value in given.items()}
+            rendered = {
+                name: self.render_template(value, context, jinja_env, seen_oids) for name, value in given.items()
+            }
             return replace(content, **rendered)
         return super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # that of Airflow
 

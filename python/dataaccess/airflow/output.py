@@ -47,4 +47,4 @@ def _write_local(source: Scan | Table, path: Path) -> None:
     if path.suffix == ".parquet":
         source.to_parquet(path)
     else:
-        source.to_jsonl(path)
+        source.to_jsonl(path)  # type: ignore[union-attr] # the file of a table is always Parquet

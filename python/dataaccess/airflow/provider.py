@@ -29,7 +29,9 @@ _FIELDS = {
         minimum=0,
         default=60,
     ),
-    "concurrency": _field("Concurrency", "Requests in flight at a time.", type=["integer", "null"], minimum=1, default=8),
+    "concurrency": _field(
+        "Concurrency", "Requests in flight at a time.", type=["integer", "null"], minimum=1, default=8
+    ),
     "requests_per_second": _field(
         "Requests per second", "The most that a task sends; empty: no limit.", type=_NUMBER, exclusiveMinimum=0
     ),
@@ -37,7 +39,10 @@ _FIELDS = {
         "CA bundle", "PEM file on the workers with the CAs to trust instead of the system's.", type=["string", "null"]
     ),
     "proxy": _field(
-        "Proxy", "Address of a proxy; empty: that of the workers' environment.", type=["string", "null"], format="password"
+        "Proxy",
+        "Address of a proxy; empty: that of the workers' environment.",
+        type=["string", "null"],
+        format="password",
     ),
     "allow_http": _field(
         "Allow plain HTTP", "Whether the token may be sent unencrypted.", type=["boolean", "null"], default=False

@@ -145,16 +145,19 @@ class ScanOperator(ClientUser, BaseOperator):
 
     def _scan(self, client: Client, context: Context) -> Scan:
         shared: dict[str, Any] = {"schema": self.schema, "on_suspected_cap": self.on_suspected_cap}
-        codes = {
+        codes: dict[str, Any] = {
             "audience_type": self.audience_type,
             "allocated_audience": self.allocated_audience,
             "code_status": self.code_status,
         }
-        items = {"where": self.where, "item_type_id": None if self.item_type_id is None else int(self.item_type_id)}
+        items: dict[str, Any] = {
+            "where": self.where,
+            "item_type_id": None if self.item_type_id is None else int(self.item_type_id),
+        }
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")
             window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
-            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)  # type: ignore[arg-type]
+            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)  # type: ignore[arg-type] # checked there
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
         return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
 

@@ -65,15 +65,15 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
         if not self.deferrable:
             return super().execute(context)
         found = self.poke(context)
-        if found.is_done:
-            return found.xcom_value
-        from dataaccess.airflow.trigger import SegmentExportTrigger
+        if not found.is_done:
+            from dataaccess.airflow.trigger import SegmentExportTrigger
 
-        self.defer(
-            trigger=SegmentExportTrigger(self._id(), self.poke_interval, self.dataaccess_conn_id),
-            method_name=self.resume.__name__,
-            timeout=timedelta(seconds=self.timeout),
-        )
+            self.defer(
+                trigger=SegmentExportTrigger(self._id(), self.poke_interval, self.dataaccess_conn_id),
+                method_name=self.resume.__name__,
+                timeout=timedelta(seconds=self.timeout),
+            )
+        return found.xcom_value
 
     def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 - that of Airflow
         """Asks once. Airflow calls it."""

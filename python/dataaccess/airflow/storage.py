@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from airflow.sdk import BaseHook
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
 # Options of the store, by their names in the extra of an AWS connection.

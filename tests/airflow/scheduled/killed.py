@@ -1,6 +1,7 @@
 """A sensor, a scan into a folder and mapped requests, for a real scheduler; tasks of it are killed while they run."""
 
 from datetime import timedelta
+from typing import Any
 
 from airflow.sdk import Asset, dag, task
 
@@ -8,7 +9,7 @@ import dataaccess as da
 from dataaccess.airflow import DataAccessHook, ScanOperator, ScanRequestOperator, SegmentExportSensor, scan_requests
 
 FOLDER = "{{ var.value.codes_folder }}"
-RETRIES = {"retries": 1, "retry_delay": timedelta(seconds=1)}
+RETRIES: dict[str, Any] = {"retries": 1, "retry_delay": timedelta(seconds=1)}
 
 
 @dag(schedule=None, params={"export_id": 0})
@@ -23,7 +24,7 @@ def killed():
         **RETRIES,
     )
 
-    ended >> ScanOperator(
+    scan = ScanOperator(
         task_id="scan",
         folder=f"{FOLDER}/scan",
         attrs=["id"],
@@ -38,7 +39,7 @@ def killed():
         return scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=days))
 
     requests = plan()
-    ended >> requests
+    ended >> scan >> requests
     ScanRequestOperator.partial(
         task_id="mapped", folder=f"{FOLDER}/mapped", outlets=[Asset("mapped")], **RETRIES
     ).expand(request=requests)

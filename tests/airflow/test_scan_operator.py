@@ -1,0 +1,153 @@
+"""`ScanOperator`: folders that grow by the days of runs, retries that resume, object stores, locks."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable
+from dags import extras, query, run, tries
+
+import dataaccess as da
+from dataaccess.airflow import ScanOperator
+
+WEEK = da.days("2024-01-08", "2024-01-15")
+
+
+@pytest.fixture(autouse=True)
+def token(connect: Callable[..., str]) -> str:
+    return connect()
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    return DAG(str(request.node.name).partition("[")[0], schedule=None)
+
+
+def test_a_retry_requests_only_what_is_missing(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(extra={"retry_for": 0, "concurrency": 1})
+    with dag:
+        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=1, outlets=[Asset("week")])
+    with sandbox.fault("cut", after_bytes=2_000, after=4, times=1) as fault:
+        done = run(dag)
+
+    assert (done.states, tries(done, "week"), fault.hits) == ({"week": "success"}, 2, 1)
+    assert len(sandbox.requests) == 8
+    expected = sandbox.client().search_codes(["id"], allocated_time=WEEK)
+    counts = query(f"select count(*), count(distinct id), count(distinct day) from '{tmp_path}/*/*.parquet'")
+    assert counts == [(len(expected), len(expected), 7)]
+    result = done.result("week")
+    size = sum(path.stat().st_size for path in tmp_path.glob("*/*.parquet"))
+    assert result | {"kept": 0} == {
+        "folder": str(tmp_path),
+        "rows": len(expected),
+        "bytes": size,
+        "tasks": 7,
+        "new": 7 - result["kept"],
+        "kept": 0,
+        "refreshed": 0,
+        "first_day": "2024-01-08",
+        "last_day": "2024-01-14",
+        "maybe_capped": False,
+    }
+    assert result["kept"] > 0
+    assert extras("week") == result
+
+
+def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
+    schedule = CronDataIntervalTimetable("@daily", timezone="UTC")
+    with DAG("backfill", schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
+        task = ScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"])
+    # The scheduler so starts one run after the other.
+    assert task.max_active_tis_per_dag == 1
+    rows = [run(dag, logical_date=datetime(2024, 1, day, tzinfo=UTC)).result("codes")["rows"] for day in range(2, 6)]
+
+    assert sorted(path.name for path in tmp_path.glob("day=*")) == [f"day=2024-01-0{day}" for day in range(1, 5)]
+    table = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read(tmp_path)
+    assert table.num_rows == sum(rows) > 0
+
+
+def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
+    who = da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 4)])
+    with dag:
+        ScanOperator(
+            task_id="customers", folder=str(tmp_path), item_type_name="customer", attrs=["customer_id"], where=who
+        )
+        ScanOperator(task_id="mixed", folder=str(tmp_path), item_type_name="customer", code_status="used", retries=2)
+    done = run(dag)
+
+    assert done.result("customers")["rows"] == 3
+    assert (done.states["mixed"], tries(done, "mixed")) == ("failed", 1)
+
+
+def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
+    sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).run(tmp_path)
+    with dag:
+        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
+    assert tries(run(dag), "week") == 1
+
+
+def test_a_run_waits_for_a_folder_in_use(
+    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataaccess.airflow import scan
+
+    monkeypatch.setattr(scan, "_SECONDS_BETWEEN_TRIES", 0.1)
+    with dag:
+        ScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
+        ScanOperator(task_id="gives_up", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2)
+    with sandbox.fault("delay", seconds=2, times=1):
+        other = threading.Thread(target=lambda: sandbox.client().scan_codes(["id"], allocated_time=WEEK).run(tmp_path))
+        other.start()
+        while not (tmp_path / ".dataaccess" / "lock").exists():
+            pass
+        done = run(dag)
+        other.join()
+    # Whichever comes first meets the lock.
+    assert done.states["waits"] == "success"
+
+
+@pytest.fixture
+def warehouse() -> Iterator[Any]:
+    """A bucket of an S3 server."""
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own
+        try:
+            assert server.stderr is not None
+            url = next(found[0] for line in server.stderr if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+            keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret", "region_name": "us-east-1"}
+            bucket = boto3.resource("s3", endpoint_url=url, **keys).Bucket("warehouse")
+            bucket.create()
+            yield bucket
+        finally:
+            server.kill()
+
+
+def test_an_airflow_connection_opens_an_object_store(
+    dag: DAG, warehouse: Any, connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS")]:
+        monkeypatch.delenv(name)
+    extra = {"endpoint_url": warehouse.meta.client.meta.endpoint_url, "region_name": "us-east-1"}
+    connect("warehouse", conn_type="aws", host=None, login="key", password="secret", extra=extra)
+    connect("mail", conn_type="smtp")
+    with dag:
+        ScanOperator(task_id="week", folder="s3://warehouse@warehouse/codes", allocated_time=WEEK, attrs=["id"])
+        ScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
+    done = run(dag)
+
+    assert done.result("week")["folder"] == "s3://warehouse/codes"
+    names = [found.key for found in warehouse.objects.all()]
+    assert len([name for name in names if name.startswith("codes/day=2024-01-")]) == 7
+    assert (done.states["other"], tries(done, "other")) == ("failed", 1)

@@ -1,0 +1,121 @@
+"""`SegmentExportSensor`, in its task and in the triggerer."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from dags import run, tries
+
+import dataaccess as da
+from dataaccess.airflow import SegmentExportSensor, SegmentExportTrigger
+
+
+@pytest.fixture(autouse=True)
+def token(connect: Callable[..., str]) -> str:
+    return connect()
+
+
+def sensor(dag: DAG, export_id: Any, **options: Any) -> None:
+    with dag:
+        SegmentExportSensor(task_id="ended", export_id=export_id, poke_interval=0.2, timeout=20, **options)
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    return DAG(re.sub(r"\W+", "-", request.node.name), schedule=None, params={"export_id": 0})
+
+
+@contextmanager
+def export(sandbox: da.Sandbox, *, ends_after: int, succeeds: bool = True) -> Iterator[int]:
+    """An export that ends once it was asked about so many times, however slow this machine is."""
+    export_id = sandbox.start_export(seconds=600, succeeds=succeeds)
+    is_over = threading.Event()
+
+    def end() -> None:
+        while len(sandbox.requests) < ends_after and not is_over.wait(0.02):
+            pass
+        sandbox.start_export(seconds=0, entries=2, export_id=export_id, succeeds=succeeds)
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    try:
+        yield export_id
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("deferrable", [False, True])
+def test_it_waits_until_the_export_has_ended(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
+    sensor(dag, "{{ params.export_id }}", deferrable=deferrable)
+    with export(sandbox, ends_after=3) as export_id:
+        done = run(dag, conf={"export_id": export_id})
+
+    assert done.states == {"ended": "success"}
+    assert len([entry for entry in done.result("ended")["entries"] if entry["endTime"]]) == 2
+    assert len(sandbox.requests) > 3
+
+
+@pytest.mark.parametrize("deferrable", [False, True])
+def test_a_failed_export_is_not_retried(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
+    with export(sandbox, ends_after=2, succeeds=False) as export_id:
+        sensor(dag, export_id, deferrable=deferrable, retries=3)
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
+
+
+def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
+    with export(sandbox, ends_after=2, succeeds=False) as export_id:
+        sensor(dag, export_id, deferrable=True, check=False)
+        assert run(dag).states == {"ended": "success"}
+
+
+def test_a_refused_token_ends_the_trigger_without_a_retry(dag: DAG, sandbox: da.Sandbox, token: str) -> None:
+    sensor(dag, sandbox.start_export(seconds=600), deferrable=True, retries=3)
+    # The task asks once; then the trigger is refused.
+    with sandbox.fault("status", path="download", status=401, after=1):
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
+    assert token not in str(done.dag_run)
+
+
+def test_an_outage_does_not_end_the_trigger(dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
+    connect(extra={"retries": 0})
+    outage = sandbox.fault("status", path="download", status=502, after=1, times=2)
+    with export(sandbox, ends_after=5) as export_id, outage:
+        sensor(dag, export_id, deferrable=True, retries=1)
+        done = run(dag)
+    assert (done.states, tries(done, "ended"), outage.hits) == ({"ended": "success"}, 1, 2)
+
+
+def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
+    sensor(dag, 7)
+    (task,) = dag.tasks
+    with pytest.raises(AirflowException, match="the disk is full") as error:
+        task.resume({}, {"error": "the disk is full", "is_permanent": False})
+    assert not isinstance(error.value, AirflowFailException)
+    with pytest.raises(AirflowFailException):
+        task.resume({}, {"error": "no permission", "is_permanent": True})
+
+
+@pytest.mark.parametrize("export_id", ["soon", "{{ params.nothing }}"])
+def test_an_id_that_is_no_number_fails(dag: DAG, sandbox: da.Sandbox, export_id: str) -> None:
+    sensor(dag, export_id)
+    assert run(dag).states == {"ended": "failed"}
+    assert not sandbox.requests
+
+
+def test_the_trigger_is_made_again_from_what_is_stored() -> None:
+    path, stored = SegmentExportTrigger(7, 30, "cdp").serialize()
+    assert path == "dataaccess.airflow.trigger.SegmentExportTrigger"
+    assert SegmentExportTrigger(**stored).serialize() == (
+        path,
+        {"export_id": 7, "poll_interval": 30, "dataaccess_conn_id": "cdp"},
+    )
