@@ -123,7 +123,7 @@ class DataAccessHook(BaseHook):
             >>> hook = DataAccessHook(None)
             >>> scan = hook.get_conn().scan_codes(["id"], allocated_time=da.days("2024-01-15", "2024-01-17"))
             >>> [len(hook.scan_task(request).to_dicts()) for request in scan_requests(scan)]
-            [73, 71]
+            [73, 70]
         """
         return task_of(self.get_conn(), request)
 
@@ -141,7 +141,8 @@ class DataAccessHook(BaseHook):
             found = self.client().check()
         except (ConfigError, DataAccessError) as error:
             return False, str(error)
-        return found.is_ok, str(found).replace("\n", "; ")
+        # The web UI shows one line.
+        return found.is_ok, "; ".join(" ".join(line.split()) for line in str(found).splitlines())
 
     def _read_token(self) -> str | None:
         password: str | None = self.get_connection(str(self.dataaccess_conn_id)).password

@@ -17,14 +17,17 @@ def _field(label: str, description: str, **schema: Any) -> dict[str, Any]:
 # Settings of `Client` that the form shows; the JSON of "extra" takes every other one.
 _FIELDS = {
     "timezone": _field(
-        "Time zone", "IANA name of the time zone in which the platform cuts its days.", type="string", default="UTC"
+        "Time zone",
+        "IANA name of the time zone in which the platform cuts its days, such as Asia/Ho_Chi_Minh.",
+        type=["string", "null"],
+        default="UTC",
     ),
     "timeout": _field(
-        "Timeout", "Seconds for a whole call with its retries.", type=_NUMBER, exclusiveMinimum=0, default=300
+        "Timeout (seconds)", "For a whole call with its retries.", type=_NUMBER, exclusiveMinimum=0, default=300
     ),
     "retry_for": _field(
-        "Retry for",
-        "Seconds for which a failing request is tried again, before Airflow retries the task.",
+        "Retry for (seconds)",
+        "How long a failing request is tried again, before Airflow retries the task.",
         type=_NUMBER,
         minimum=0,
         default=60,
@@ -45,7 +48,7 @@ _FIELDS = {
         format="password",
     ),
     "allow_http": _field(
-        "Allow plain HTTP", "Whether the token may be sent unencrypted.", type=["boolean", "null"], default=False
+        "Allow plain HTTP", "Whether the token may leave the worker unencrypted: for test systems alone.", type=["boolean", "null"], default=False
     ),
 }
 
