@@ -48,7 +48,10 @@ _FIELDS = {
         format="password",
     ),
     "allow_http": _field(
-        "Allow plain HTTP", "Whether the token may leave the worker unencrypted: for test systems alone.", type=["boolean", "null"], default=False
+        "Allow plain HTTP",
+        "Whether the token may leave the worker unencrypted: for test systems alone.",
+        type=["boolean", "null"],
+        default=False,
     ),
 }
 
