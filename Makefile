@@ -89,7 +89,10 @@ test-python: .venv/.built ## all Python tests, the README and the examples
 	$(BIN)/python -m pytest -m quiet
 
 .PHONY: test-airflow
-test-airflow: .venv/.built target/envs/airflow/.installed ## the Airflow provider and its examples, with Airflow
+test-airflow: .venv/.built .venv/.lint target/envs/airflow/.installed ## the Airflow provider and its examples, with Airflow
+	$(call say,'Checking the types against those of Airflow')
+	$(BIN)/mypy --python-executable target/envs/airflow/$(BIN:.venv/%=%)/python --cache-dir .mypy_cache/airflow \
+		--ignore-missing-imports python/dataaccess/airflow
 	$(call say,'Running the Airflow tests')
 	$(AIRFLOW_PYTEST) tests/airflow
 

@@ -41,12 +41,12 @@ def test_airflow_registers_the_provider() -> None:
 
 
 def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
-    from dataaccess._client.settings import _CHECKS
+    from dataaccess._client.settings import CHECKS
 
     form = get_provider_info()["connection-types"][0]["conn-fields"]
-    assert form.keys() <= _CHECKS.keys()
+    assert form.keys() <= CHECKS.keys()
     for name, field in form.items():
-        assert field["schema"].get("default") == _CHECKS[name][1], name
+        assert field["schema"].get("default") == CHECKS[name][1], name
 
 
 def test_the_form_loads_neither_airflow_nor_the_extension() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dataaccess._client.settings import CHECKS
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _NUMBERS: dict[str, Callable[[str], float]] = {
 }
 _SWITCHES = ("allow_http", "strict_empty")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-_SETTINGS = {*_NUMBERS, *_SWITCHES, "timezone", "ca_bundle", "proxy", "headers", "item_types"}
+_SETTINGS = {"profile", *CHECKS} - {"base_url"}
 
 
 class Connection(Protocol):

@@ -12,8 +12,6 @@ from dataaccess.filters._column import Column, Expression
 from dataaccess.filters._comparison import Comparison, Days
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import jinja2
     from airflow.sdk import Context
 
@@ -56,7 +54,7 @@ class ClientUser:
             return replace(content, **rendered)
         return super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # that of Airflow
 
-    def describe_outlets(self, context: Context, figures: Mapping[str, object]) -> None:
+    def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:
         """Adds figures to the asset events of this task."""
         for outlet in self.outlets:
             if isinstance(outlet, Asset):

@@ -10,8 +10,9 @@ from airflow.sdk import BaseHook
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
+
+    from airflow.sdk import ObjectStoragePath
 
 # Options of the store, by their names in the extra of an AWS connection.
 _AWS = {
@@ -21,7 +22,7 @@ _AWS = {
 }
 
 
-def located(folder: str | os.PathLike[str]) -> tuple[str, dict[str, str] | None]:
+def located(folder: str | ObjectStoragePath) -> tuple[str, dict[str, str] | None]:
     """The path or URL of a folder, and the options of its store.
 
     The id of an Airflow connection may stand before the bucket, as in `ObjectStoragePath`: `s3://aws_default@bucket/codes`.
