@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess import Client, Scan, ScanReport
-    from dataaccess.reports import ScanProgress
+    from dataaccess.reports import Progress
     from dataaccess.types import (
         AudienceTypes,
         CodeAttributes,
@@ -167,7 +167,7 @@ class ScanOperator(ClientUser, BaseOperator):
         while True:
             try:
                 return scan.run(
-                    folder, refresh=self.refresh, on_progress=self._log_progress(), storage_options=storage_options
+                    folder, refresh=self.refresh, progress=self._log_progress(), storage_options=storage_options
                 )
             except CheckpointLockedError as error:
                 if time.monotonic() >= deadline:
@@ -178,7 +178,7 @@ class ScanOperator(ClientUser, BaseOperator):
     def _log_progress(self) -> Any:
         last = time.monotonic()
 
-        def log(now: ScanProgress) -> None:
+        def log(now: Progress) -> None:
             nonlocal last
             if now.done == now.total or time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
                 last = time.monotonic()
