@@ -136,7 +136,9 @@ impl Transport {
 
     /// Sends a request and waits for the response headers.
     pub async fn post(&self, request: Request<'_>) -> Result<Response> {
-        let Some(recorder) = &self.recorder else { return self.send(request).await.map(|sent| Response::new(sent, self)) };
+        let Some(recorder) = &self.recorder else {
+            return self.send(request).await.map(|sent| Response::new(sent, self));
+        };
         let mut exchange = recorder.begin(&request)?;
         match self.send(request).await {
             Ok(sent) => {

@@ -209,8 +209,7 @@ mod tests {
         let path = folder.with_extension(token);
         let token = Secret::try_new(token.to_owned()).unwrap();
         let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap()).unwrap();
-        let request =
-            Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
+        let request = Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
         let mut exchange = recorder.begin(&request).unwrap();
         for piece in pieces {
             exchange.received(&Ok(Some(piece))).unwrap();
