@@ -16,11 +16,12 @@ import pytest
 
 import dataaccess as da
 
-# tests/airflow has the examples of the provider, which needs Airflow.
+# Modules that import a package which only the environment of their tests has; those tests run their examples.
+ELSEWHERE = ("dataaccess.airflow.", "dataaccess.spark._source")
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(da.__path__, "dataaccess.")
-    if not module.name.endswith("._native") and not module.name.startswith("dataaccess.airflow.")
+    if not module.name.endswith("._native") and not module.name.startswith(ELSEWHERE)
 ]
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 

@@ -1,0 +1,206 @@
+"""The options of the data source: which there are, and the client and the scan that they describe.
+
+They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
+sees in the plan of a query, so none takes a secret. Nothing here needs Spark.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._client.synchronous import Client
+from dataaccess._core.tracebacks import did_you_mean
+from dataaccess.errors import Problem, ValidationError
+from dataaccess.spark._text import NotReadError, value_of, words
+from dataaccess.tokens import token_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess.types import Schema
+
+# Characters of an option in an error.
+_SHOWN = 60
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _string(text: str) -> str:
+    return text
+
+
+def _literal(text: str) -> Any:
+    """A number or boolean. What is neither stays a string, which the check of the argument refuses."""
+    try:
+        return _BOOLEANS[text.strip().lower()] if text.strip().lower() in _BOOLEANS else value_of(text)
+    except NotReadError:
+        return text
+
+
+def _condition(text: str) -> Any:
+    """A time condition, as in Python."""
+    return value_of(text)
+
+
+def _filters(text: str) -> Any:
+    """An expression of `col`, as in Python, or the filters of the API specification in JSON."""
+    if not text.lstrip().startswith("{"):
+        return value_of(text)
+    import json
+
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotReadError(f"is not JSON: {error}") from None
+
+
+def _statuses(text: str) -> list[Any]:
+    """Names or numbers."""
+    return [int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in words(text)]
+
+
+_Parsers = Mapping[str, "Callable[[str], Any]"]
+
+_CLIENT: _Parsers = {
+    "base_url": _string,
+    "timezone": _string,
+    "timeout": _literal,
+    "retry_for": _literal,
+    "retries": _literal,
+    "max_response_bytes": _literal,
+    "ca_bundle": _string,
+    "allow_http": _literal,
+    "strict_empty": _literal,
+}
+_TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
+_BOTH: _Parsers = {"attrs": words, "known_row_cap": _literal, "values_per_request": _literal}
+_CODES: _Parsers = {
+    **_BOTH,
+    "allocated_time": _condition,
+    "audience_type": _statuses,
+    "allocated_audience": words,
+    "code_status": _statuses,
+    "decode_status": _literal,
+}
+_ITEMS: _Parsers = {
+    **_BOTH,
+    "item_type_name": _string,
+    "item_type_id": _literal,
+    "where": _filters,
+    "attrs_format": _string,
+}
+# Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
+_SCHEMA: _Parsers = {"json_attrs": words}
+
+_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
+
+_IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
+_REFUSED = {
+    "token": f'{_IN_THE_PLAN}: set DATAACCESS_TOKEN, or the option token_file or token_callable ("module:function")',
+    "headers": f"{_IN_THE_PLAN}",
+    "proxy": f"{_IN_THE_PLAN}: set the environment variable https_proxy",
+    "limit": "is no option: write DataFrame.limit(n)",
+    "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
+    "path": "is no option: load() takes no path; the address of the service is the option base_url",
+    "concurrency": "is no option: Spark runs one request for each core of its executors",
+    "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
+    "ordered": "is no option: Spark orders by ORDER BY alone",
+    "on_suspected_cap": "is no option: Spark takes rows batch by batch, which cannot be exchanged for parts",
+    "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
+}
+
+
+def checked(options: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the options, by the names of the arguments.
+
+    Raises:
+        ValidationError: Options are unknown or cannot be read; all are reported together.
+    """
+    given = {name.lower(): text for name, text in options.items()}
+    known = {**_CLIENT, **_TOKEN, **_SCHEMA, **(_ITEMS if "item_type_name" in given else _CODES)}
+    problems: list[Problem] = []
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        try:
+            if name not in known:
+                # The value may be a secret.
+                problems.append(Problem(name, "", _unknown(name, known), None))
+            else:
+                values[name] = known[name](text)
+        except NotReadError as error:
+            problems.append(Problem(name, "", f"{_shown(text)}: {error}", text))
+    if "token_file" in given and "token_callable" in given:
+        problems.append(Problem("token_file", "", "give either token_file or token_callable", None))
+    raise_all(problems)
+    return values
+
+
+def raise_all(problems: list[Problem]) -> None:
+    """Raises one error for all problems, if there are any."""
+    if problems:
+        first, *others = problems
+        more = f"; and {len(others)} more ({', '.join(each.argument for each in others)})" if others else ""
+        raise ValidationError(f"{first}{more}", problems=problems)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    if name in _REFUSED:
+        return _REFUSED[name]
+    if name in _ITEMS:
+        return "is an option of other objects, which the option item_type_name names"
+    if name in _ALL:
+        return "is an option of promotion codes, but item_type_name names another object: write the option where"
+    advice = did_you_mean(name, known) or f"; there are {', '.join(sorted(known))}"
+    return f"is no option{advice}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+
+
+def client_of(values: Mapping[str, Any]) -> Client:
+    """The client, which pickles without its token."""
+    settings = {name: values[name] for name in _CLIENT if name in values}
+    # The driver decides on the address, so that the executors need no variable for it.
+    settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
+    return Client(**settings, token=_token_of(values))
+
+
+def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
+    """What gives the token in each executor; None is the environment."""
+    if "token_file" in values:
+        return token_file(values["token_file"])
+    if "token_callable" not in values:
+        return None
+    text = str(values["token_callable"])
+    module, _, function = text.partition(":")
+    try:
+        found = getattr(import_module(module), function) if module and function else None
+    except (ImportError, AttributeError) as error:
+        raise _token_problem(f"{text!r} cannot be imported: {error}", text) from None
+    if not callable(found):
+        raise _token_problem(f'{text!r} names no function: write "module:function"', text)
+    return found  # type: ignore[no-any-return] # a callable
+
+
+def _token_problem(message: str, text: str) -> ValidationError:
+    problem = Problem("token_callable", "", message, text)
+    return ValidationError(str(problem), problems=[problem])
+
+
+def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema | None) -> Scan:
+    """The scan. `attrs` and `schema` are those of the columns that Spark reads, once they are known."""
+    client = client_of(values)
+    names = _ITEMS if "item_type_name" in values else _CODES
+    arguments = {name: values[name] for name in names if name in values}
+    if attrs is not None:
+        arguments["attrs"] = attrs
+    if "item_type_name" in values:
+        return client.scan_items(**arguments, schema=schema)
+    if "allocated_time" not in arguments:
+        message = 'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), after(…) or before(…)'
+        raise_all([Problem("allocated_time", "", message, None)])
+    return client.scan_codes(**arguments, schema=schema)

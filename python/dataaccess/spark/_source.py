@@ -1,0 +1,86 @@
+"""The classes that Spark calls: in a Python process of the driver, but `read` in those of the executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from dataaccess._core.tracebacks import at_the_caller
+from dataaccess.spark._options import checked, scan_of
+from dataaccess.spark._schema import fixed_schema, scan_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    from dataaccess._scan.synchronous.scan import Task
+
+
+class DataAccessSource(DataSource):
+    """Reads promotion codes, or items of another object, into Spark: one partition for each request of the scan.
+
+    Spark finds it by itself where this package is installed: `spark.read.format("dataaccess")`. Options have the names
+    of the arguments of `Client`, `scan_codes` and `scan_items`, and are checked by `load()`, which sends nothing.
+
+    Raises:
+        ValidationError: Options are invalid, or the request that they describe is.
+        ConfigError: The address or another setting is invalid, or there is no token.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return "dataaccess"
+
+    def __init__(self, options: dict[str, str]) -> None:
+        """Checks the options, so that `load()` and not an executor reports what is wrong with them."""
+        super().__init__(options)
+        with at_the_caller:
+            values = checked(options)
+            # Which columns there are is known later; each object has an id.
+            scan_of(values, None if "attrs" in values or "item_type_name" not in values else ["id"], None)
+
+    def schema(self) -> str:
+        """The columns, where the service fixes them: those of promotion codes."""
+        with at_the_caller:
+            return fixed_schema(checked(self.options))
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """The reader of these columns."""
+        return ScanReader(self.options, schema)
+
+
+@dataclass
+class ScanPartition(InputPartition):
+    """One request of the scan. It pickles without the token."""
+
+    task: Task
+
+
+class ScanReader(DataSourceReader):
+    """Plans a scan, and reads the partitions of it."""
+
+    def __init__(self, options: dict[str, str], schema: StructType) -> None:
+        """Checks the columns."""
+        self._schema = schema
+        with at_the_caller:
+            values = checked(options)
+            self._scan = scan_of(values, *scan_columns(schema, values))
+
+    def partitions(self) -> list[ScanPartition]:
+        """One for each request, in the order of the plan. Sends nothing."""
+        return [ScanPartition(task) for task in self._scan.tasks()]
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        """The rows of one request, batch by batch."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        target = to_arrow_schema(self._schema, timezone="UTC")
+        with partition.task.batches() as batches:
+            for batch in batches:
+                yield pa.record_batch(batch).cast(target)

@@ -1,0 +1,151 @@
+"""The options of the Spark data source, without Spark: their texts, and what is wrong with them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess.spark._options import checked, client_of, scan_of
+from dataaccess.spark._text import NotReadError, value_of, words
+
+pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+
+DEMO = {"base_url": "sandbox:demo"}
+DAY = {"allocated_time": "on('2024-01-15')"}
+WHERE = (da.col("a").matches(["x", "y"]) | da.col("b").op("gt", 17, data_type="number")) & da.col("c").on("2024-01-15")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        da.days("2024-01-01", "2024-04-01"),
+        da.days(dt.date(2024, 1, 1), dt.datetime(2024, 4, 1, 12)),  # noqa: DTZ001 - in the zone of the client
+        da.since("2024-01-01"),
+        da.after("2024-01-01", unit="HOUR"),
+        da.op("before_date", 1_704_067_200_000),
+        WHERE,
+    ],
+    ids=repr,
+)
+def test_a_condition_is_read_from_its_repr(value: Any) -> None:
+    assert repr(value_of(str(value))) == repr(value)
+
+
+def test_the_names_of_the_package_may_stand_before_a_call() -> None:
+    assert repr(value_of("da.days('2024-01-01', '2024-01-03')")) == "days('2024-01-01', '2024-01-03')"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("__import__('os').system('true')", "is not one of after, before"),
+        ("col('a').__class__", "neither a value nor a condition"),
+        ("col('a')._condition(1)", "is not one of"),
+        ("open('/etc/passwd')", "is not one of"),
+        ("[x for x in (1,)]", "neither a value"),
+        ("days(2024-01-01, 2024-02-01)", "strings are in quotes"),
+        ("days('2024-01-01')", "missing 1 required positional argument: 'stop'"),
+        ("col('a').equals(1) and col('b').equals(2)", "neither a value"),
+        ("(" * 5_000 + ")" * 5_000, "too many nested parentheses"),
+        (" & ".join(["col('a').equals(1)"] * 20_000), "nested too deeply"),
+    ],
+)
+def test_nothing_else_is_evaluated(text: str, advice: str) -> None:
+    with pytest.raises(NotReadError, match=advice):
+        value_of(text)
+
+
+def test_a_list_is_words_or_a_list_of_python() -> None:
+    assert words("id, pool_id") == words("['id', 'pool_id']") == words(json.dumps(["id", "pool_id"]))
+    assert checked({**DAY, "code_status": "sent,4"})["code_status"] == ["sent", 4]
+    # An id is a string, even of digits.
+    assert checked({**DAY, "allocated_audience": "17,042"})["allocated_audience"] == ["17", "042"]
+
+
+def requests(**options: str) -> Any:
+    return [request["body"] for request in scan_of(checked({**DEMO, **options}), None, None).requests()]
+
+
+def test_options_make_the_scan_of_the_same_arguments() -> None:
+    client = da.Client("sandbox:demo", timezone="Asia/Ho_Chi_Minh")
+    scan = client.scan_codes(
+        ["id", "code_status"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status=["sent", 4]
+    )
+    made = requests(
+        timezone="Asia/Ho_Chi_Minh",
+        attrs="id,code_status",
+        allocated_time="days('2024-01-01', '2024-01-04')",
+        code_status="['sent', 4]",
+    )
+    assert made == [request["body"] for request in scan.requests()]
+    assert len(made) == 3
+
+
+def test_filters_are_an_expression_or_json() -> None:
+    body = da.validate_items("store", ["id"], WHERE, item_type_id=7)
+    store = {"item_type_name": "store", "item_type_id": "7", "attrs": "id"}
+    assert requests(**store, where=str(WHERE)) == requests(**store, where=json.dumps(body["filters"])) == [body]
+    assert len(requests(**store, where="col('opened').on(days('2024-01-01', '2024-01-11'))")) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({**DAY, "code_stat": "sent"}, "code_stat: is no option; did you mean 'code_status'?"),
+        ({"AllocatedTime": "x"}, "allocatedtime: is no option; did you mean 'allocated_time'?"),
+        ({**DAY, "object": "customer"}, "object: is called item_type_name"),
+        ({**DAY, "limit": "3"}, r"limit: is no option: write DataFrame.limit\(n\)"),
+        ({**DAY, "where": "{}"}, "where: is an option of other objects"),
+        ({"item_type_name": "customer", "code_status": "sent"}, "code_status: is an option of promotion codes"),
+        ({"allocated_time": "on(2024-01-15)"}, r"allocated_time: 'on\(2024-01-15\)': is not Python"),
+        ({"item_type_name": "customer", "where": "{"}, "where: '{': is not JSON"),
+        ({**DAY, "token_file": "a", "token_callable": "b:c"}, "give either token_file or token_callable"),
+        ({**DAY, "token_callable": "tokens"}, "token_callable: 'tokens' names no function"),
+        ({**DAY, "token_callable": "nowhere:fetch"}, "token_callable: 'nowhere:fetch' cannot be imported"),
+        ({**DAY, "token_callable": "os:getcwdx"}, "token_callable: 'os:getcwdx' cannot be imported"),
+        ({}, "allocated_time: is required"),
+        ({**DAY, "code_status": "sennt"}, r'code_status\[0\]: "sennt" is not a value .* did you mean "sent"'),
+        ({**DAY, "attrs": "id,pool"}, r'attrs\[1\]: "pool" is not an attribute .* did you mean "pool_id"'),
+        ({"item_type_name": "store", "attrs": "id"}, "item_type_id: is required"),
+        ({"cod_status": "sent", "alocated_time": "x"}, r"; and 1 more \(alocated_time\)"),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_says_what_to_write(options: dict[str, str], message: str) -> None:
+    with pytest.raises(da.ValidationError, match=message):
+        scan_of(checked({**DEMO, **options}), None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("retry_for", "soon"), ("base_url", "cdp"), ("timezone", "Mars"), ("allow_http", "maybe")]
+)
+def test_a_wrong_setting_is_a_config_error(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "from-the-environment")
+    with pytest.raises(da.ConfigError, match=name.replace("_", ".")):
+        client_of(checked({"base_url": "https://cdp.example.com", **DAY, name: text}))
+
+
+@pytest.mark.parametrize("name", ["token", "headers", "proxy", "Token", "tokens"])
+def test_a_secret_is_refused_and_not_shown(name: str) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        checked({**DAY, name: "tok-secret"})
+    shown = "".join([repr(caught.value), *caught.value.__notes__] if hasattr(caught.value, "__notes__") else [])
+    assert "tok-secret" not in f"{shown}{caught.value}{caught.value.problems}"
+
+
+def test_the_address_of_the_driver_travels_and_the_token_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-secret-of-the-driver")
+    pickled = pickle.dumps(scan_of(checked(DAY), None, None).tasks())
+    assert b"tok-secret" not in pickled
+
+    monkeypatch.delenv("DATAACCESS_BASE_URL")
+    monkeypatch.delenv("DATAACCESS_TOKEN")
+    with pytest.raises(da.ConfigError, match="no token"):
+        pickle.loads(pickled)
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-of-the-executor")
+    assert pickle.loads(pickled)[0].requests()[0]["url"].startswith("https://cdp.example.com/")
