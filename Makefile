@@ -103,6 +103,16 @@ soak-airflow: .venv/.built target/envs/airflow/.installed ## a real scheduler wh
 
 AIRFLOW_PYTEST = PYTHONPATH=python:tests/airflow target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest
 
+.PHONY: test-spark
+test-spark: .venv/.built target/envs/spark/.installed ## the Spark data source, in an environment with Spark; needs Java 17
+	$(call say,'Running the Spark tests')
+	PYTHONPATH=python target/envs/spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
+
+.PHONY: test-recipes
+test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an environment with dlt, Dask and psycopg
+	$(call say,'Running the recipes')
+	PYTHONPATH=python target/envs/recipes/$(BIN:.venv/%=%)/python -m pytest tests/recipes
+
 .PHONY: soak
 soak: .venv/.built ## the long tests with full counts, and every case for both clients
 	$(call say,'Running the long tests')
@@ -152,16 +162,10 @@ target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv
 	$(call install,target/envs/bench,test bench)
 	@touch $@
 
-target/envs/airflow/.installed: requirements/airflow.txt .venv/.uv
-	$(call say,'Installing the dependency group airflow into target/envs/airflow')
-	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/airflow
-	$(call install,target/envs/airflow,airflow)
-	@touch $@
-
-target/envs/site/.installed: requirements/site.txt .venv/.uv
-	$(call say,'Installing the dependency group site into target/envs/site')
-	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/site
-	$(call install,target/envs/site,site)
+$(patsubst %,target/envs/%/.installed,airflow recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+	$(call say,'Installing the dependency group $* into target/envs/$*')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
+	$(call install,target/envs/$*,$*)
 	@touch $@
 
 .PHONY: docs
@@ -222,6 +226,8 @@ lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
 	$(call resolve,airflow)
+	$(call resolve,recipes)
+	$(call resolve,spark)
 	$(call resolve,site)
 
 resolve = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \

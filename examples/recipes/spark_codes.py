@@ -1,0 +1,26 @@
+"""Promotion codes of some days into Parquet, by Spark.
+
+    spark-submit --master spark://… spark_codes.py 2024-01-01 2024-03-01 s3a://warehouse/codes
+
+Reads DATAACCESS_BASE_URL in the driver, and DATAACCESS_TOKEN in the driver and the executors.
+"""
+
+import sys
+
+from pyspark.sql import SparkSession, functions
+
+start, stop, target = sys.argv[1:]
+spark = SparkSession.builder.appName("codes").getOrCreate()
+codes = (
+    spark.read.format("dataaccess")
+    .option("allocated_time", f"days('{start}', '{stop}')")  # one partition a day; the stop day is excluded
+    .option("retry_for", 600)
+    .load()
+)
+(
+    codes.withColumn("day", functions.to_date("allocated_time"))
+    .write.partitionBy("day")
+    .mode("overwrite")
+    .parquet(target)
+)
+spark.stop()

@@ -1,0 +1,76 @@
+"""One Spark session for all tests, in this process, beside the sandbox with its demo data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.spark_cluster import LOCAL, QUICK_START
+
+import dataaccess as da
+
+# In a process of Spark's as in this one: Python's own path, and the modules of the tests.
+_PATH = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent / "programs")])
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[da.Sandbox]:
+    """The service."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def token(service: da.Sandbox) -> str:
+    """The token that Spark's processes find in their environment."""
+    return service.issue_token(["item"])
+
+
+@pytest.fixture(scope="session")
+def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the event log."""
+    return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="session")
+def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
+    """A session of two cores, which ends with the tests. Its zone is not UTC."""
+    from pyspark.sql import SparkSession
+
+    # The JVM is a child of this process: it and its Python workers have the environment of now.
+    own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
+    os.environ |= {**LOCAL, **own}
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraJavaOptions", QUICK_START)
+        .config("spark.eventLog.enabled", "true")
+        .config("spark.eventLog.dir", events.as_uri())
+        .config("spark.sql.session.timeZone", "Asia/Ho_Chi_Minh")
+        .config("spark.ui.port", "0")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.log.level", "ERROR")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def read(spark: Any) -> Callable[..., Any]:
+    """Reads with these options, and columns if they are given."""
+
+    def read(schema: str | None = None, **options: object) -> Any:
+        reader = spark.read.format("dataaccess").options(**options)
+        return (reader if schema is None else reader.schema(schema)).load()
+
+    return read
+
+
+@pytest.fixture
+def client(service: da.Sandbox) -> da.Client:
+    """A client of the same service, to compare with."""
+    return service.client()

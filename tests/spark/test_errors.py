@@ -1,0 +1,88 @@
+"""What is wrong is reported by the driver, readably, and before anything is sent where it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+Read = Callable[..., Any]
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def lines_of(error: Any) -> list[str]:
+    return [line for line in str(error).splitlines() if "dataaccess." in line]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"allocatd_time": "x"}, "dataaccess.ValidationError: allocatd_time: is no option; did you mean"),
+        (
+            {"allocated_time": da.on("2024-01-15"), "code_status": ["sennt"]},
+            'dataaccess.ValidationError: code_status[0]: "sennt" is not a value',
+        ),
+        (
+            {"allocated_time": da.on("2024-01-15"), "retry_for": "soon"},
+            "dataaccess.ConfigError: retry_for= must be a number of seconds",
+        ),
+        ({"item_type_name": "customer"}, "dataaccess.ValidationError: schema: the API specification has no types for"),
+    ],
+    ids=["option", "request", "setting", "schema"],
+)
+def test_load_reports_a_wrong_option_and_sends_nothing(
+    read: Read, service: da.Sandbox, options: dict[str, object], line: str
+) -> None:
+    from pyspark.errors import AnalysisException
+
+    service.clear_requests()
+    with pytest.raises(AnalysisException) as caught:
+        read(**options)
+    assert lines_of(caught.value)[-1].startswith(line)
+    assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "line"),
+    [
+        ("id string, pool_id int", 'schema["pool_id"]: the type int is not read: write bigint'),
+        ("id string, pool bigint", 'attrs[1]: "pool" is not an attribute of promotion codes; did you mean "pool_id"?'),
+    ],
+)
+def test_a_wrong_column_fails_when_the_query_is_planned(
+    read: Read, service: da.Sandbox, schema: str, line: str
+) -> None:
+    from pyspark.errors import AnalysisException
+
+    service.clear_requests()
+    with pytest.raises(AnalysisException) as caught:
+        read(schema, allocated_time=da.on("2024-01-15")).count()
+    assert lines_of(caught.value)[-1] == f"dataaccess.ValidationError: {line}"
+    assert service.requests == []
+
+
+def test_a_failure_of_a_task_reaches_the_driver(read: Read, service: da.Sandbox) -> None:
+    from pyspark.errors import PythonException
+
+    frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
+    with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as caught:
+        frame.collect()
+    [line] = lines_of(caught.value)
+    assert line.startswith("dataaccess.ServerError: ")
+    assert "2024-01-15" in line
+    assert "500" in line
+    assert frame.count() > 0
+
+
+def test_a_value_of_another_type_says_the_type_to_write(read: Read) -> None:
+    from pyspark.errors import PythonException
+
+    with pytest.raises(PythonException) as caught:
+        read("id bigint", allocated_time=da.on("2024-01-15")).collect()
+    [line] = lines_of(caught.value)
+    assert line.startswith("dataaccess.RecordError: ")
+    assert "string" in line
