@@ -7,20 +7,22 @@ Reads DATAACCESS_BASE_URL here, and DATAACCESS_TOKEN here and in the workers. Wi
 
 import sys
 
-import dataaccess as da
 import pandas as pd
 from dask.distributed import Client, LocalCluster
+
+import dataaccess as da
 
 
 def used_by_pool(task: da.Task) -> pd.DataFrame:
     """Count the used codes of one request, in the worker that sends it."""
     codes = task.to_pandas()
-    return codes[codes["code_status"] == 4].groupby("pool_id", as_index=False).size()
+    return codes[codes["code_status"] == "used"].groupby("pool_id", as_index=False).size()
 
 
 def main(scheduler: str | None = None) -> None:
     """Distribute the scan, and add up what the workers found."""
-    scan = da.scan_codes(["pool_id", "code_status"], allocated_time=da.days("2024-01-01", "2024-03-01"))
+    days = da.days("2024-01-01", "2024-03-01")
+    scan = da.scan_codes(["pool_id", "code_status"], allocated_time=days, decode_status=True)
     with Client(scheduler or LocalCluster(n_workers=2, threads_per_worker=1)) as dask:
         counts = dask.gather(dask.map(used_by_pool, scan.tasks()))
     print(pd.concat(counts).groupby("pool_id")["size"].sum())

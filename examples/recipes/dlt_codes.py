@@ -5,14 +5,15 @@ Reads DATAACCESS_BASE_URL and DATAACCESS_TOKEN. The destination is DuckDB here; 
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-import dataaccess as da
 import dlt
 import pyarrow as pa
 
-FIRST = datetime(2024, 1, 1)
+import dataaccess as da
+
+FIRST = datetime(2024, 1, 1)  # the first day, without a zone as the column is
 
 
 @dlt.resource(primary_key="id", write_disposition="merge")
@@ -25,7 +26,7 @@ def codes(
     scan = da.scan_codes(allocated_time=da.days(start.date(), until))
     schema = pa.schema(scan)
     # A primary key is never null; dlt warns of a column that might be.
-    schema = schema.set(0, schema.field("id").with_nullable(False))
+    schema = schema.set(0, schema.field("id").with_nullable(nullable=False))
     for batch in scan.batches():
         yield pa.record_batch(batch).cast(schema)
 

@@ -1,7 +1,8 @@
 """A folder of a run as a table of DuckDB. Reads DATAACCESS_BASE_URL and DATAACCESS_TOKEN."""
 
-import dataaccess as da
 import duckdb
+
+import dataaccess as da
 
 january = da.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
 january.run("codes")  # one file a day; the next time only days that are missing

@@ -7,10 +7,10 @@ Reads DATAACCESS_BASE_URL and DATAACCESS_TOKEN. Running it again for the same da
 
 import sys
 
-import dataaccess as da
 import psycopg
 
-COLUMNS = ["id", "pool_id", "code_status", "allocated_time", "last_used_time"]
+import dataaccess as da
+
 TABLE = """
     create table if not exists codes (
         id text primary key,
@@ -20,23 +20,30 @@ TABLE = """
         last_used_time timestamptz
     )
 """
-MERGE = f"""
+MERGE = """
     insert into codes select * from arrived
-    on conflict (id) do update set {", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])}
+    on conflict (id) do update set
+        pool_id = excluded.pool_id,
+        code_status = excluded.code_status,
+        allocated_time = excluded.allocated_time,
+        last_used_time = excluded.last_used_time
 """
 
 
 def load(database: str, start: str, stop: str) -> int:
     """Add the codes of these days, `stop` excluded. Return how many rows arrived."""
-    scan = da.scan_codes(COLUMNS, allocated_time=da.days(start, stop))
+    scan = da.scan_codes(
+        ["id", "pool_id", "code_status", "allocated_time", "last_used_time"],  # the columns of the table
+        allocated_time=da.days(start, stop),
+    )
     with psycopg.connect(database) as connection, connection.cursor() as cursor:
         cursor.execute(TABLE)
         cursor.execute("create temporary table arrived (like codes) on commit drop")
-        with cursor.copy(f"copy arrived ({', '.join(COLUMNS)}) from stdin") as copy:
+        with cursor.copy("copy arrived from stdin") as copy:
             for row in scan.iter_rows(tz="UTC"):  # the service writes its times in UTC, without a zone
                 copy.write_row(row.values())
         cursor.execute(MERGE)
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 if __name__ == "__main__":

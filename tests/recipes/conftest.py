@@ -72,7 +72,7 @@ def postgres() -> Iterator[str]:
         if as_user:
             shutil.chown(folder, "postgres")
         data, log = folder / "data", folder / "log"
-        make = [initdb, "-D", data, "-U", "codes", "--auth=trust", "--no-sync", "--encoding=UTF8"]
+        make: list[str | Path] = [initdb, "-D", data, "-U", "codes", "--auth=trust", "--no-sync", "--encoding=UTF8"]
         subprocess.run(make, check=True, capture_output=True, cwd=folder, timeout=60, **as_user)  # noqa: S603 - Postgres
         own = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
         with (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ def test_duckdb_reads_the_folder_of_a_run(run: Run, service: da.Sandbox, tmp_pat
     printed = run("duckdb_codes.py")
     table = service.client().scan_codes(allocated_time=JANUARY).collect()
 
-    found = duckdb.sql(f"select id from '{tmp_path}/codes/**/*.parquet' order by id").fetchall()
+    found = duckdb.read_parquet(f"{tmp_path}/codes/**/*.parquet").order("id").project("id").fetchall()
     assert [row[0] for row in found] == ids(service, JANUARY)
     used = sum(
         1

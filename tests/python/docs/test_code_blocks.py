@@ -13,11 +13,21 @@ from sybil.example import Example
 pytest_plugins = ["pytester"]
 
 # The kind of a block, by the first of these strings that it contains.
-KINDS = {"airflow.sdk": "airflow", "dataaccess.airflow": "airflow", "\ndef test_": "tests", '"s3://warehouse/': "store"}
+KINDS = {
+    "airflow.sdk": "airflow",
+    "dataaccess.airflow": "airflow",
+    "pyspark": "spark",
+    "import dlt": "recipe",
+    "import psycopg": "recipe",
+    "dask.distributed": "recipe",
+    "\ndef test_": "tests",
+    '"s3://warehouse/': "store",
+}
 
 
+# `tests/airflow`, `tests/spark` and `tests/recipes` run those of the other kinds.
 def blocks_of(kind: str) -> list[Any]:
-    """Return the blocks of one kind: tests for pytest, what needs a bucket, plain scripts. tests/airflow has others."""
+    """Return the blocks that are tests for pytest, need a bucket, or are plain scripts; the others run elsewhere."""
     found = [
         pytest.param(block, id=name)
         for name, block in blocks()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.pages import blocks
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PRINT = [path for path in sorted(EXAMPLES.glob("*.py")) if path.stem != "nightly"]
@@ -17,6 +18,12 @@ PRINT = [path for path in sorted(EXAMPLES.glob("*.py")) if path.stem != "nightly
 def environment() -> dict[str, str]:
     """Return this environment without the settings of a real platform."""
     return {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
+
+
+@pytest.mark.parametrize("recipe", sorted(EXAMPLES.glob("recipes/*.py")), ids=lambda path: path.stem)
+def test_a_recipe_is_on_a_page(recipe: Path) -> None:
+    shown = [block.parsed for _, block in blocks()]
+    assert recipe.read_text(encoding="utf-8") in [f"{text.strip()}\n" for text in shown]
 
 
 @pytest.mark.slow

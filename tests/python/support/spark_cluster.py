@@ -32,9 +32,9 @@ class Cluster:
         """Runs a script as `spark-submit` does. Returns what it printed."""
         settings = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": QUICK_START, **settings}
         options = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-        command = [_spark_home() / "bin" / "spark-submit", "--master", self.master, *options, script, *arguments]
+        submit: list[str | Path] = [_spark_home() / "bin" / "spark-submit", "--master", self.master]
         done = subprocess.run(  # noqa: S603 - our own script
-            command,
+            [*submit, *options, script, *arguments],
             env=dict(self.environment),
             cwd=self.folder,
             capture_output=True,
