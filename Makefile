@@ -197,6 +197,18 @@ bench-client bench-scans bench-sandbox: bench-%: bench-wheel
 $(BENCH_PARTS:%=bench-%): bench-%: bench-wheel
 	$(BENCH_PYTHON) benches/client.py $*
 
+.PHONY: bench-engines
+bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.installed ## the figures of docs/scale.md: Spark, Dask and this client alone
+	for env in recipes spark; do \
+		$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/$$env target/bench/wheel/*.whl; \
+	done
+	for latency in 0 2; do \
+		for engine in recipes:client recipes:dask spark:spark; do \
+			PYTHONPATH=tests/python target/envs/$${engine%:*}/$(BIN:.venv/%=%)/python benches/engines.py $${engine#*:} \
+				--latency $$latency; \
+		done; \
+	done
+
 # Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.
 .PHONY: bench-instructions
 bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted

@@ -2,6 +2,8 @@
 
     PYTHONPATH=tests/python python benches/engines.py spark [--codes N] [--days N] [--workers N …] [--latency SECONDS]
 
+`make bench-engines` runs all of them, with the release build.
+
 Each writes Parquet files, and each result is checked: as many rows as there are codes, every id once, every day
 requested once, the token in no log. Spark runs on a standalone cluster of this machine, and its program is the example.
 """

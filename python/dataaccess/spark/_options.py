@@ -100,7 +100,7 @@ _ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 _IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
 _REFUSED = {
     "token": f'{_IN_THE_PLAN}: set DATAACCESS_TOKEN, or the option token_file or token_callable ("module:function")',
-    "headers": f"{_IN_THE_PLAN}",
+    "headers": _IN_THE_PLAN,
     "proxy": f"{_IN_THE_PLAN}: set the environment variable https_proxy",
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
@@ -109,6 +109,11 @@ _REFUSED = {
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
     "ordered": "is no option: Spark orders by ORDER BY alone",
     "on_suspected_cap": "is no option: Spark takes rows batch by batch, which cannot be exchanged for parts",
+    **{
+        name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'
+        for name, more in (("days", ", '2024-04-01'"), ("on", ""), ("since", ""), ("after", ""), ("before", ""))
+    },
+    "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
 

@@ -100,6 +100,7 @@ def test_filters_are_an_expression_or_json() -> None:
         ({"AllocatedTime": "x"}, "allocatedtime: is no option; did you mean 'allocated_time'?"),
         ({**DAY, "object": "customer"}, "object: is called item_type_name"),
         ({**DAY, "limit": "3"}, r"limit: is no option: write DataFrame.limit\(n\)"),
+        ({"since": "2024-01-01"}, r"""since: .* write .option\("allocated_time", "since\('2024-01-01'\)"\)"""),
         ({**DAY, "where": "{}"}, "where: is an option of other objects"),
         ({"item_type_name": "customer", "code_status": "sent"}, "code_status: is an option of promotion codes"),
         ({"allocated_time": "on(2024-01-15)"}, r"allocated_time: 'on\(2024-01-15\)': is not Python"),
