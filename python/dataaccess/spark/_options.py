@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._client.synchronous import Client
+from dataaccess import Client
 from dataaccess._core.tracebacks import did_you_mean
 from dataaccess.errors import Problem, ValidationError
 from dataaccess.spark._text import NotReadError, value_of, words
