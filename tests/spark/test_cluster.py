@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 def test_a_cluster_writes_every_code_once_and_no_log_has_the_token() -> None:
     """The program checks what it measures, and ends with an error otherwise."""
     path = os.pathsep.join([os.environ["PYTHONPATH"], str(ROOT / "tests" / "python")])
-    command = [sys.executable, ROOT / "benches" / "engines.py", "spark", "--codes", "3000", "--days", "31"]
+    command: list[str | Path] = [sys.executable, ROOT / "benches" / "engines.py", "spark", "--codes", "3000"]
     with subprocess.Popen(  # noqa: S603 - our own program
-        [*command, "--workers", "1"],
+        [*command, "--days", "31", "--workers", "1"],
         env=os.environ | {"PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
