@@ -164,7 +164,7 @@ class Connection(Validation):
     def settings(self) -> dict[str, Setting]:
         """The settings by name, each with where it came from. Secrets are hidden.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo", timeout=30)
             >>> print(client.settings["timeout"])

@@ -148,8 +148,6 @@ def ended(
         SegmentExportError: An entry failed.
         WaitTimeoutError: It has not ended.
     """
-    from dataaccess._display.segment import has_failed
-
     finished, last = outcome
     status = None if last is None else checked_status(last)
     entries = [] if status is None else status["entries"]
@@ -174,6 +172,8 @@ def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
     Raises:
         SegmentExportError: An entry failed.
     """
+    from dataaccess._display.segment import has_failed
+
     failed = [entry for entry in entries if has_failed(entry)]
     if failed:
         raise SegmentExportError(

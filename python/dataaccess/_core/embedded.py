@@ -26,8 +26,9 @@ _addresses: set[str] = set()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox and keeps its address."""
-    defaults: dict[str, Any] = {"demo": False, "port": 0, "export_seconds": None, "db": None, "switches": {}, "replay": None}
-    sandbox = RawSandbox(**{**defaults, **options})
+    usual: dict[str, Any] = {"demo": False, "port": 0, "export_seconds": None, "db": None, "switches": {}}
+    usual["replay"] = None
+    sandbox = RawSandbox(**{**usual, **options})
     _addresses.add(sandbox.base_url)
     return sandbox
 

@@ -44,7 +44,7 @@ class LazySource(Planned):
             ImportError: polars is not installed, or older than 2.0.
             ValidationError: The scan was made with `on_suspected_cap="split"`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> import polars as pl
             >>> client = da.Client("sandbox:demo")
@@ -72,7 +72,7 @@ class LazySource(Planned):
             ImportError: polars is not installed, or older than 2.0.
             ValidationError: The scan was made with `on_suspected_cap="split"`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> import polars as pl
             >>> client = da.Client("sandbox:demo")

@@ -8,12 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
+from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.pushdown import NoRowsError, narrowed
-from dataaccess._display.text import cell, counted
 from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ class DataAccessHook(BaseHook):
     Args:
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
 
-    Example:
+    Examples:
         >>> hook = DataAccessHook(dataaccess_conn_id=None)  # DATAACCESS_BASE_URL=sandbox:demo
         >>> hook.get_conn().is_sandbox
         True
@@ -53,7 +53,7 @@ class DataAccessHook(BaseHook):
             ConfigError: A setting of the connection is invalid.
             AirflowNotFoundException: There is no such connection.
 
-        Example:
+        Examples:
             >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
             'Success'
         """
@@ -72,7 +72,7 @@ class DataAccessHook(BaseHook):
             ConfigError: A setting is invalid.
             AirflowNotFoundException: There is no such connection.
 
-        Example:
+        Examples:
             >>> client = DataAccessHook(None).client(timeout=900)
         """
         if self.dataaccess_conn_id is None:
@@ -96,7 +96,7 @@ class DataAccessHook(BaseHook):
             ConfigError: A setting is invalid.
             AirflowNotFoundException: There is no such connection.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> asyncio.run(DataAccessHook(None).async_client()).is_sandbox
             True
@@ -117,7 +117,7 @@ class DataAccessHook(BaseHook):
         Returns:
             A `Task`; its `to_dicts`, `to_pandas`, `batches` and the like send the request.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> from dataaccess.airflow import scan_requests
             >>> hook = DataAccessHook(None)
@@ -133,7 +133,7 @@ class DataAccessHook(BaseHook):
         Returns:
             Whether the connection works, and what was found.
 
-        Example:
+        Examples:
             >>> DataAccessHook(None).test_connection()[0]
             True
         """

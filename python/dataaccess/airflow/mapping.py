@@ -35,7 +35,7 @@ class ScanRequestOperator(ClientUser, BaseOperator):
     Returns:
         To XCom: a dict of `path`, `rows` and `bytes`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> from airflow.sdk import dag, task
         >>> from dataaccess.airflow import DataAccessHook, scan_requests

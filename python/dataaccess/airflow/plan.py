@@ -34,7 +34,7 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
     Raises:
         ValidationError: The scan has a limit.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(allocated_time=da.days("2024-01-15", "2024-01-17"))
         >>> [request["file"] for request in scan_requests(scan)]

@@ -62,7 +62,7 @@ def get_provider_info() -> dict[str, Any]:
     Returns:
         A dict, as Airflow's `provider_info.schema.json` describes it.
 
-    Example:
+    Examples:
         >>> get_provider_info()["connection-types"][0]["connection-type"]
         'dataaccess'
     """

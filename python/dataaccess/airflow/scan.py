@@ -77,7 +77,7 @@ class ScanOperator(ClientUser, BaseOperator):
         To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
         them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; `maybe_capped`.
 
-    Example:
+    Examples:
         >>> codes = ScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
     """
 

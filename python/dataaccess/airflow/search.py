@@ -107,7 +107,7 @@ class SearchCodesOperator(_SearchOperator):
         To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
         `bytes`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> used = SearchCodesOperator(
         ...     task_id="used", attrs=["id"], allocated_time=da.on("{{ params.day }}"), code_status="used"
@@ -195,7 +195,7 @@ class SearchItemsOperator(_SearchOperator):
         To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
         `bytes`.
 
-    Example:
+    Examples:
         >>> import dataaccess as da
         >>> customers = SearchItemsOperator(
         ...     task_id="customers",

@@ -36,7 +36,7 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
     Returns:
         To XCom: the status of the export, as `Client.download_segment` returns it.
 
-    Example:
+    Examples:
         >>> ended = SegmentExportSensor(task_id="ended", export_id="{{ params.export_id }}", deferrable=True)
     """
 

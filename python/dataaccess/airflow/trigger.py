@@ -29,7 +29,7 @@ class SegmentExportTrigger(BaseTrigger):
         poll_interval: Seconds between two requests.
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> trigger = SegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
         >>> async def main():

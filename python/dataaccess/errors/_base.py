@@ -153,7 +153,7 @@ class ValidationError(DataAccessError, ValueError):
         Returns:
             Some lines for `print`.
 
-        Example:
+        Examples:
             >>> import dataaccess as da
             >>> try:
             ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])

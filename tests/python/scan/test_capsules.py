@@ -58,7 +58,7 @@ def test_duckdb_selects_and_filters_in_one_request(service: da.Sandbox, make: An
     rows = [row[scan.column_names[0]] for row in scan.to_dicts()]
     (name,) = scan.column_names[:1]
     service.clear_requests()
-    found = duckdb.sql(f"select {name} from scan where {name} > $1 order by {name} limit 3", params=[min(rows)])  # noqa: S608
+    found = duckdb.sql(f"select {name} from scan where {name} > $1 order by {name} limit 3", params=[min(rows)])
     assert found is not None
     assert [row for (row,) in found.fetchall()] == sorted(rows)[1:4]
     assert len(service.requests) == 1
@@ -73,7 +73,7 @@ def test_duckdb_joins_a_scan_with_a_folder_in_one_request(service: da.Sandbox, t
     service.clear_requests()
     found = duckdb.sql(
         f"""select customer_id, count(*), min(day) from scan
-            join read_parquet('{tmp_path}/codes/*/*.parquet') on allocated_audience = customer_id group by all"""  # noqa: S608
+            join read_parquet('{tmp_path}/codes/*/*.parquet') on allocated_audience = customer_id group by all"""
     )
     assert found is not None
     rows = found.fetchall()

@@ -10,7 +10,7 @@ from dataaccess._public import public
 from dataaccess._scan.asynchronous.reading import AsyncReading
 from dataaccess._scan.asynchronous.writing import AsyncWriting
 from dataaccess._scan.lazyframe import AsyncLazySource
-from dataaccess._scan.plan import Planned, Single, checked_table
+from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
 
 TYPE_CHECKING = False

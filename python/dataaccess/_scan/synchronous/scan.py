@@ -11,7 +11,7 @@ from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.lazyframe import LazySource
-from dataaccess._scan.plan import Planned, Single, checked_table
+from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
 
 TYPE_CHECKING = False

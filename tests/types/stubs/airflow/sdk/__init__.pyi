@@ -1,8 +1,8 @@
 from collections.abc import Sequence
 from logging import Logger
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-Context = dict[str, Any]
+Context: TypeAlias = dict[str, Any]
 
 class Connection:
     conn_id: str
