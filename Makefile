@@ -139,7 +139,7 @@ types: .venv/.lint .venv/.built ## mypy, pyright, and stubtest of the extension 
 	$(call say,'Checking the types: mypy - basedpyright - stubtest')
 	$(BIN)/mypy
 	$(BIN)/basedpyright
-	PYTHONPATH=python $(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
+	PYTHONPATH=python:tests/types/stubs $(BIN)/basedpyright --verifytypes dataaccess --ignoreexternal | tail -n 20
 	cd python && ../$(BIN)/python -m mypy.stubtest --mypy-config-file ../pyproject.toml dataaccess._native
 
 .PHONY: fmt
