@@ -27,6 +27,7 @@ COMMANDS = {
     "scan": "Write codes or items into files: large results, resumable.",
     "validate": "Check a search and print its request. Sends nothing.",
     "doctor": "Check configuration, connection, token and scopes.",
+    "probe": "Find out what the API specification leaves open at your platform.",
     "demo": "Show the commands at work, with synthetic data.",
     "sandbox": "Serve the sandbox on this machine, for development and tests.",
     "completion": "Print the completion script of a shell.",

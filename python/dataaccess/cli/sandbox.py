@@ -62,6 +62,7 @@ Examples:
 @option("--demo", is_flag=True, section="Data, one of", help="Synthetic data, the same each time; the default.")
 @option("--empty", is_flag=True, section="Data, one of", help="No data.")
 @option("--db", metavar="FILE", section="Data, one of", help="The data of this file; made if it does not exist.")
+@option("--replay", metavar="FILE", section="Data, one of", help="The responses that Client(record=FILE) recorded.")
 def command(
     port: int,
     scopes: list[list[str]],
@@ -69,6 +70,7 @@ def command(
     host_names: list[list[str]],
     switches: list[tuple[str, str]],
     db: str | None,
+    replay: str | None,
     *,
     demo: bool,
     empty: bool,
@@ -81,8 +83,10 @@ def command(
     """
     from dataaccess.sandbox import Sandbox
 
-    if demo + empty + (db is not None) > 1:
-        raise click.UsageError("--demo, --empty and --db exclude each other: write one")
+    if demo + empty + (db is not None) + (replay is not None) > 1:
+        raise click.UsageError("--demo, --empty, --db and --replay exclude each other: write one")
+    if replay is not None and (scopes or token_file or host_names or switches):
+        raise click.UsageError("--replay takes --port and --json alone: a recording has the behavior of its service")
     if scopes and token_file is not None:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
     stopping = _stop_by_signals()
@@ -94,8 +98,14 @@ def command(
         "host_names": flat(host_names),
     }
     chosen = flat(scopes) or None
-    data = f"the data of {db}" if db else "no data" if empty else "synthetic data"
-    with Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options) as sandbox:
+    data = (
+        f"the recording {replay}" if replay else f"the data of {db}" if db else "no data" if empty else "synthetic data"
+    )
+    if replay is not None:
+        made = Sandbox.replay(replay, port=port)
+    else:
+        made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options)
+    with made as sandbox:
         token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
         _announce(sandbox, data, granted)
         if as_json:

@@ -72,6 +72,14 @@ def test_empty_is_empty() -> None:
         assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
 
 
+def test_a_recording_is_replayed(tmp_path: Path) -> None:
+    path = str(tmp_path / "exchanges.jsonl")
+    with da.Sandbox.demo() as sandbox, pytest.warns(da.RecordingWarning):
+        rows = sandbox.client(record=path).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    with serving("--replay", path) as served:
+        assert served.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows
+
+
 def test_a_file_keeps_its_data(tmp_path: Path) -> None:
     file = tmp_path / "service.db"
     with da.Sandbox(db=file) as sandbox:
@@ -161,7 +169,7 @@ def test_a_port_that_is_none_is_refused(ended: Ended, port: str) -> None:
     assert reported.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--db", "x.db")])
+@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--replay", "x")])
 def test_the_data_is_one_of(
     ended: Ended, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +249,8 @@ def test_switches_and_names_are_taken() -> None:
         (["--switch", "maximum_rows=[1]"], 69, "switch maximum_rows: [1] is not a value of it"),
         (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
         (["--token-file", "/nowhere/token"], 78, "the token file /nowhere/token cannot be read: FileNotFoundError"),
+        (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
+        (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay takes --port and --json alone"),
         (["--token-file", "/nowhere/token", "--scopes", "item"], 2, "--scopes does not apply to the token"),
     ],
     ids=str,

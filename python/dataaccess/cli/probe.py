@@ -1,0 +1,78 @@
+"""`dataaccess probe`: asks a platform what the API specification leaves open."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from dataaccess.cli import output
+from dataaccess.cli.connection import connecting
+from dataaccess.cli.parts import Command, option
+
+if TYPE_CHECKING:
+    from dataaccess._probe.findings import ProbeReport
+    from dataaccess.cli.connection import Connection
+
+_EPILOG = """\b
+Examples:
+  dataaccess probe --day 2024-01-15 --export 5637051
+  dataaccess probe --day 2024-01-15 --yes > platform.toml
+"""
+
+
+class _Day(click.ParamType):
+    """A day such as 2024-01-15."""
+
+    name = "day"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """The day."""
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
+
+
+@click.command("probe", cls=Command, epilog=_EPILOG)
+@option("--day", type=_Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
+@option("--export", "export_id", type=click.IntRange(min=0), metavar="ID", help="A segment export that has ended.")
+@option("--yes", is_flag=True, help="Send the requests without asking; required without a terminal.")
+@option("--json", "as_json", is_flag=True, help="All findings as JSON.")
+@connecting()
+def command(day: date, export_id: int | None, connection: Connection, *, yes: bool, as_json: bool) -> None:
+    """Find out what the API specification leaves open at your platform.
+
+    Sends a few requests that only read: the codes of one day, and searches that find nothing, one customer, or are
+    refused. Prints what it found as TOML: switches that make a sandbox behave as your platform, and settings for
+    clients. In a terminal, standard error has what was seen.
+    """
+    from dataaccess._probe.probe import MOST_REQUESTS, probe
+
+    client = connection.client()
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("add --yes to send the requests: without a terminal nobody can be asked")
+        where = f"up to {MOST_REQUESTS} requests, which only read, to {client.base_url}"
+        click.confirm(f"Send {where}?", abort=True, err=True)
+    report = probe(client, day, export_id=export_id)
+    if sys.stderr.isatty():
+        for line in _lines(report):
+            click.echo(line, err=True)
+    if as_json:
+        output.write_json(report.to_dict())
+    else:
+        click.echo(report.to_toml(), nl=False)
+
+
+def _lines(report: ProbeReport) -> list[str]:
+    """A line for each finding."""
+    width = max(len(finding.name) for finding in report.findings)
+    values = ["not known" if finding.value is None else str(finding.value) for finding in report.findings]
+    size = max(map(len, values))
+    return [
+        f"{finding.name:{width}}  {value:{size}}  {finding.detail}"
+        for finding, value in zip(report.findings, values, strict=True)
+    ]
