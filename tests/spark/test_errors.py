@@ -11,7 +11,7 @@ import dataaccess as da
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 def lines_of(error: Any) -> list[str]:

@@ -13,7 +13,7 @@ import dataaccess as da
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 PAGES = [
     "SQL/",

@@ -13,7 +13,7 @@ from dataaccess.types import Schema
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 TEN_DAYS = da.days("2024-01-10", "2024-01-20")
 
