@@ -72,7 +72,7 @@ def check_twins(kind: type, asynchronous: type, name: str) -> None:
 
 def message_of(call: Any) -> str:
     """A docstring up to its example, in the words of the synchronous half."""
-    text = " ".join((inspect.getdoc(call) or "").partition("Example:")[0].split())
+    text = " ".join((inspect.getdoc(call) or "").partition("Examples:")[0].split())
     for asynchronous, synchronous in WORDS.items():
         text = text.replace(asynchronous, synchronous)
     return text
