@@ -29,7 +29,7 @@ def same() -> Iterator[dict[str, Any]]:
 
 def alternating() -> Iterator[dict[str, Any]]:
     for number in range(2_000):
-        yield {"a": number} | ({"extra_0": number, "extra_1": "x"} if number // 3 % 2 else {})
+        yield {"a": number, "b": None} | ({"extra_0": number, "extra_1": "x"} if number // 3 % 2 else {})
 
 
 def wild() -> Iterator[dict[str, Any]]:
