@@ -59,6 +59,7 @@ fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// The value of each byte as a hexadecimal digit, or [`NO_DIGIT`].
+#[expect(clippy::indexing_slicing, reason = "a constant: a wrong index would not compile")]
 const DIGITS: [u8; 256] = {
     let mut digits = [NO_DIGIT; 256];
     let mut value = 0;

@@ -72,15 +72,11 @@ pub(super) fn read_members<'a, V: Simd, S: Sink>(
         } else {
             take_value(simd, usize::from(key.column), value, sink)
         };
-        let length = match read {
-            Some(length) => length,
-            None => {
-                let name = if is_extra { Some(predictor.name(index - 1)) } else { None };
-                let value = rest.get(key_length..).unwrap_or_default();
-                let Some(length) = take_any(value, key.column, name, values, sink) else { break };
-                length
-            }
-        };
+        let read = read.or_else(|| {
+            let name = is_extra.then(|| predictor.name(index - 1));
+            take_any(rest.get(key_length..)?, key.column, name, values, sink)
+        });
+        let Some(length) = read else { break };
         rest = rest.get(key_length + length..).unwrap_or_default();
         (next, ignored) = (index, 0);
         columns |= key.bit;

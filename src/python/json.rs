@@ -14,13 +14,13 @@ pub(super) fn value<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyA
         Some(b'n') => Ok(py.None().into_bound(py)),
         Some(b't') => Ok(true.into_pyobject(py)?.to_owned().into_any()),
         Some(b'f') => Ok(false.into_pyobject(py)?.to_owned().into_any()),
-        Some(b'"') => match json.get(1..json.len() - 1).filter(|text| !text.contains('\\')) {
-            Some(text) => Ok(PyString::new(py, text).into_any()),
-            None => {
-                let BorrowedString(text) = parse(json)?;
-                Ok(PyString::new(py, &text).into_any())
+        Some(b'"') => {
+            if let Some(text) = json.get(1..json.len() - 1).filter(|text| !text.contains('\\')) {
+                return Ok(PyString::new(py, text).into_any());
             }
-        },
+            let BorrowedString(text) = parse(json)?;
+            Ok(PyString::new(py, &text).into_any())
+        }
         Some(b'[') => {
             let items: Vec<&RawValue> = parse(json)?;
             let items = items.iter().map(|item| value(py, item.get())).collect::<PyResult<Vec<_>>>()?;
