@@ -208,10 +208,9 @@ class RawSandbox:
         demo: bool,
         port: int,
         export_seconds: float | None,
-        db: str | None,
+        files: tuple[str | None, str | None],
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, list[str]] | None,
-        replay: str | None,
     ) -> RawSandbox: ...
     @property
     def base_url(self) -> str: ...

@@ -80,7 +80,7 @@ class Sandbox(Data, Access, Exports, Faults):
             _token(token),
             strings("host_names", host_names),
         )
-        self._start(port=port, db=_path("db", db), switches=switches, access=access)
+        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access)
 
     def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
         self._raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
@@ -156,7 +156,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         access: tuple[Any, ...] = (_address(LOOPBACK), False, None, [])
-        sandbox._start(port=port, access=access, replay=_path("replay", path))
+        sandbox._start(port=port, access=access, files=(None, _path("replay", path)))
         return sandbox
 
     @property

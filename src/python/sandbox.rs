@@ -25,6 +25,9 @@ use crate::sandbox::{
 /// Address, whether others may reach it, a token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Vec<String>);
 
+/// The file of objects and rows, and a recording to replay.
+type RawFiles = (Option<PathBuf>, Option<PathBuf>);
+
 /// Time in seconds, method, path, headers, body and status of a request.
 type RawLoggedRequest<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
 
@@ -42,11 +45,11 @@ impl RawSandbox {
         demo: bool,
         port: u16,
         export_seconds: Option<f64>,
-        db: Option<PathBuf>,
+        files: RawFiles,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
-        replay: Option<PathBuf>,
     ) -> PyResult<Self> {
+        let (db, replay) = files;
         let mut options = Options { db, port, replay, ..Options::default() };
         for (name, value) in switches {
             let (name, value): (String, _) = (name.extract()?, setting(&value)?);

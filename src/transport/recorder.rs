@@ -143,7 +143,7 @@ impl Exchange {
         let bytes = std::mem::replace(&mut self.held, rest);
         let (text, bytes) = match String::from_utf8(bytes) {
             Ok(text) => (Some(self.redact(&text)), None),
-            Err(error) => (None, Some(self.redact_bytes(error.into_bytes()))),
+            Err(error) => (None, Some(self.redact_bytes(error.as_bytes()))),
         };
         self.recorder.write(&Line::Body { id: self.id.clone(), text, bytes })
     }
@@ -152,11 +152,11 @@ impl Exchange {
         text.replace(self.token.expose(), REDACTED)
     }
 
-    fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+    fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let token = self.token.expose().as_bytes();
         let mut kept = Vec::with_capacity(bytes.len());
         let mut from = 0;
-        for at in memchr::memmem::find_iter(&bytes, token) {
+        for at in memchr::memmem::find_iter(bytes, token) {
             kept.extend_from_slice(bytes.get(from..at).unwrap_or_default());
             kept.extend_from_slice(REDACTED.as_bytes());
             from = at + token.len();

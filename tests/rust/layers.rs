@@ -72,7 +72,7 @@ const MODULES: [(&str, &[&str]); 19] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 30] = [
+const ALONE: [(&str, &[&str]); 31] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
