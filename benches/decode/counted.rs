@@ -2,7 +2,7 @@
 //!
 //! `benches/instructions.py` runs it. It ends with an error if a record is missing.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a bench that fails is to stop")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a bench that fails is to stop")]
 #![expect(dead_code, reason = "the other shapes are those of the bench `decode`")]
 
 mod bodies;
