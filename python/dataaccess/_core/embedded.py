@@ -26,7 +26,7 @@ _addresses: set[str] = set()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox and keeps its address."""
-    usual = {"demo": False, "port": 0, "export_seconds": None, "files": (None, None), "switches": {}}
+    usual: dict[str, Any] = {"demo": False, "port": 0, "export_seconds": None, "files": (None, None), "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
     _addresses.add(sandbox.base_url)
     return sandbox

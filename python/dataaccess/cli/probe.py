@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import date
 from typing import TYPE_CHECKING
 
 import click
@@ -11,8 +10,11 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.values import Day
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from dataaccess._probe.findings import ProbeReport
     from dataaccess.cli.connection import Connection
 
@@ -23,21 +25,8 @@ Examples:
 """
 
 
-class _Day(click.ParamType):
-    """A day such as 2024-01-15."""
-
-    name = "day"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """The day."""
-        try:
-            return value if isinstance(value, date) else date.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
-
-
 @click.command("probe", cls=Command, epilog=_EPILOG)
-@option("--day", type=_Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
+@option("--day", type=Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
 @option("--export", "export_id", type=click.IntRange(min=0), metavar="ID", help="A segment export that has ended.")
 @option("--yes", is_flag=True, help="Send the requests without asking; required without a terminal.")
 @option("--json", "as_json", is_flag=True, help="All findings as JSON.")

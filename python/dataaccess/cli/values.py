@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,19 @@ class Duration(_Type):
         if found is None:
             self.fail(f"{value!r} is not a duration: write seconds, or a unit as in 90s, 10m and 2h", param, ctx)
         return float(found[1]) * _UNITS[found[2]]
+
+
+class Day(_Type):
+    """A day such as 2024-01-15."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """The day."""
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
 
 
 class List(_Type):
