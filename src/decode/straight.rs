@@ -72,11 +72,14 @@ pub(super) fn read_members<'a, V: Simd, S: Sink>(
         } else {
             take_value(simd, usize::from(key.column), value, sink)
         };
-        let read = read.or_else(|| {
+        let length = if let Some(length) = read {
+            length
+        } else {
             let name = is_extra.then(|| predictor.name(index - 1));
-            take_any(rest.get(key_length..)?, key.column, name, values, sink)
-        });
-        let Some(length) = read else { break };
+            let value = rest.get(key_length..).unwrap_or_default();
+            let Some(length) = take_any(value, key.column, name, values, sink) else { break };
+            length
+        };
         rest = rest.get(key_length + length..).unwrap_or_default();
         (next, ignored) = (index, 0);
         columns |= key.bit;
