@@ -20,7 +20,8 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("cells", &["error", "decode"]),
     ("retry", &["error"]),
     ("config", &["error", "secret", "time", "contract"]),
-    ("transport", &["error", "secret", "config", "retry"]),
+    // `contract` for the format of recordings, which the sandbox reads.
+    ("transport", &["error", "secret", "contract", "config", "retry"]),
     ("store", &["error"]),
     ("files", &["error", "cells", "store"]),
     ("folder", &["error", "store", "files"]),

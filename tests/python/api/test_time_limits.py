@@ -59,11 +59,13 @@ def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
 )
 def test_an_error_names_the_limit_that_ended_the_retries(connect: Any, options: Any, ended: str | None) -> None:
     with serving(always(DOWN)) as server:
-        with pytest.raises(da.ServerError) as caught:
+        # On a busy machine, the time can be over in the middle of an attempt.
+        with pytest.raises((da.ServerError, da.RequestTimeoutError)) as caught:
             connect(server.base_url, **options).search_codes(["id"], **ON_A_DAY)
-        text = str(caught.value)
+        text, attempts = str(caught.value), caught.value.attempts
         assert ended in text if ended else "ended the retries" not in text
-        assert (f"(after {len(server.requests)} requests in " in text) == (len(server.requests) > 1)
+        assert (f"(after {attempts} requests in " in text) == (attempts > 1)
+        assert len(server.requests) <= attempts
 
 
 def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) -> None:

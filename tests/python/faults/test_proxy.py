@@ -275,7 +275,8 @@ def test_functions_of_the_module_follow_the_variables_of_proxies(
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusting["ca_bundle"]))
     with serving(saying(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
         monkeypatch.setenv("HTTPS_PROXY", bad.base_url)
-        with pytest.raises(da.ProxyError):
+        # On a busy machine, the time can be over in the middle of an attempt.
+        with pytest.raises((da.ProxyError, da.RequestTimeoutError), match="proxy"):
             da.search_codes(["id"], allocated_time=da.on("2024-01-15"), timeout=0.5)
         monkeypatch.setenv("HTTPS_PROXY", good.base_url)
         for _ in range(2):
