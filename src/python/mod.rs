@@ -33,10 +33,6 @@ mod updates;
 mod values;
 mod waiting;
 
-/// All memory of the core. What Python allocates is not affected.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The native half of `dataaccess`; its names are private to that package.
 #[pyo3::pymodule]
 mod _native {

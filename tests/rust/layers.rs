@@ -73,7 +73,7 @@ const MODULES: [(&str, &[&str]); 19] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 31] = [
+const ALONE: [(&str, &[&str]); 30] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -89,7 +89,6 @@ const ALONE: [(&str, &[&str]); 31] = [
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
     ("libc", &["files"]),
-    ("mimalloc", &["python"]),
     ("object_store", &["store"]),
     ("parquet", &["files"]),
     ("pyo3", &["python"]),
