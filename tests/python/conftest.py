@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import os
+import signal
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -158,6 +160,20 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
         yield connect
         for client in clients:
             client.close()
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt in the test.
+
+    A shell that starts the tests in the background ignores the signal; and Hypothesis gives the collector a callback,
+    in which Python would drop the exception.
+    """
+    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(callbacks)
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

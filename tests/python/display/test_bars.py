@@ -138,7 +138,7 @@ def test_an_error_leaves_nothing(connect: Any, slow: da.Sandbox) -> None:
     assert last_line(text) == ""
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("at_once", "ctrl_c")
 def test_ctrl_c_leaves_nothing(slow: da.Sandbox) -> None:
     scan = slow.client(concurrency=1).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-02-01"))
     timer = threading.Timer(1.5 * LATENCY, interrupt_main)

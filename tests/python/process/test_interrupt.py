@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import select
 import shutil
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +20,10 @@ from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
 import dataaccess as da
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
-
-
-@pytest.fixture(autouse=True)
-def _sigint_raises_keyboard_interrupt() -> Iterator[None]:
-    # A shell that starts the tests in the background ignores the signal; and Hypothesis gives the collector a
-    # callback, in which Python would drop the KeyboardInterrupt.
-    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(callbacks)
-    signal.signal(signal.SIGINT, before)
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way"),
+    pytest.mark.usefixtures("ctrl_c"),
+]
 
 
 @pytest.mark.parametrize("state", [*EARLY, *STATES])

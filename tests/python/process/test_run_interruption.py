@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -35,16 +34,6 @@ def service(slow: da.Sandbox) -> da.Sandbox:
     return slow
 
 
-@pytest.fixture
-def _sigint_raises_keyboard_interrupt() -> Iterator[None]:
-    # As in test_interrupt.py.
-    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(callbacks)
-    signal.signal(signal.SIGINT, before)
-
-
 def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
     """Another run, at once, runs only open tasks; at most those in flight are requested again."""
     report = scan.run(folder)
@@ -55,7 +44,7 @@ def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
-@pytest.mark.usefixtures("_sigint_raises_keyboard_interrupt")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(service.client(concurrency=CONCURRENCY))
     sent: list[float] = []

@@ -21,13 +21,6 @@ import dataaccess as da
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 
 
-@pytest.fixture
-def _sigint_raises_keyboard_interrupt() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def customers(sandbox: da.Sandbox) -> list[str]:
     body = {
         "itemTypeId": -1003,
@@ -113,7 +106,7 @@ def being_written(path: Path) -> Iterator[None]:
 
 
 @posix
-@pytest.mark.usefixtures("_sigint_raises_keyboard_interrupt")
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.timeout(20)
 def test_ctrl_c_ends_a_load_whose_rows_do_not_come() -> None:
     with da.Sandbox() as sandbox:
@@ -131,7 +124,7 @@ def test_ctrl_c_ends_a_load_whose_rows_do_not_come() -> None:
 
 
 @posix
-@pytest.mark.usefixtures("_sigint_raises_keyboard_interrupt")
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("work", ["load", "clear", "declare"])
 def test_ctrl_c_ends_the_wait_for_another_writer(work: str, tmp_path: Path) -> None:

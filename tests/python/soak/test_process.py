@@ -6,10 +6,8 @@ import asyncio
 import gc
 import os
 import random
-import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -38,16 +36,7 @@ def chance() -> random.Random:
     return random.Random()  # noqa: S311 - moments, not secrets
 
 
-@pytest.fixture
-def ctrl_c_is_heard() -> Iterator[None]:
-    before, callbacks = signal.signal(signal.SIGINT, signal.default_int_handler), gc.callbacks.copy()
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(callbacks)
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("ctrl_c_is_heard")
+@pytest.mark.usefixtures("ctrl_c")
 def test_p3_ctrl_c_is_obeyed_within_150_ms_in_each_of_six_states(chance: random.Random) -> None:
     late = {state: max(seconds_late(state, chance.uniform(0, 0.3)) for _ in range(INTERRUPTIONS)) for state in SIX}
     assert max(late.values()) <= 0.15, late
