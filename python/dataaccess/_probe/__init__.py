@@ -1,1 +1,1 @@
-"""Asks a platform what the API specification leaves open: the answers are switches of a sandbox and client settings."""
+"""Asks a platform what the API specification leaves open: switches of a sandbox, and settings of clients."""

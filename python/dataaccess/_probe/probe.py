@@ -6,11 +6,11 @@ import warnings
 from typing import TYPE_CHECKING
 
 from dataaccess._probe.findings import Finding, ProbeReport
-from dataaccess._probe.questions import Questions
-from dataaccess.errors import ApiError, DataAccessWarning, PermissionDeniedError
+from dataaccess._probe.questions import NO_SWITCHES, NOT_ASKED, QUESTIONS
+from dataaccess._probe.session import SURVIVED, Session
+from dataaccess.errors import DataAccessWarning, PermissionDeniedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import date
 
     from dataaccess import Client
@@ -21,39 +21,38 @@ MOST_REQUESTS = 15
 _RETRY_FOR, _TIMEOUT = 10, 120
 
 
-def probe(
-    client: Client, day: date, *, export_id: int | None = None, on_question: Callable[[str], None] | None = None
-) -> ProbeReport:
+def probe(client: Client, day: date, *, export_id: int | None = None) -> ProbeReport:
     """Asks a service what the API specification leaves open. Reads only.
 
     Args:
         client: A client of the service.
         day: A day that has codes, better many than few.
         export_id: A segment export that has ended.
-        on_question: Called with a line for each question before it is asked.
 
     Returns:
-        A report with the switches for a sandbox and the settings for clients. What was not found out is in it too.
+        A report with a finding for each open point. One that was not settled has no value, and says what was seen.
 
     Raises:
         TransportError: The service could not be reached.
-        PermissionDeniedError: The token cannot search.
+        PermissionDeniedError: The first request was refused: the token is not valid, or cannot search codes.
     """
     client = client.with_options(retry_for=_RETRY_FOR, timeout=_TIMEOUT)
+    session = Session(client, day, export_id)
     report = ProbeReport(client.base_url, str(day))
-    for question in Questions(client, day, report, export_id).all():
-        title = (question.__doc__ or "").partition("\n")[0]
-        if on_question is not None:
-            on_question(title)
+    for question in QUESTIONS:
+        name = question.__name__
+        value: str | float | None = None
         try:
             with warnings.catch_warnings():
                 # The findings say the same.
                 warnings.simplefilter("ignore", DataAccessWarning)
-                question()
-        except PermissionDeniedError:
-            if question.__name__ == "codes_of_the_day":
+                value, detail = question(session)
+        except SURVIVED as error:
+            if isinstance(error, PermissionDeniedError) and session.sent == 1:
                 raise
-            report.findings.append(Finding(question.__name__, None, "the token lacks the scope", is_switch=False))
-        except ApiError as error:
-            report.findings.append(Finding(question.__name__, None, str(error), is_switch=False))
+            detail = str(error)
+        report.findings.append(Finding(name, value, detail, is_switch=name not in NO_SWITCHES))
+    for name, reason in NOT_ASKED.items():
+        report.findings.append(Finding(name, None, f"not asked: {reason}", is_switch=name not in NO_SWITCHES))
+    report.requests = session.sent
     return report

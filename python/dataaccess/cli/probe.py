@@ -15,7 +15,6 @@ from dataaccess.cli.values import Day
 if TYPE_CHECKING:
     from datetime import date
 
-    from dataaccess._probe.findings import ProbeReport
     from dataaccess.cli.connection import Connection
 
 _EPILOG = """\b
@@ -34,9 +33,9 @@ Examples:
 def command(day: date, export_id: int | None, connection: Connection, *, yes: bool, as_json: bool) -> None:
     """Find out what the API specification leaves open at your platform.
 
-    Sends a few requests that only read: the codes of one day, and searches that find nothing, one customer, or are
-    refused. Prints what it found as TOML: switches that make a sandbox behave as your platform, and settings for
-    clients. In a terminal, standard error has what was seen.
+    Sends at most 15 requests, which only read: the codes of one day, and searches that find nothing, one customer, or
+    are refused. Prints TOML: switches that make a sandbox behave as your platform, and settings for clients. Comments
+    say what was seen, and of each point that is still open why.
     """
     from dataaccess._probe.probe import MOST_REQUESTS, probe
 
@@ -47,21 +46,11 @@ def command(day: date, export_id: int | None, connection: Connection, *, yes: bo
         where = f"up to {MOST_REQUESTS} requests, which only read, to {client.base_url}"
         click.confirm(f"Send {where}?", abort=True, err=True)
     report = probe(client, day, export_id=export_id)
-    if sys.stderr.isatty():
-        for line in _lines(report):
-            click.echo(line, err=True)
     if as_json:
         output.write_json(report.to_dict())
     else:
         click.echo(report.to_toml(), nl=False)
-
-
-def _lines(report: ProbeReport) -> list[str]:
-    """A line for each finding."""
-    width = max(len(finding.name) for finding in report.findings)
-    values = ["not known" if finding.value is None else str(finding.value) for finding in report.findings]
-    size = max(map(len, values))
-    return [
-        f"{finding.name:{width}}  {value:{size}}  {finding.detail}"
-        for finding, value in zip(report.findings, values, strict=True)
-    ]
+    if sys.stderr.isatty():
+        settled = sum(finding.value is not None for finding in report.findings)
+        counted = f"{report.requests} requests settled {settled} of {len(report.findings)} open points"
+        click.echo(counted, err=True)

@@ -7,10 +7,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.open_points import SWITCHES, TABLE
 
 import dataaccess as da
+from dataaccess._probe.findings import Finding, ProbeReport
 from dataaccess._probe.probe import MOST_REQUESTS, probe
-from dataaccess._probe.zone import possible_offsets
+from dataaccess._probe.zone import possible_offsets, shown_ranges
 
 DAY = date(2024, 1, 15)
 
@@ -48,6 +52,22 @@ OTHERS: dict[str, Any] = {
     "row_order": "reverse",
     "key_order": "code_last",
 }
+# Switches that a probe leaves alone, and says why.
+NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows", "gzip"}
+
+
+def finding(report: ProbeReport, name: str) -> Finding:
+    """The only finding of this name."""
+    (found,) = [each for each in report.findings if each.name == name]
+    return found
+
+
+def served_day(zone: str, times: list[str]) -> da.Sandbox:
+    """A sandbox that cuts its days in this zone, with a code allocated at each time (UTC)."""
+    sandbox = da.Sandbox(switches={"day_zone": zone})
+    rows = [{"id": f"code-{number:05}", "allocated_time": time} for number, time in enumerate(times)]
+    sandbox.load("promotion_code", rows)
+    return sandbox
 
 
 @pytest.mark.parametrize("switches", [DEFAULTS, OTHERS], ids=["defaults", "others"])
@@ -57,11 +77,11 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
 
         report = probe(client, DAY, export_id=5637054)
 
-        found = {name: value for name, value in report.switches.items() if name != "latency"}
-        refused = switches["operators"] == "refused"
-        assert found == {name: value for name, value in switches.items() if refused or name != "malformed_request"}
-        assert report.settings["timezone"] == switches["day_zone"]
-        assert report.settings.get("attrs_format") == ("string" if switches["attrs_format"] == "string" else None)
+        assert {name: value for name, value in report.switches.items() if name != "latency"} == switches
+        expected = {"timezone": switches["day_zone"]}
+        if switches["attrs_format"] == "string":
+            expected["attrs_format"] = "string"
+        assert report.settings == expected
         assert report.requests == len(sandbox.requests) <= MOST_REQUESTS
 
 
@@ -74,18 +94,86 @@ def test_a_probe_finds_the_other_values_of_a_switch(name: str, value: str) -> No
         assert probe(sandbox.client(), DAY).switches[name] == value
 
 
+@pytest.mark.parametrize("form", ["both", "array", "string"])
+def test_what_no_switch_chooses_is_found_whatever_form_attributes_have(form: str) -> None:
+    with da.Sandbox.demo(switches={"attrs_format": form}) as sandbox:
+        report = probe(sandbox.client(), DAY, export_id=5637054)
+
+    names = {each.name for each in report.findings if not each.is_switch and each.value is not None}
+    settled = {"unknown_object", "value_type", "condition_type", "equals_values", "repeated_names", "declared_types"}
+    assert names == settled | {"failed_code", "refusal_data"} | ({"attrs_separator"} if form != "array" else set())
+    assert {finding(report, name).value for name in settled} == {"refused"}
+    assert finding(report, "failed_code").value == "500"
+    assert finding(report, "refusal_data").value == "a string"
+    if form != "array":
+        assert finding(report, "attrs_separator").value == "comma"
+
+
+def test_every_open_point_is_settled_or_says_why_not() -> None:
+    with da.Sandbox.demo() as sandbox:
+        report = probe(sandbox.client(), DAY, export_id=5637054)
+
+    assert len(report.findings) == len(TABLE)
+    assert {each.name for each in report.findings} == set(TABLE)
+    assert {each.name for each in report.findings if each.is_switch} == SWITCHES
+    assert set(report.switches) == SWITCHES - NOT_SETTLED
+    not_asked = {each.name for each in report.findings if each.detail.startswith("not asked: ")}
+    assert not_asked == {"no_conditions", "empty_values", "member_defaults", "content_type", "maximum_rows", "gzip"}
+    text = report.to_toml()
+    for name in (each.name for each in report.findings if each.value is None):
+        assert f"# - {name}: " in text
+
+
 @pytest.mark.parametrize("zone", ["America/Lima", "Asia/Kolkata", "Pacific/Auckland"])
 def test_the_zone_of_days_is_found_by_a_client_of_another_zone(zone: str) -> None:
-    with da.Sandbox(switches={"day_zone": zone}) as sandbox:
-        start = datetime(2024, 1, 10, tzinfo=UTC)
-        times = [f"{start + timedelta(minutes=15 * number):%Y-%m-%d %H:%M:%S}" for number in range(4 * 24 * 10)]
-        sandbox.load("promotion_code", [{"id": time, "allocated_time": time} for time in times])
+    start = datetime(2024, 1, 10, tzinfo=UTC)
+    times = [f"{start + timedelta(minutes=15 * number):%Y-%m-%d %H:%M:%S}" for number in range(4 * 24 * 10)]
+    with served_day(zone, times) as sandbox:
+        found = finding(probe(sandbox.client(), DAY), "day_zone")
 
-        report = probe(sandbox.client(), DAY)
+    expected = {
+        "America/Lima": ("Etc/GMT+5", "UTC-05:00"),
+        "Asia/Kolkata": (None, "UTC+05:30"),
+        "Pacific/Auckland": (None, "UTC-11:00 or UTC+13:00, which cut the same days"),
+    }
+    value, offset = expected[zone]
+    assert found.value == value
+    assert offset in found.detail
+    assert value is not None or "--timezone" in found.detail
 
-        (finding,) = [each for each in report.findings if each.name == "day_zone"]
-        expected = {"America/Lima": "UTC-05:00", "Asia/Kolkata": "UTC+05:30", "Pacific/Auckland": "UTC+13:00"}[zone]
-        assert expected in finding.detail
+
+def test_of_two_zones_that_cut_the_same_days_the_own_is_taken_and_both_are_named() -> None:
+    start = datetime(2024, 1, 10, tzinfo=UTC)
+    times = [f"{start + timedelta(minutes=15 * number):%Y-%m-%d %H:%M:%S}" for number in range(4 * 24 * 10)]
+    with served_day("Pacific/Pago_Pago", times) as sandbox:
+        report = probe(sandbox.client(timezone="Pacific/Auckland"), DAY)
+
+    assert report.switches["day_zone"] == report.settings["timezone"] == "Pacific/Auckland"
+    (line,) = [line for line in report.to_toml().splitlines() if line.startswith("day_zone = ")]
+    assert "UTC-11:00 or UTC+13:00, which cut the same days" in line
+
+
+@pytest.mark.parametrize(
+    ("timezone", "offsets"),
+    [
+        ("UTC", "UTC-12:00 to UTC-09:15, UTC+00:00 to UTC+14:00"),
+        ("Asia/Ho_Chi_Minh", "UTC-12:00 to UTC-09:15, UTC+07:00 to UTC+14:00"),
+    ],
+)
+def test_a_zone_that_is_one_of_several_is_no_finding(timezone: str, offsets: str) -> None:
+    with served_day("Asia/Ho_Chi_Minh", ["2024-01-15 09:00:00"]) as sandbox:
+        report = probe(sandbox.client(timezone=timezone), DAY)
+
+    assert "day_zone" not in report.switches
+    assert report.settings == {}
+    text = report.to_toml()
+    found = tomllib.loads(text)
+    assert "day_zone" not in found["switches"]
+    assert found["client"] == {}
+    (line,) = [line for line in text.splitlines() if "day_zone" in line]
+    assert line.startswith("# - day_zone: ")
+    assert "name a busier day" in line
+    assert offsets in line
 
 
 def test_offsets_explain_the_times_of_a_day() -> None:
@@ -96,22 +184,58 @@ def test_offsets_explain_the_times_of_a_day() -> None:
     assert possible_offsets(["2024-01-01 12:00:00", "2024-01-15 12:00:00"], asked) == []
 
 
+def test_offsets_are_shown_as_ranges() -> None:
+    quarter = timedelta(minutes=15)
+    assert shown_ranges([timedelta(hours=7)]) == "UTC+07:00"
+    assert shown_ranges([-quarter, timedelta(0), quarter, 4 * quarter]) == "UTC-00:15 to UTC+00:15, UTC+01:00"
+
+
+def test_few_codes_have_no_order() -> None:
+    with served_day("UTC", ["2024-01-15 00:00:00", "2024-01-15 12:00:00", "2024-01-15 23:59:59"]) as sandbox:
+        report = probe(sandbox.client(), DAY)
+    assert report.switches["day_zone"] == "UTC"
+    assert "name a busier day" in finding(report, "row_order").detail
+    assert "row_order" not in report.switches
+
+
 def test_a_day_without_codes_leaves_its_questions_open() -> None:
     with da.Sandbox.demo() as sandbox:
         report = probe(sandbox.client(), date(2031, 1, 1))
-    open_points = {each.name: each.detail for each in report.findings if each.value is None}
-    assert "name another day" in open_points["day_zone"]
+    for name in ("day_zone", "day_comparison", "row_order", "last_used_type", "channel_id_type"):
+        assert "name another day" in finding(report, name).detail
     assert report.switches["empty_shape"] == "array"
+    assert report.switches["operators"] == "refused"
+
+
+def test_an_operator_that_is_taken_is_unmatched_only_if_it_finds_nothing_where_codes_are() -> None:
+    with da.Sandbox.demo(switches={"operators": "unmatched"}) as sandbox:
+        found = finding(probe(sandbox.client(), date(2031, 1, 1)), "operators")
+    assert found.value is None
+    assert "name another day" in found.detail
 
 
 def test_a_token_without_the_scope_of_downloads_leaves_those_open() -> None:
     with da.Sandbox.demo() as sandbox:
         report = probe(sandbox.client(scopes=["item"]), DAY, export_id=5637054)
         assert report.switches["operators"] == "refused"
-        assert "unknown_export" not in report.switches
+        for name in ("unknown_export", "finished_status", "failed_status", "finished_types", "failed_code"):
+            assert finding(report, name).value is None
+            assert "the token may not download" in finding(report, name).detail
+        assert "may not download" in finding(report, "download_scope").detail
 
         with pytest.raises(da.PermissionDeniedError):
             probe(sandbox.client(scopes=["download"]), DAY)
+
+
+def test_a_token_that_may_not_search_customers_leaves_those_open() -> None:
+    with da.Sandbox.demo(switches={"generic_scope": "crm.read"}) as sandbox:
+        report = probe(sandbox.client(scopes=["item", "download"]), DAY, export_id=5637054)
+    assert report.switches["operators"] == "refused"
+    assert "generic_scope" not in report.switches
+    assert "another scope than `item`" in finding(report, "generic_scope").detail
+    assert "may download" in finding(report, "download_scope").detail
+    for name in ("attrs_format", "attrs_separator", "unknown_object", "value_type", "declared_types"):
+        assert "the token may not search customers" in finding(report, name).detail
 
 
 def test_the_file_of_a_probe_makes_a_sandbox_like_the_service() -> None:
@@ -123,3 +247,25 @@ def test_the_file_of_a_probe_makes_a_sandbox_like_the_service() -> None:
         client = sandbox.client(timezone=found["client"]["timezone"])
         again = probe(client, DAY, export_id=5637054)
     assert {**again.switches, "latency": 0} == {**found["switches"], "latency": 0}
+
+
+@given(st.text(), st.text(), st.floats(allow_nan=False, allow_infinity=False))
+def test_a_report_with_any_characters_is_toml(value: str, detail: str, number: float) -> None:
+    findings = [
+        Finding("day_zone", value, detail),
+        Finding("latency", number, detail),
+        Finding("operators", None, detail),
+    ]
+    report = ProbeReport(value, detail, 3, findings)
+    assert tomllib.loads(report.to_toml()) == {
+        "switches": {"day_zone": value, "latency": number},
+        "client": {"timezone": value},
+    }
+
+
+def test_a_report_has_no_character_that_only_json_may_escape() -> None:
+    report = ProbeReport("http://a", "2024-01-15", 1, [Finding("day_zone", '😀\x7f\x85\n"\\', "a\r\nb\x1b[31m")])
+    text = report.to_toml()
+    assert tomllib.loads(text)["switches"] == {"day_zone": '😀\x7f\x85\n"\\'}
+    assert "😀\\u007F\\u0085" in text
+    assert not [one for one in text.replace("\n", "") if ord(one) < 32 or 127 <= ord(one) < 160]

@@ -5,26 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.open_points import TABLE
 from support.plain_http import PlainService
 
 import dataaccess as da
 from dataaccess.types import CodeAttribute
 
-PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encoding="utf-8")
-
-
-def table() -> dict[str, str]:
-    """The valid values of each switch."""
-    rows = [line.strip("|").split("|") for line in PAGE.split("<!-- open points -->")[1].splitlines() if line]
-    return {row[0].strip(" `"): row[-1].strip() for row in rows[2:]}
-
 
 def test_every_value_of_the_table_is_taken() -> None:
-    words = {name: re.findall(r'"(\w+)"', takes) for name, takes in table().items()}
+    words = {name: re.findall(r'"(\w+)"', takes) for name, takes in TABLE.items()}
     assert words["empty_shape"] == ["array", "object", "null", "absent"]
     for name, values in words.items():
         for value in values:
@@ -35,7 +27,7 @@ def test_every_value_of_the_table_is_taken() -> None:
 
 def test_what_has_no_switch_is_in_the_table_too() -> None:
     names = ["value_type", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
-    assert {name: table()[name] for name in names} == dict.fromkeys(names, "")
+    assert {name: TABLE[name] for name in names} == dict.fromkeys(names, "")
 
 
 @pytest.mark.parametrize("form", ["both", "array", "string"])

@@ -1,0 +1,96 @@
+"""Open points that segment exports settle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataaccess._probe.codes import refusal
+from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member
+from dataaccess.errors import ApiError
+
+if TYPE_CHECKING:
+    from dataaccess._probe.session import Session
+
+_SUCCESS = "200"
+
+
+def download_scope(session: Session) -> tuple[None, str]:
+    """Whether the token may download. No response names a scope."""
+    try:
+        session.unknown_export()
+    except NotPermittedError:
+        if session.export_id is None:
+            raise
+        session.export()
+    return None, "the token may download: `download` allows it, or another scope of the token; ask who issued it"
+
+
+def unknown_export(session: Session) -> tuple[str, str]:
+    """The response to an export that does not exist."""
+    try:
+        found = session.unknown_export()
+    except NotPermittedError:
+        if session.export_id is None:
+            raise
+        session.export()
+        raise NotSettledError(
+            f"refused as if the token lacked the scope, which export {session.export_id} shows it has"
+        ) from None
+    if isinstance(found, ApiError):
+        if found.code is None:
+            raise NotSettledError(refusal(found))
+        return "not_found", refusal(found)
+    entries = member(found.get("data"), "entries", "data")
+    if entries != []:
+        raise NotSettledError(f"a success whose entries are {json_type(entries)}")
+    return "no_entries", "a success without entries"
+
+
+def finished_status(session: Session) -> tuple[int, str]:
+    """Status of an entry that succeeded."""
+    return _status(session, has_failed=False)
+
+
+def failed_status(session: Session) -> tuple[int, str]:
+    """Status of an entry that failed."""
+    return _status(session, has_failed=True)
+
+
+def failed_code(session: Session) -> tuple[str, str]:
+    """Code of an entry that failed: any but that of success counts as failed."""
+    return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
+
+
+def finished_types(session: Session) -> tuple[str, str]:
+    """Types of the members that are null until the end."""
+    names = ("durations", "responseCode", "responseMessage")
+    entry = session.entries()[0]
+    types = {name: json_type(member(entry, name, "an entry")) for name in names}
+    seen = ", ".join(f"{name} is {kind}" for name, kind in types.items())
+    kinds = tuple(types.values())
+    for value, expected in (("plain", "a number"), ("string", "a string")):
+        if kinds == (expected, expected, "a string"):
+            return value, seen
+    raise NotSettledError(seen)
+
+
+def _status(session: Session, *, has_failed: bool) -> tuple[int, str]:
+    entry = _entry(session, has_failed=has_failed)
+    status = member(entry, "exportStatus", "an entry")
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise NotSettledError(f"exportStatus is {json_type(status)}, not an integer")
+    return status, f"of an entry with responseCode {_code(entry)}"
+
+
+def _entry(session: Session, *, has_failed: bool) -> object:
+    for entry in session.entries():
+        if (_code(entry) != _SUCCESS) == has_failed:
+            return entry
+    raise NotSettledError(f"no entry of export {session.export_id} has {'failed' if has_failed else 'succeeded'}")
+
+
+def _code(entry: object) -> str:
+    code = member(entry, "responseCode", "an entry")
+    if isinstance(code, bool) or not isinstance(code, str | int):
+        raise NotSettledError(f"responseCode is {json_type(code)} in an entry that has ended")
+    return str(code)

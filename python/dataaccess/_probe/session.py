@@ -1,0 +1,255 @@
+"""The requests of a probe. Each is sent once, at its first use, and changes nothing on the service."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import wraps
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+
+import dataaccess as da
+from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member, records
+from dataaccess.errors import (
+    ApiError,
+    PermissionDeniedError,
+    RedirectRefusedError,
+    ResponseError,
+    ResponseTooLargeError,
+    ServerError,
+    ThrottledError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+SEARCH = "/access/api/item/search"
+DOWNLOAD = "/access/api/segment/download"
+EMPTY_DAY = "1990-01-01"
+NO_ID = 999_999_999_999
+WORD = "no_such_value"
+CUSTOMER, VISITOR = -1003, -1007
+# Attributes of a customer.
+NAMES = ("customer_id", "name")
+# Rows of the day that are looked at.
+_ROWS = 5_000
+_MOST_MIB = 16
+
+# What a point survives: a response that is no result. Without a connection, no other point can be settled either.
+SURVIVED = (NotSettledError, ApiError, ResponseError)
+# Failures that say nothing about the request.
+_NO_REFUSALS = (PermissionDeniedError, ThrottledError, ServerError, RedirectRefusedError)
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+def _once(method: Callable[Concatenate[Session, _Given], _Result]) -> Callable[Concatenate[Session, _Given], _Result]:
+    """Keeps the result of a method, or its failure, so that no request is sent twice."""
+
+    @wraps(method)
+    def kept(session: Session, /, *args: _Given.args, **keywords: _Given.kwargs) -> _Result:
+        key = (method.__name__, *args)
+        if key not in session.kept:
+            try:
+                session.kept[key] = method(session, *args, **keywords), None
+            except SURVIVED as error:
+                session.kept[key] = None, error
+        result, failure = session.kept[key]
+        if failure is not None:
+            raise failure.with_traceback(None)
+        return cast("_Result", result)
+
+    return kept
+
+
+class Session:
+    """The requests to one service, and its responses."""
+
+    def __init__(self, client: da.Client, day: date, export_id: int | None) -> None:
+        """Nothing is sent yet."""
+        self.client = client
+        # A service that ignores a condition finds more than a probe is after. Only a day may have many codes.
+        self._bounded = client.with_options(max_response_bytes=_MOST_MIB * 1024 * 1024)
+        self.day = day
+        self.export_id = export_id
+        self.sent = 0
+        self.seconds: list[float] = []
+        self.refusals: list[ApiError] = []
+        # Those of searches that are not as the specification shows them.
+        self.malformed: list[ApiError] = []
+        self.kept: dict[Any, Any] = {}
+
+    @_once
+    def rows(self) -> list[dict[str, Any]]:
+        """The codes of the day."""
+        attributes = [*da.PROMOTION_CODE_ATTRIBUTES]
+        found = self._timed(lambda: self.client.search_codes(attributes, allocated_time=da.on(self.day), limit=_ROWS))
+        if not found:
+            raise NotSettledError(f"{self.day} has no codes: name another day")
+        return found
+
+    @_once
+    def audience(self) -> tuple[str, int, str]:
+        """The id of a code of the day, with its audience type and audience."""
+        for row in self.rows():
+            code, kind, audience = row["id"], row["audience_type"], row["allocated_audience"]
+            if isinstance(code, str) and _is_audience(kind, audience):
+                return code, kind, audience
+        raise NotSettledError(
+            "no code of the day has an audience to search for (audience_type, allocated_audience): name another day"
+        )
+
+    @_once
+    def empty(self) -> dict[str, Any]:
+        """The envelope of a search that finds nothing."""
+        return self._post(SEARCH, self.client.validate_codes(["id"], allocated_time=da.on(EMPTY_DAY)))
+
+    def codes_with(self, **members: object) -> list[Any] | ApiError:
+        """A search of the codes that an audience has of the day, with these members of the time condition.
+
+        A service that ignores the condition finds the other codes of that audience too.
+
+        If searches of codes fail without these members too, it raises that failure.
+        """
+        try:
+            _, kind, audience = self.audience()
+        except SURVIVED:
+            kind, audience = CUSTOMER, WORD
+            records(self.empty())
+        body = self.client.validate_codes(
+            ["id"], allocated_time=da.on(self.day), audience_type=kind, allocated_audience=audience
+        )
+        body["filters"]["OR"][0]["AND"][-1].update(members)
+        return self._search(body)
+
+    def codes_after(self) -> list[Any]:
+        """The ids of the codes that the audience has after the day."""
+        _, kind, audience = self.audience()
+        found = self._timed(
+            lambda: self._bounded.search_codes(
+                ["id"], allocated_time=da.after(self.day), audience_type=kind, allocated_audience=audience
+            )
+        )
+        return [row["id"] for row in found]
+
+    @_once
+    def unknown_export(self) -> dict[str, Any] | ApiError:
+        """The envelope of an export that does not exist, or its refusal."""
+        return self._download(NO_ID)
+
+    @_once
+    def export(self) -> dict[str, Any] | ApiError:
+        """The envelope of the export that was named, or its refusal."""
+        if self.export_id is None:
+            raise NotSettledError("name an export that has ended: --export")
+        return self._download(self.export_id)
+
+    def entries(self) -> list[Any]:
+        """The entries of the named export that have ended."""
+        envelope = self.export()
+        if isinstance(envelope, ApiError):
+            raise envelope
+        entries = member(envelope.get("data"), "entries", "data")
+        if not isinstance(entries, list):
+            raise NotSettledError(f"data.entries is {json_type(entries)}, not an array")
+        ended = [entry for entry in entries if member(entry, "endTime", "an entry") is not None]
+        if not ended:
+            raise NotSettledError(f"no entry of export {self.export_id} has ended")
+        return ended
+
+    @_once
+    def customers(self, form: str) -> list[Any] | ApiError:
+        """A search of one customer, whose attributes are an array or a string."""
+        try:
+            return self._search(self._customers(form))
+        except PermissionDeniedError:
+            raise NotPermittedError("the token may not search customers") from None
+
+    @_once
+    def form(self) -> str:
+        """The form of attributes with which a search of a customer is accepted."""
+        seen: list[str] = []
+        for form in ("array", "string"):
+            try:
+                outcome = self.customers(form)
+            except NotPermittedError:
+                raise
+            except SURVIVED as error:
+                seen.append(str(error))
+                continue
+            if isinstance(outcome, list):
+                return form
+            seen.append(str(outcome))
+        raise NotSettledError(f"no search of a customer was accepted: {'; '.join(dict.fromkeys(seen))}")
+
+    def customers_with(self, *, repeats: bool = False, **members: object) -> list[Any] | ApiError:
+        """The same search in the form that is accepted, with these members of its condition."""
+        form = self.form()
+        body = self._customers(form)
+        body["filters"]["OR"][0]["AND"][0].update(members)
+        if repeats:
+            body["attrs"] = ["customer_id", "customer_id"] if form == "array" else "customer_id,customer_id"
+        return self._search(body)
+
+    def unknown_object(self) -> list[Any] | ApiError:
+        """A search of a business object that does not exist."""
+        body = {**self._customers(self.form()), "itemTypeId": NO_ID, "itemTypeName": WORD}
+        outcome = self._outcome(SEARCH, body)
+        return outcome if isinstance(outcome, ApiError) else records(outcome)
+
+    def customer(self) -> str:
+        """The id of a customer who has a code of the day, or one that does not exist."""
+        try:
+            rows = self.rows()
+        except SURVIVED:
+            return WORD
+        held = ((row["audience_type"], row["allocated_audience"]) for row in rows)
+        return next((one for kind, one in held if kind == CUSTOMER and _is_audience(kind, one)), WORD)
+
+    def _customers(self, form: str) -> dict[str, Any]:
+        found = da.col("customer_id").matches([self.customer()])
+        body = deepcopy(self.client.validate_items("customer", [*NAMES], found))
+        return body if form == "array" else {**body, "attrs": ",".join(NAMES)}
+
+    def _download(self, export_id: int) -> dict[str, Any] | ApiError:
+        try:
+            return self._outcome(DOWNLOAD, {"scope": "download", "exportId": export_id})
+        except PermissionDeniedError:
+            raise NotPermittedError("the token may not download") from None
+
+    def _search(self, body: dict[str, Any]) -> list[Any] | ApiError:
+        """The records of a search, or its refusal."""
+        outcome = self._outcome(SEARCH, body)
+        if not isinstance(outcome, ApiError):
+            return records(outcome)
+        self.malformed.append(outcome)
+        return outcome
+
+    def _outcome(self, path: str, body: dict[str, Any]) -> dict[str, Any] | ApiError:
+        """The envelope of a success, or the refusal."""
+        try:
+            return self._post(path, body)
+        except _NO_REFUSALS:
+            raise
+        except ApiError as error:
+            self.refusals.append(error)
+            return error
+
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._timed(lambda: self._bounded.post(path, body, idempotent=True))
+        except ResponseTooLargeError:
+            raise NotSettledError(f"more than {_MOST_MIB} MiB came, where few records were expected") from None
+
+    def _timed(self, request: Callable[[], _Result]) -> _Result:
+        self.sent += 1
+        began = monotonic()
+        result = request()
+        self.seconds.append(monotonic() - began)
+        return result
+
+
+def _is_audience(kind: object, audience: object) -> bool:
+    """Whether a search can name them."""
+    return isinstance(kind, int) and kind in {CUSTOMER, VISITOR} and isinstance(audience, str) and audience != ""

@@ -1,0 +1,23 @@
+"""Writes pairs and comments of TOML, which the standard library only reads."""
+
+from __future__ import annotations
+
+import json
+import re
+
+# TOML forbids most of them, and a terminal would obey the rest.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def pair(name: str, value: str | float) -> str:
+    """A line with a bare key. JSON and TOML have the same numbers and, but for control characters, the same strings."""
+    return f"{name} = {_escaped(json.dumps(value, ensure_ascii=False))}"
+
+
+def comment(text: str) -> str:
+    """A line, or the end of one, that is not read."""
+    return f"# {_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)

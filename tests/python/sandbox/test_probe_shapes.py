@@ -1,0 +1,270 @@
+"""A probe survives responses of unexpected shapes: only the points that depend on them stay open."""
+
+from __future__ import annotations
+
+import json
+import socket
+import tomllib
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from support.open_points import TABLE
+from support.raw_server import RawServer, Received, always, http, read_request, serving
+
+import dataaccess as da
+from dataaccess._probe.findings import ProbeReport
+from dataaccess._probe.probe import MOST_REQUESTS, probe
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+DAY = date(2024, 1, 15)
+CODE: dict[str, Any] = {
+    "id": "a",
+    "name": "a",
+    "pool_id": 1,
+    "date_created": "2024-01-01 00:00:00",
+    "allocated_time": "2024-01-15 12:00:00",
+    "allocated_audience": "c-1",
+    "audience_type": -1003,
+    "code_status": 4,
+    "last_used_source": "till",
+    "last_used_time": "2024-01-16 00:00:00",
+    "channel_id": 3,
+}
+ENDED: dict[str, Any] = {
+    "exportStatus": 2,
+    "exportedRows": 1,
+    "startTime": "2024-01-15T08:00:00.000Z",
+    "endTime": "2024-01-15T08:01:00.000Z",
+    "durations": 60000,
+    "responseCode": 200,
+    "responseMessage": "OK",
+}
+
+
+def search(rows: object) -> dict[str, Any]:
+    return {"code": 200, "message": "Search Business Object success", "data": {"status": True, "data": rows}}
+
+
+def export(entries: object) -> dict[str, Any]:
+    total = len(entries) if isinstance(entries, list) else 0
+    data = {"entries": entries, "meta": {"total": total}}
+    return {"code": 200, "message": "Success", "data": data, "codeMessage": None, "duration": "1ms"}
+
+
+def probed(respond: Callable[[Received], object], export_id: int | None = 1) -> ProbeReport:
+    """A probe of a server that responds with these bodies."""
+
+    def answer(connection: socket.socket, number: int) -> None:
+        connection.sendall(http(respond(server.requests[number])))
+
+    server: RawServer
+    with serving(answer) as server:
+        report = probe(da.Client(server.base_url, token="t"), DAY, export_id=export_id)
+    assert {each.name for each in report.findings} == set(TABLE)
+    assert len(report.findings) == len(TABLE)
+    assert report.requests <= MOST_REQUESTS
+    tomllib.loads(report.to_toml())
+    json.dumps(report.to_dict())
+    return report
+
+
+def details(report: ProbeReport) -> dict[str, str]:
+    """What was seen of the points that were not settled."""
+    return {each.name: each.detail for each in report.findings if each.value is None}
+
+
+SHAPES: list[object] = [
+    {"code": 200, "message": "", "data": "a string"},
+    {"code": 200, "message": "", "data": None},
+    {"code": 200, "message": "", "data": []},
+    {"code": 200, "message": ""},
+    {"code": 200, "message": "", "data": {"status": True, "data": "rows"}},
+    {"code": 200, "message": "", "data": {"status": True, "data": [1, None]}},
+    {"code": 200, "message": "", "data": {"status": False, "data": []}},
+    {"code": 200, "message": "", "data": {"entries": {}, "meta": {}}},
+    export([7]),
+    {},
+    [],
+    "text",
+    None,
+    {"code": "200", "data": {}},
+    {"code": 500, "message": "no", "data": None},
+]
+
+
+@pytest.mark.parametrize("body", SHAPES, ids=lambda body: json.dumps(body)[:40])
+def test_a_service_of_one_unexpected_shape_ends_no_probe(body: object) -> None:
+    report = probed(lambda _request: body)
+    assert not set(report.switches) & {"day_zone", "day_comparison", "finished_status", "finished_types", "row_order"}
+    assert report.settings == {}
+
+
+def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
+    strange = {"code": 200, "message": "", "data": "a string"}
+
+    report = probed(lambda request: export([ENDED]) if "segment" in request.path else strange)
+
+    assert report.switches["finished_status"] == 2
+    assert report.switches["finished_types"] == "plain"
+    for name in ("day_zone", "row_order", "last_used_type", "day_comparison", "empty_shape", "operators"):
+        assert "data is" in details(report)[name]
+    assert "data is a string" in details(report)["empty_shape"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "seen"),
+    [
+        ({key: value for key, value in ENDED.items() if key != "endTime"}, "has no endTime"),
+        ({key: value for key, value in ENDED.items() if key != "responseCode"}, "has no responseCode"),
+        ("entry", "an entry is a string"),
+    ],
+)
+def test_an_unexpected_entry_leaves_the_points_of_searches_alone(entry: object, seen: str) -> None:
+    report = probed(lambda request: export([entry]) if "segment" in request.path else search([CODE]))
+
+    for name in ("finished_status", "failed_status", "finished_types", "failed_code"):
+        assert seen in details(report)[name]
+    assert report.switches["last_used_type"] == "string"
+    assert report.switches["key_order"] == "code_first"
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "points"),
+    [
+        ("exportStatus", "done", {"finished_status"}),
+        ("exportStatus", None, {"finished_status"}),
+        ("durations", "60000ms", {"finished_types"}),
+        ("responseMessage", {"text": "OK"}, {"finished_types"}),
+    ],
+)
+def test_a_member_of_an_unexpected_type_leaves_only_its_points_open(
+    member: str, value: object, points: set[str]
+) -> None:
+    entry = {**ENDED, member: value}
+    report = probed(lambda request: export([entry]) if "segment" in request.path else search([CODE]))
+
+    named = {"finished_status", "finished_types"}
+    assert named - set(report.switches) == points
+    for name in points:
+        assert member in details(report)[name]
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "points"),
+    [
+        ("allocated_time", None, {"day_zone"}),
+        ("allocated_time", 1705320000000, {"day_zone"}),
+        ("allocated_time", "15.1.2024", {"day_zone"}),
+        ("last_used_source", 7, {"last_used_type"}),
+        ("last_used_time", [1], {"last_used_type"}),
+        ("channel_id", {}, {"channel_id_type"}),
+        ("audience_type", 5, {"day_comparison"}),
+        ("allocated_audience", 5, {"day_comparison"}),
+    ],
+)
+def test_a_value_of_an_unexpected_type_leaves_only_its_point_open(member: str, value: object, points: set[str]) -> None:
+    times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
+    rows = [{**CODE, "id": f"a{number}", "allocated_time": times[number % 2], member: value} for number in range(10)]
+    report = probed(lambda request: export([ENDED]) if "segment" in request.path else search(rows))
+
+    named = {"day_zone", "row_order", "last_used_type", "channel_id_type", "day_comparison"}
+    assert named - set(report.switches) == points
+    for name in points:
+        assert member in details(report)[name]
+
+
+def test_one_of_the_attributes_of_use_is_enough() -> None:
+    report = probed(lambda _request: search([{**CODE, "last_used_time": None}]))
+    assert report.switches["last_used_type"] == "string"
+
+
+def test_a_status_that_is_no_refusal_settles_nothing() -> None:
+    def answer(connection: socket.socket, number: int) -> None:
+        body = server.requests[number].json
+        is_plain = "no_such_value" not in json.dumps(body) and isinstance(body.get("attrs"), list)
+        failure = http({"code": 501, "message": "", "data": None}, "501 Not Implemented")
+        connection.sendall(http(search([])) if is_plain else failure)
+
+    server: RawServer
+    with serving(answer) as server:
+        report = probe(da.Client(server.base_url, token="t"), DAY)
+    for name in ("operators", "value_type", "attrs_format", "malformed_request", "unknown_export"):
+        assert name in details(report), name
+    assert "HTTP 501" in details(report)["operators"]
+
+
+def test_a_refusal_of_another_server_is_no_envelope() -> None:
+    page = http(b"<html>not here</html>", "404 Not Found", content_type="text/html")
+
+    def answer(connection: socket.socket, number: int) -> None:
+        request = server.requests[number]
+        is_plain = "no_such_value" not in request.body.decode() and "segment" not in request.path
+        connection.sendall(http(search([])) if is_plain else page)
+
+    server: RawServer
+    with serving(answer) as server:
+        report = probe(da.Client(server.base_url, token="t"), DAY, export_id=1)
+    for name in ("malformed_request", "unknown_export", "refusal_data"):
+        assert "without an envelope" in details(report)[name]
+
+
+def test_a_large_response_to_a_search_that_should_find_little_is_not_read_to_its_end() -> None:
+    rows = [{"id": "a" * 1_000_000} for _ in range(20)]
+
+    def respond(request: Received) -> object:
+        filters = request.json.get("filters", {"OR": [{"AND": [{}]}]})
+        return search(rows if filters["OR"][0]["AND"][-1].get("operator") == "no_such_value" else [])
+
+    report = probed(respond, export_id=None)
+    assert details(report)["operators"] == "more than 16 MiB came, where few records were expected"
+    assert report.switches["key_order"] == "code_first"
+
+
+def test_a_refused_token_ends_the_probe_at_once() -> None:
+    body = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
+    with serving(always(http(body, "403 Forbidden"))) as server:
+        with pytest.raises(da.PermissionDeniedError):
+            probe(da.Client(server.base_url, token="t"), DAY)
+        assert len(server.requests) == 1
+
+
+def test_a_connection_that_fails_ends_the_probe_at_once() -> None:
+    def answer(connection: socket.socket, number: int) -> None:
+        if number == 0:
+            connection.sendall(http(search([])))
+            read_request(connection)
+        connection.close()
+
+    with serving(answer) as server, pytest.raises(da.TransportError):
+        probe(da.Client(server.base_url, token="t"), DAY)
+
+
+def test_data_that_a_long_refusal_may_have_is_not_absent() -> None:
+    def answer(connection: socket.socket, number: int) -> None:
+        is_plain = "no_such_value" not in server.requests[number].body.decode()
+        refused = http({"code": 400, "message": "long " * 60, "data": None}, "400 Bad Request")
+        connection.sendall(http(search([])) if is_plain else refused)
+
+    server: RawServer
+    with serving(answer) as server:
+        report = probe(da.Client(server.base_url, token="t"), DAY)
+    assert "refusal_data" in details(report)
+    assert report.switches["malformed_request"] == "status"
+
+
+def test_an_unknown_export_that_is_refused_as_a_permission_leaves_the_named_one_alone() -> None:
+    denied = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
+
+    def respond(request: Received) -> object:
+        if "segment" not in request.path:
+            return search([CODE])
+        return export([ENDED]) if request.json["exportId"] == 1 else denied
+
+    report = probed(respond)
+    assert report.switches["finished_status"] == 2
+    assert "as if the token lacked the scope" in details(report)["unknown_export"]
+    assert "the token may download" in details(report)["download_scope"]
+    assert "the token may not download" in details(probed(respond, export_id=2))["download_scope"]
