@@ -33,9 +33,8 @@ def unknown_export(session: Session) -> tuple[str, str]:
         if session.export_id is None:
             raise
         session.export()
-        raise NotSettledError(
-            f"refused as if the token lacked the scope, which export {session.export_id} shows it has"
-        ) from None
+        seen = f"refused as if the token lacked the scope, which it has for export {session.export_id}"
+        raise NotSettledError(seen) from None
     if isinstance(found, ApiError):
         if found.code is None:
             raise NotSettledError(refusal(found))

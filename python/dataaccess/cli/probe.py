@@ -27,7 +27,7 @@ Examples:
 @click.command("probe", cls=Command, epilog=_EPILOG)
 @option("--day", type=Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
 @option("--export", "export_id", type=click.IntRange(min=0), metavar="ID", help="A segment export that has ended.")
-@option("--yes", is_flag=True, help="Send the requests without asking; required without a terminal.")
+@option("--yes", is_flag=True, help="Send the requests without a confirmation; required without a terminal.")
 @option("--json", "as_json", is_flag=True, help="All findings as JSON.")
 @connecting()
 def command(day: date, export_id: int | None, connection: Connection, *, yes: bool, as_json: bool) -> None:

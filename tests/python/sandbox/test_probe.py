@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.open_points import SWITCHES, TABLE
 
@@ -52,6 +54,7 @@ OTHERS: dict[str, Any] = {
     "row_order": "reverse",
     "key_order": "code_last",
 }
+ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
 # Switches that a probe leaves alone, and says why.
 NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows", "gzip"}
 
@@ -92,6 +95,29 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
 def test_a_probe_finds_the_other_values_of_a_switch(name: str, value: str) -> None:
     with da.Sandbox.demo(switches={name: value}) as sandbox:
         assert probe(sandbox.client(), DAY).switches[name] == value
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) -> None:
+    values = {name: st.sampled_from(re.findall(r'"(\w+)"', takes)) for name, takes in TABLE.items() if '", "' in takes}
+    values["day_zone"] = st.sampled_from(ZONES)
+    values["maximum_rows"] = st.sampled_from([1, 9, 25, 60])
+    switches: dict[str, Any] = data.draw(st.fixed_dictionaries({}, optional=values))
+    day = data.draw(st.sampled_from([DAY, date(2024, 2, 20), date(2031, 1, 1)]))
+    timezone = data.draw(st.sampled_from(ZONES))
+    with da.Sandbox.demo(switches=switches) as sandbox:
+        found = probe(sandbox.client(timezone=timezone), day, export_id=5637054).switches
+
+    expected = {**DEFAULTS, **switches}
+    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    offsets = [
+        noon.astimezone(ZoneInfo(one)).utcoffset() for one in (found.pop("day_zone", None), expected["day_zone"]) if one
+    ]
+    assert len({offset % timedelta(days=1) for offset in offsets if offset is not None}) == 1
+    assert found.pop("latency") >= 0
+    assert found == {name: expected[name] for name in found}
 
 
 @pytest.mark.parametrize("form", ["both", "array", "string"])

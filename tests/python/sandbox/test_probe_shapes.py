@@ -167,7 +167,7 @@ def test_a_member_of_an_unexpected_type_leaves_only_its_points_open(
 )
 def test_a_value_of_an_unexpected_type_leaves_only_its_point_open(member: str, value: object, points: set[str]) -> None:
     times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
-    rows = [{**CODE, "id": f"a{number}", "allocated_time": times[number % 2], member: value} for number in range(10)]
+    rows = [{**CODE, "id": f"a{number}", "allocated_time": times[number % 2], member: value} for number in range(20)]
     report = probed(lambda request: export([ENDED]) if "segment" in request.path else search(rows))
 
     named = {"day_zone", "row_order", "last_used_type", "channel_id_type", "day_comparison"}
