@@ -5,57 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import traceback
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.profiles import PROFILES, Config
 
 import dataaccess as da
 
 CLASSES = [da.Client, da.AsyncClient]
-
-PROFILES = """
-[profiles.default]
-base_url = "https://cdp.example.com"
-token = "tok-default"
-
-[profiles.staging]
-base_url = "https://staging.example.com"
-token_file = "staging.token"
-timezone = "Asia/Tokyo"
-timeout = 20
-retries = 2
-concurrency = 3
-headers = { X-Tenant = "acme", X-Api-Key = "hunter2" }
-item_types = { store = 7 }
-proxy = "http://user:hunter2@proxy:3128"
-"""
-
-
-class Config:
-    """The file of profiles of a test."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "dataaccess" / "config.toml"
-        self.path.parent.mkdir()
-
-    def write(self, text: str, mode: int = 0o600) -> None:
-        self.path.write_text(text, encoding="utf-8")
-        self.path.chmod(mode)
-
-
-@pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path))
-    config = Config(tmp_path)
-    token = config.path.parent / "staging.token"
-    token.write_text("tok-staging\n", encoding="utf-8")
-    token.chmod(0o600)
-    config.write(PROFILES)
-    return config
 
 
 def sources(client: Any) -> dict[str, str]:
@@ -188,104 +146,6 @@ def test_a_pickle_looks_the_profile_up_again(kind: Any, config: Config) -> None:
     config.path.unlink()
     with pytest.raises(da.ConfigError, match=r"no profile 'staging': .*config\.toml does not exist"):
         pickle.loads(data)
-
-
-MISTAKES = """
-colour = "red"
-[profiles.one]
-timeuot = 3
-timeout = "hunter2"
-token = 5
-retries = true
-headers = ["X-Key: hunter2"]
-[profiles.two]
-token = "tok-hunter2"
-token_file = "x"
-[profiles]
-three = 3
-"""
-
-
-def test_all_mistakes_are_reported_with_file_and_key(config: Config) -> None:
-    config.write(MISTAKES)
-    with pytest.raises(da.ConfigError) as caught:
-        da.Client(profile="two")
-    lines = caught.value.problems
-    assert [line.partition(f"{config.path}: ")[2].partition(" ")[0] for line in lines] == [
-        "colour",
-        "profiles.one.timeuot",
-        "profiles.one.timeout",
-        "profiles.one.token",
-        "profiles.one.retries",
-        "profiles.one.headers",
-        "profiles.two",
-        "profiles.three",
-    ]
-    assert lines[1].endswith("is not a setting; did you mean 'timeout'?")
-    assert str(caught.value).startswith("8 settings are invalid: (1) ")
-    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
-    assert "tok-hunter2" not in shown
-    assert "X-Key" not in shown
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('base_url = "cdp"', "base_url: the base URL is not a URL"),
-        ('base_url = "http://cdp.example.com"', "base_url: the base URL .* is plain http"),
-        ("retries = -1", "retries must be an integer from 0 to 10000, not -1"),
-        ('timezone = "Foo/Bar"', "timezone.*Foo/Bar"),
-        ("timeout = 0", "timeout must be more than 0"),
-        ('ca_bundle = "none.pem"', "ca_bundle: .*none.pem"),
-        ('headers = { Authorization = "hunter2" }', "headers may not set Authorization"),
-    ],
-)
-def test_a_value_that_cannot_be_used_is_reported_with_its_key(config: Config, text: str, message: str) -> None:
-    config.write(f"[profiles.one]\n{text}\n")
-    with pytest.raises(da.ConfigError, match=rf"config\.toml: profiles\.one\.{message}") as caught:
-        da.Client(profile="one", token="t")
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"[profiles", "is not TOML: .*"),
-        (b"token = 'tok-hunter2'\xff", "is not valid UTF-8"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, message: str) -> None:
-    config.path.write_bytes(content)
-    del content
-    with pytest.raises(da.ConfigError, match=message) as caught:
-        da.Client(profile="one")
-    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
-    assert "hunter2" not in shown
-    assert caught.value.__cause__ is None
-
-
-def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:
-    with pytest.raises(da.ConfigError, match=r"no profile 'stagin' in .*; did you mean 'staging'\?"):
-        da.Client(profile="stagin")
-    with pytest.raises(da.ConfigError, match="it has default, staging"):
-        da.Client(profile="x")
-    with pytest.raises(da.ConfigError, match="profile= must be a string"):
-        da.Client(profile=5)  # type: ignore[arg-type] # not a string
-    with pytest.raises(TypeError, match="unexpected keyword argument 'profile'; a new profile needs a new client"):
-        da.Client(profile="staging").with_options(profile="default")  # type: ignore[call-arg] # not a setting
-    assert config.path.exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the mode does not say there who may read a file")
-def test_a_file_with_a_token_that_others_can_read_causes_a_warning(config: Config) -> None:
-    config.write(PROFILES, mode=0o640)
-    with pytest.warns(da.DataAccessWarning, match=r"other users may read .*config\.toml, .*chmod 600") as caught:
-        da.Client(profile="staging")
-    assert caught[0].filename == __file__
-    config.write('[profiles.one]\nbase_url = "https://cdp.example.com"\n', mode=0o644)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        da.Client(profile="one", token="t")
 
 
 def test_the_folder_is_that_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

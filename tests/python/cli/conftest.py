@@ -9,9 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from support.commands import run_here
 
 import dataaccess as da
 from dataaccess.cli import main
+
+__all__ = ["run_here"]
 
 
 @dataclass(frozen=True)

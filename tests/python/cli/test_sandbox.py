@@ -11,34 +11,16 @@ import subprocess
 import sys
 import sysconfig
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.commands import MODULE, run, serving
+from support.commands import MODULE, RunHere, run, serving
 
 import dataaccess as da
-from dataaccess.cli import main
 
 SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "nt" else "dataaccess")
-
-Ended = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ended:
-    """Runs a command that ends by itself in this process: its code, its output, and its standard error."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(words)
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
@@ -98,22 +80,6 @@ def test_a_file_is_made(tmp_path: Path) -> None:
     assert (tmp_path / "new.db").exists()
 
 
-def test_a_file_that_is_no_store_is_refused(ended: Ended, tmp_path: Path) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
-    code, output, reported = ended("sandbox", "--db", str(file))
-    assert (code, output) == (69, "")
-    assert reported.startswith("dataaccess: ")
-    assert reported.count("\n") == 1
-
-
-def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
-    with serving("--scopes", "download") as served:
-        assert served.client().download_segment(5637051)["code"] == 200
-        with pytest.raises(da.PermissionDeniedError):
-            served.client().search_codes(allocated_time=da.on("2024-01-15"))
-
-
 def test_a_port_can_be_chosen() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -161,69 +127,6 @@ def test_it_prints_what_it_serves_and_no_token() -> None:
     assert served.exports["DATAACCESS_TOKEN"] not in reported
 
 
-@pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
-def test_a_port_that_is_none_is_refused(ended: Ended, port: str) -> None:
-    code, output, reported = ended("sandbox", f"--port={port}")
-    assert (code, output) == (2, "")
-    assert reported.startswith("dataaccess sandbox: invalid value for '--port': ") or "--port" in reported
-    assert reported.count("\n") == 1
-
-
-@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--replay", "x")])
-def test_the_data_is_one_of(
-    ended: Ended, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert ended("sandbox", *words)[0] == 2
-    assert list(tmp_path.iterdir()) == []
-
-
-OWN = "my-own-token-0123456789"
-
-
-@pytest.fixture
-def token_file(tmp_path: Path) -> str:
-    file = tmp_path / "token"
-    file.write_text(f"{OWN}\n", encoding="utf-8")
-    file.chmod(0o600)
-    return str(file)
-
-
-def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(
-    tmp_path: Path, token_file: str
-) -> None:
-    data = ["--db", str(tmp_path / "data.db")]
-    for words, environment in (
-        (["--token-file", token_file], {}),
-        ([], {"DATAACCESS_SANDBOX_TOKEN": OWN}),
-        (["--token-file", token_file], {"DATAACCESS_SANDBOX_TOKEN": "the-file-wins-over-this"}),
-    ):
-        with serving(*data, *words, **environment) as served:
-            assert served.exports["DATAACCESS_TOKEN"] == OWN
-            assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
-            _, reported = served.stop()
-            assert OWN not in reported
-
-
-@pytest.mark.parametrize("option", ["--token", "--tok", "--secret", "--password", "--header"])
-def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(ended: Ended, option: str) -> None:
-    assert ended("sandbox", option, OWN)[0] == 2
-    assert ended("sandbox", f"{option}={OWN}")[0] == 2
-
-
-def test_a_token_of_the_environment_has_every_scope(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", OWN)
-    code, output, reported = ended("sandbox", "--scopes", "item")
-    assert (code, output) == (78, "")
-    assert "--scopes" in reported
-    assert "DATAACCESS_SANDBOX_TOKEN" in reported
-    assert OWN not in reported
-    monkeypatch.setenv("DATAACCESS_SANDBOX_TOKEN", "short")
-    code, output, reported = ended("sandbox")
-    assert (code, output) == (78, "")
-    assert "token: it needs 16 or more visible ASCII characters" in reported
-
-
 def test_switches_and_names_are_taken() -> None:
     words = ["--switch", "generic_scope=crm.read", "--switch", "maximum_rows=2", "--host-names", "box.internal"]
     with serving(*words) as served:
@@ -239,26 +142,6 @@ def test_switches_and_names_are_taken() -> None:
             assert answer.status == 200
         _, reported = served.stop()
         assert "scopes item, download, crm.read." in reported
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "reported"),
-    [
-        (["--scopes", "itme"], 78, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
-        (["--switch", "latnecy=1"], 69, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
-        (["--switch", "maximum_rows=[1]"], 69, "switch maximum_rows: [1] is not a value of it"),
-        (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
-        (["--token-file", "/nowhere/token"], 78, "the token file /nowhere/token cannot be read: FileNotFoundError"),
-        (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
-        (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay takes --port and --json alone"),
-        (["--token-file", "/nowhere/token", "--scopes", "item"], 2, "--scopes does not apply to the token"),
-    ],
-    ids=str,
-)
-def test_options_that_cannot_be_are_reported(ended: Ended, words: list[str], code: int, reported: str) -> None:
-    found, output, printed = ended("sandbox", *words)
-    assert (found, output) == (code, "")
-    assert reported in printed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
@@ -291,13 +174,13 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_it_helps(ended: Ended) -> None:
-    assert "sandbox" in ended("--help")[1]
-    _, reported, _ = ended("sandbox", "--help")
+def test_it_helps(run_here: RunHere) -> None:
+    assert "sandbox" in run_here("--help")[1]
+    _, reported, _ = run_here("sandbox", "--help")
     assert all(
         option in reported
         for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty", "--db"]
     )
-    code, output, reported = ended()
+    code, output, reported = run_here()
     assert (code, output) == (2, "")
     assert "--help" in reported or "usage" in reported

@@ -1,4 +1,4 @@
-"""The command `dataaccess`, as a process of its own."""
+"""The command `dataaccess`, as a process of its own or in this one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
+
 import dataaccess as da
+from dataaccess.cli import main
 
 MODULE = (sys.executable, "-m", "dataaccess")
+
+RunHere = Callable[..., tuple[int, str, str]]
 
 
 def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedProcess[str]:
@@ -59,3 +64,18 @@ def serving(*words: str, **environment: str) -> Iterator[Served]:
             yield Served(process)
         finally:
             process.kill()
+
+
+@pytest.fixture
+def run_here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> RunHere:
+    """Runs a command that ends by itself in this process: its code, its output, and its standard error."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return code, *capsys.readouterr()
+
+    return run

@@ -1,0 +1,54 @@
+"""`dataaccess sandbox`: files and options that it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import RunHere
+
+
+def test_a_file_that_is_no_store_is_refused(run_here: RunHere, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
+    code, output, reported = run_here("sandbox", "--db", str(file))
+    assert (code, output) == (69, "")
+    assert reported.startswith("dataaccess: ")
+    assert reported.count("\n") == 1
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
+def test_a_port_that_is_none_is_refused(run_here: RunHere, port: str) -> None:
+    code, output, reported = run_here("sandbox", f"--port={port}")
+    assert (code, output) == (2, "")
+    assert reported.startswith("dataaccess sandbox: invalid value for '--port': ") or "--port" in reported
+    assert reported.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--replay", "x")])
+def test_the_data_is_one_of(
+    run_here: RunHere, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_here("sandbox", *words)[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reported"),
+    [
+        (["--scopes", "itme"], 78, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
+        (["--switch", "latnecy=1"], 69, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
+        (["--switch", "maximum_rows=[1]"], 69, "switch maximum_rows: [1] is not a value of it"),
+        (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
+        (["--token-file", "/nowhere/token"], 78, "the token file /nowhere/token cannot be read: FileNotFoundError"),
+        (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
+        (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay takes --port and --json alone"),
+        (["--token-file", "/nowhere/token", "--scopes", "item"], 2, "--scopes does not apply to the token"),
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_are_reported(run_here: RunHere, words: list[str], code: int, reported: str) -> None:
+    found, output, printed = run_here("sandbox", *words)
+    assert (found, output) == (code, "")
+    assert reported in printed

@@ -1,0 +1,126 @@
+"""What lazy queries of polars request: the columns, rows and days that they need."""
+# ruff: noqa: DTZ001, SIM300 - columns have no zone; conditions are as users write them
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+import polars as pl
+import pytest
+from support.lazyframes import STATUS, TIME, WHO, bodies, codes, conditions_of, millis
+
+import dataaccess as da
+
+
+def test_only_the_columns_of_a_query_are_requested(sandbox: da.Sandbox) -> None:
+    (body,) = bodies(sandbox, codes(sandbox).filter(pl.col("pool_id") == 901).select("id"))
+    assert body["attrs"] == ["id", "pool_id"]
+    assert len(conditions_of(body)) == 1
+    (body,) = bodies(sandbox, codes(sandbox).select(pl.len()))
+    assert len(body["attrs"]) == 1
+
+
+def test_the_first_rows_end_the_requests(sandbox: da.Sandbox) -> None:
+    month = da.days("2024-01-01", "2024-02-01")
+    assert len(bodies(sandbox, codes(sandbox, allocated_time=month).head(3))) == 1
+    # polars filters after it has taken three rows.
+    (body,) = bodies(sandbox, codes(sandbox, allocated_time=month).head(3).filter(STATUS == 4))
+    assert list(conditions_of(body)) == ["equals"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    {
+        "status": (STATUS == 4, {"code_status": [4]}),
+        "statuses": (STATUS.is_in([4, 3, 4]), {"code_status": [4, 3]}),
+        "both": ((STATUS == 4) & (pl.col("pool_id") > 0), {"code_status": [4]}),
+        "less": (STATUS.is_in([3, 4]) & STATUS.is_in([4, 1]), {"code_status": [4]}),
+        "id": (WHO == "demo-customer-0001", {"allocated_audience": ["demo-customer-0001"]}),
+        "pair": (
+            (WHO == "demo-customer-0001") & (pl.col("audience_type") == -1003),
+            {"allocated_audience": ["demo-customer-0001"], "audience_type": [-1003]},
+        ),
+        "kind-alone": (pl.col("audience_type") == -1003, {}),
+        "unknown-status": (STATUS.is_in([4, 7]), {}),
+        "empty-id": (WHO == "", {}),
+        "long-list": (WHO.is_in([f"id {number}" for number in range(1_001)]), {}),
+        "null": (STATUS.is_in([4, None], nulls_equal=True), {}),
+        "or": ((STATUS == 4) | (pl.col("pool_id") == 901), {}),
+        "not": (STATUS != 4, {}),
+        "cast": (STATUS.cast(pl.String) == "4", {}),
+        "later": (TIME >= datetime(2024, 2, 1, 12), {"after_date": millis("2024-01-30T12:00:00")}),
+        "later-day": (TIME.dt.date() > date(2024, 2, 1), {"after_date": millis("2024-01-30T00:00:00")}),
+        "earlier": (TIME < datetime(2024, 2, 1), {}),
+    }.values(),
+)
+def test_a_condition_of_one_request(sandbox: da.Sandbox, condition: pl.Expr, expected: dict[str, Any]) -> None:
+    (body,) = bodies(sandbox, codes(sandbox).filter(condition))
+    assert conditions_of(body) == {"after_date": millis("2023-12-31T23:59:59.999"), **expected}
+
+
+def test_names_of_statuses_are_requested_by_number(sandbox: da.Sandbox) -> None:
+    (body,) = bodies(sandbox, codes(sandbox, decode_status=True).filter(STATUS == "used"))
+    assert conditions_of(body)["code_status"] == [4]
+
+
+def test_a_column_of_another_type_narrows_nothing(sandbox: da.Sandbox) -> None:
+    frame = codes(sandbox, schema={"code_status": "string", "allocated_audience": "json"})
+    (body,) = bodies(sandbox, frame.filter(STATUS == "4", WHO == '"demo-customer-0001"'))
+    assert list(conditions_of(body)) == ["after_date"]
+
+
+def test_an_earlier_end_of_a_search_before_a_day(sandbox: da.Sandbox) -> None:
+    frame = codes(sandbox, allocated_time=da.before("2024-03-01"))
+    (body,) = bodies(sandbox, frame.filter(TIME <= datetime(2024, 1, 31)))
+    assert conditions_of(body) == {"before_date": millis("2024-02-02T00:00:00")}
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
+@pytest.mark.parametrize(
+    "condition",
+    [TIME.dt.date() == date(2024, 1, 15), TIME.is_between(datetime(2024, 1, 15), datetime(2024, 1, 15, 23, 59))],
+)
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh", "America/Los_Angeles"])
+def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, condition: pl.Expr, zone: str) -> None:
+    quarter = da.days("2024-01-01", "2024-04-01")
+    scan = sandbox.client(timezone=zone).scan_codes(allocated_time=quarter)
+    requested = bodies(sandbox, scan.to_lazyframe().filter(condition))
+    whole = [conditions_of(request["body"])["equals"] for request in scan.requests()]
+    found = [conditions_of(body)["equals"] for body in requested]
+    assert len(found) <= 5
+    assert set(found) < set(whole)
+    assert whole[13] in found
+    assert whole[14] in found
+    assert whole[15] in found
+
+
+def test_a_contradiction_requests_nothing(sandbox: da.Sandbox) -> None:
+    frame = codes(sandbox, allocated_time=da.days("2024-01-01", "2024-01-08"), code_status="sent")
+    for condition in [STATUS == 4, TIME > datetime(2024, 6, 1), (STATUS == 3) & (STATUS == 4)]:
+        assert bodies(sandbox, frame.filter(condition)) == []
+        assert frame.filter(condition).collect().schema == frame.collect_schema()
+
+
+def test_ids_of_customers_are_requested_and_names_are_not(sandbox: da.Sandbox) -> None:
+    types: da.types.Schema = {"customer_id": "string", "name": "string"}
+    where = da.col("customer_id").matches([f"demo-customer-{number:04d}" for number in range(1, 9)])
+    scan = sandbox.client().scan_items("customer", ["customer_id", "name"], where, schema=types)
+    name = scan.to_polars()["name"][0]
+    frame = scan.to_lazyframe()
+    query = frame.filter(pl.col("customer_id") == "demo-customer-0001", pl.col("name") == name)
+    (body,) = bodies(sandbox, query)
+    values = [each["value"] for each in body["filters"]["OR"][0]["AND"]]
+    assert values == [[f"demo-customer-{number:04d}" for number in range(1, 9)], ["demo-customer-0001"]]
+    assert query.collect().height == 1
+
+
+def test_inferred_types_are_requested_once(sandbox: da.Sandbox) -> None:
+    where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
+    scan = sandbox.client().scan_items("customer", ["customer_id", "name"], where)
+    frame = scan.to_lazyframe()
+    assert len(bodies(sandbox, frame)) == 2
+    assert len(bodies(sandbox, frame.select("name"))) == 1
+    assert frame.collect().equals(scan.to_polars())
+    nobody = sandbox.client().scan_items("customer", ["customer_id"], da.col("customer_id").equals("nobody"))
+    assert nobody.to_lazyframe().collect().equals(nobody.to_polars())

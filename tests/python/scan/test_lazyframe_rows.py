@@ -1,0 +1,147 @@
+"""Lazy queries of polars return what they would return for all rows."""
+# ruff: noqa: DTZ001, SIM300 - columns have no zone; conditions are as users write them
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.lazyframes import ENGINES, STATUS, TIME, WHO
+
+import dataaccess as da
+
+FIRST, STOP = datetime(2024, 1, 8), datetime(2024, 1, 18)
+
+
+@pytest.fixture(scope="module", params=["exclusive", "inclusive, in another zone"])
+def service(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
+    """A service that compares days as the client believes, and one that does not."""
+    others = {"day_comparison": "inclusive", "day_zone": "Pacific/Auckland"}
+    with da.Sandbox.demo(switches={} if request.param == "exclusive" else others) as sandbox:
+        yield sandbox
+
+
+def plans(client: da.Client) -> dict[str, da.Scan]:
+    """Scans whose requests have every kind of condition."""
+    people = [f"demo-customer-{number:04d}" for number in range(1, 400)]
+    return {
+        "days": client.scan_codes(allocated_time=da.days(FIRST.date(), STOP.date())),
+        "day": client.scan_codes(allocated_time=da.on("2024-01-15")),
+        "since": client.scan_codes(allocated_time=da.since("2024-01-08"), code_status=["sent", "used"]),
+        "before": client.scan_codes(allocated_time=da.before("2024-01-18"), decode_status=True),
+        "people": client.scan_codes(allocated_time=da.since("2024-01-08"), allocated_audience=people),
+        "split": client.scan_codes(
+            allocated_time=da.days("2024-01-14", "2024-01-17"), allocated_audience=people, values_per_request=150
+        ),
+        "limited": client.scan_codes(allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100),
+        "types": client.scan_codes(
+            allocated_time=da.on("2024-01-15"), schema={"code_status": "string", "allocated_audience": "json"}
+        ),
+    }
+
+
+times = st.datetimes(FIRST - timedelta(days=3), STOP + timedelta(days=3)).map(lambda time: time.replace(microsecond=0))
+moments = times | times.map(lambda time: time.replace(hour=0, minute=0, second=0)) | times.map(datetime.date)
+people = st.sampled_from([f"demo-customer-{number:04d}" for number in (1, 2, 7, 50, 300, 1900)] + ["", "nobody"])
+statuses = st.sampled_from([1, 3, 4, 7])
+COMPARE: list[Callable[[pl.Expr, Any], pl.Expr]] = [
+    lambda column, value: column == value,
+    lambda column, value: column != value,
+    lambda column, value: column < value,
+    lambda column, value: column <= value,
+    lambda column, value: column > value,
+    lambda column, value: pl.lit(value) <= column,
+    lambda column, value: column.eq_missing(value),
+]
+compare = st.sampled_from(COMPARE)
+
+
+def lists(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Lists for `is_in`, some with a null."""
+    some = st.lists(values, min_size=1, max_size=3)
+    return some | some.map(lambda each: [*each, None])
+
+
+def conditions(scan: str) -> st.SearchStrategy[pl.Expr]:
+    """Conditions on the columns of a scan, as users write them."""
+    status: st.SearchStrategy[Any] = statuses
+    if scan == "before":
+        status = st.sampled_from(["available", "sent", "used", "7"])
+    elif scan == "types":
+        status = statuses.map(str)
+    kinds = status.map(lambda value: "customer" if isinstance(value, str) else -1003)
+    kinds = kinds if scan != "types" else st.sampled_from([-1003, -1007, 5])
+    days = moments.map(lambda time: time.date() if isinstance(time, datetime) else time)
+    choices = [
+        st.builds(lambda how, value: how(STATUS, value), compare, status),
+        st.builds(lambda values, nulls: STATUS.is_in(values, nulls_equal=nulls), lists(status), st.booleans()),
+        st.builds(lambda value: pl.col("audience_type") == value, kinds),
+        st.builds(lambda how, value: how(WHO, value), compare, people),
+        st.builds(WHO.is_in, lists(people)),
+        st.builds(lambda how, value: how(TIME, value), compare, moments),
+        st.builds(lambda how, value: how(TIME.dt.date(), value), compare, days),
+        st.builds(lambda values: TIME.dt.date().is_in(values), lists(days)),
+        st.builds(
+            lambda one, other, closed: TIME.is_between(one, other, closed=closed),
+            moments,
+            moments,
+            st.sampled_from(["both", "left", "right", "none"]),
+        ),
+        st.sampled_from([pl.col("pool_id") == 901, TIME.is_null(), WHO.is_not_null(), WHO.str.ends_with("1")]),
+    ]
+    one = st.one_of(choices)
+    return one | st.builds(lambda left, right: left | right, one, one) | one.map(lambda condition: ~condition)
+
+
+PLANS = ["days", "day", "since", "before", "people", "split", "limited", "types"]
+columns = st.lists(st.sampled_from(["id", "pool_id", "code_status", "allocated_time"]), min_size=1, unique=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_a_query_returns_what_it_returns_for_all_rows(service: da.Sandbox) -> None:
+    with service.client() as client:
+        scans = plans(client)
+        frames = {name: scan.to_polars() for name, scan in scans.items()}
+
+        @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+        @given(st.data())
+        def check(data: st.DataObject) -> None:
+            name = data.draw(st.sampled_from(PLANS))
+            parts = data.draw(st.lists(conditions(name), min_size=1, max_size=3))
+            selected, first = data.draw(columns), data.draw(st.sampled_from([None, 0, 1, 7, 10_000]))
+            cut_first = data.draw(st.booleans())
+
+            def query(rows: pl.LazyFrame) -> pl.LazyFrame:
+                rows = rows.head(first) if cut_first and first is not None else rows
+                rows = rows.filter(*parts).select(selected)
+                return rows if cut_first or first is None else rows.head(first)
+
+            expected = query(frames[name].lazy()).collect()
+            found = query(scans[name].to_lazyframe()).collect(engine=data.draw(st.sampled_from(ENGINES)))
+            assert found.equals(expected)
+            assert found.schema == expected.schema
+
+        check()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
+@pytest.mark.parametrize("comparison", ["exclusive", "inclusive"])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_no_row_is_lost_where_the_service_cuts_days_in_another_zone(zone: str, comparison: str) -> None:
+    with da.Sandbox.demo(switches={"day_comparison": comparison, "day_zone": zone}) as sandbox:
+        client = sandbox.client()
+        for when in (da.days("2024-01-08", "2024-01-18"), da.since("2024-01-08"), da.before("2024-01-18")):
+            scan = client.scan_codes(["id", "allocated_time"], allocated_time=when)
+            frame = scan.to_polars()
+            for hours in (0, 1, 9, 10, 12, 13, 14, 23):
+                time = datetime(2024, 1, 13) + timedelta(hours=hours)
+                for condition in (TIME >= time, TIME <= time):
+                    found = scan.to_lazyframe().filter(condition).collect()
+                    assert found.equals(frame.filter(condition))
