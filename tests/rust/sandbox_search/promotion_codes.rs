@@ -1,14 +1,9 @@
-//! Searches of the sandbox, byte for byte: shapes, rules, borders of days, and exact values.
-//!
-//! Switches and streaming have their own files.
+//! The search of promotion codes.
 
-use crate::support::{allocated, code_condition, codes, condition, items, milliseconds, search};
-use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
+use super::empty;
+use crate::support::{SEARCH, allocated, code_condition, codes, milliseconds, receive, search, send};
+use dataaccess::sandbox::{Cell, Sandbox};
 use serde_json::{Value, json};
-
-fn empty() -> Sandbox {
-    Sandbox::start(Options::default()).unwrap()
-}
 
 /// A promotion code with this id, status and time of allocation.
 fn code(id: &str, status: i64, time: Option<&str>) -> Vec<Cell> {
@@ -190,7 +185,7 @@ fn a_broken_rule_of_a_promotion_code_search_is_a_400_that_names_the_place() {
     let mut no_unit = changed(|_| ());
     no_unit["filters"]["OR"][0]["AND"][1].as_object_mut().unwrap().remove("time_unit");
     assert_eq!(search(&sandbox, &no_unit).message(), "filters.OR[0].AND[1]: `time_unit` is required");
-    let not_json = crate::support::receive(crate::support::send(&sandbox, crate::support::SEARCH, "", "{"));
+    let not_json = receive(send(&sandbox, SEARCH, "", "{"));
     assert!(not_json.message().starts_with("the body is not JSON"), "{}", not_json.text());
 }
 
@@ -199,112 +194,4 @@ fn extend_value_may_be_absent_and_an_operator_changed() {
     let sandbox = with_codes();
     let one = json!({"type": 2, "column": "code_status", "data_type": "number", "operator": "equals", "value": [1]});
     assert!(ids(&sandbox, json!([one, allocated("after_date", "2024-01-01T00:00:00Z")])).is_empty());
-}
-
-fn with_things() -> Sandbox {
-    let sandbox = empty();
-    let kinds = [("key", AttributeKind::Number), ("text", AttributeKind::Text), ("at", AttributeKind::Datetime)];
-    sandbox.declare(&BusinessObject::new(7, "thing", &kinds)).unwrap();
-    let row = |key: Cell, text: &str| vec![key, text.into(), "2024-01-31 10:00:00".into()];
-    let rows = [
-        row(9_007_199_254_740_992_i64.into(), "10"),
-        row(9_007_199_254_740_993_i64.into(), "a\0b"),
-        row(i64::MIN.into(), "a"),
-        row(0.1.into(), "\u{1}\u{7f}\"\\/é\u{10ffff}"),
-    ];
-    sandbox.load("thing", rows).unwrap();
-    sandbox
-}
-
-fn things(sandbox: &Sandbox, attr: &str, or: Value) -> Vec<Value> {
-    let records = search(sandbox, &items(7, "thing", &[attr], or)).records();
-    records.iter().map(|record| record[attr].clone()).collect()
-}
-
-#[test]
-fn values_come_back_as_they_were_loaded_and_are_found_by_themselves_alone() {
-    let sandbox = with_things();
-    let all = things(&sandbox, "key", json!([{"AND": []}]));
-    assert_eq!(all, [json!(i64::MIN), json!(0.1), json!(9_007_199_254_740_992_i64), json!(9_007_199_254_740_993_i64)]);
-    for key in all {
-        let found = things(&sandbox, "key", json!([{"AND": [condition("key", "number", "matches", json!([key]))]}]));
-        assert_eq!(found, [key]);
-    }
-    for text in ["10", "a\0b", "a", "\u{1}\u{7f}\"\\/é\u{10ffff}"] {
-        for values in [json!([text]), json!(["none", text, "no\0ne"])] {
-            let found = things(&sandbox, "text", json!([{"AND": [condition("text", "string", "matches", values)]}]));
-            assert_eq!(found, [json!(text)]);
-        }
-    }
-    let numeral = json!([{"AND": [condition("text", "number", "matches", json!([10]))]}]);
-    assert_eq!(search(&sandbox, &items(7, "thing", &["key"], numeral)).status, 400, "a number was taken for a text");
-}
-
-#[test]
-fn a_text_with_a_zero_character_is_written_with_its_escape() {
-    let found = json!([{"AND": [condition("text", "string", "equals", json!(["a\0b"]))]}]);
-    let reply = search(&with_things(), &items(7, "thing", &["text"], found));
-    assert!(reply.text().contains(r#"[{"text":"a\u0000b"}]"#), "{}", reply.text());
-}
-
-#[test]
-fn texts_with_a_zero_character_may_be_as_many_as_others() {
-    let sandbox = with_things();
-    for (conditions, values) in [(100, 1_000), (10_000, 3)] {
-        let mut texts: Vec<String> = (1..values).map(|number| format!("\0{number}")).collect();
-        texts.push("a\0b".to_owned());
-        let one = condition("text", "string", "matches", json!(texts));
-        let found = things(&sandbox, "text", json!([{"AND": vec![one; conditions]}]));
-        assert_eq!(found, ["a\0b"], "{conditions} conditions");
-    }
-}
-
-#[test]
-fn a_generic_search_joins_conditions_by_and_and_groups_by_or() {
-    let sandbox = with_things();
-    let text = |value: &str| condition("text", "string", "equals", json!([value]));
-    let at = |operator: &str| condition("at", "datetime", operator, json!(milliseconds("2024-01-31T00:00:00Z")));
-    let found = |or: Value| things(&sandbox, "text", or);
-    assert_eq!(found(json!([{"AND": [text("a"), at("equals")]}, {"AND": [text("10")]}])), ["a", "10"]);
-    assert!(found(json!([{"AND": [text("a"), at("after_date")]}])).is_empty());
-    assert!(found(json!([])).is_empty());
-}
-
-#[test]
-fn a_broken_rule_of_a_generic_search_is_a_400_that_names_the_place() {
-    let sandbox = with_things();
-    let found = |name: &str, value: Value| {
-        let mut one = condition("text", "string", "matches", json!(["a"]));
-        match value {
-            Value::Null => drop(one.as_object_mut().unwrap().remove(name)),
-            value => one[name] = value,
-        }
-        search(&sandbox, &items(7, "thing", &["key"], json!([{"AND": [one]}])))
-    };
-    for (name, value, expected) in [
-        ("column", Value::Null, "filters.OR[0].AND[0]: `column` is required"),
-        ("column", json!("txet"), "filters.OR[0].AND[0].column: `thing` has no attribute `txet`"),
-        ("data_type", json!("text"), "filters.OR[0].AND[0].data_type: \"text\" is not `string`, which `text` is"),
-        ("operator", json!("contains"), "filters.OR[0].AND[0].operator: \"contains\" is not an operator of a string"),
-        ("value_type", Value::Null, "filters.OR[0].AND[0]: `value_type` is required"),
-        (
-            "value_type",
-            json!("other"),
-            "filters.OR[0].AND[0].value_type: \"other\" is not `normal`, the only documented value",
-        ),
-        ("condition_type", Value::Null, "filters.OR[0].AND[0]: `condition_type` is required"),
-        ("condition_type", json!("x"), "filters.OR[0].AND[0].condition_type: \"x\" is not `comp_attr`"),
-        ("value", json!("a"), "filters.OR[0].AND[0].value: \"a\" is not an array"),
-        ("value", json!([null]), "filters.OR[0].AND[0].value[0]: null is not a string"),
-        ("type", json!(2), "filters.OR[0].AND[0]: `type` is not known here"),
-    ] {
-        let reply = found(name, value);
-        assert_eq!(reply.status, 400, "{expected}");
-        assert!(reply.message().starts_with(expected), "{}", reply.message());
-    }
-    let equals = json!([{"AND": [condition("text", "string", "equals", json!(["a", "b"]))]}]);
-    let reply = search(&sandbox, &items(7, "thing", &["key"], equals));
-    assert!(reply.message().contains("equals compares with exactly one value"), "{}", reply.message());
-    let reply = search(&sandbox, &items(8, "thing", &["key"], json!([])));
-    assert_eq!(reply.message(), "itemTypeId: there is no object with id 8 and itemTypeName `thing`");
 }

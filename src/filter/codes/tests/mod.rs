@@ -1,0 +1,49 @@
+//! The rules of a promotion code search.
+
+mod arguments;
+mod bodies;
+mod random;
+
+use serde_json::Value;
+
+use super::{CodesArguments, check};
+use crate::error::Result;
+use crate::filter::Search;
+use crate::filter::input::{Comparison, InputValue, Method};
+use crate::filter::sample::{after, problem};
+use crate::time::Zone;
+
+fn checked(arguments: CodesArguments) -> Result<Search> {
+    check(arguments, &Zone::default())
+}
+
+fn since_2024() -> CodesArguments {
+    CodesArguments { allocated_time: after("2024-01-01"), ..CodesArguments::default() }
+}
+
+fn body(arguments: CodesArguments) -> Value {
+    serde_json::to_value(checked(arguments).expect("a valid request").body).expect("a body")
+}
+
+/// The condition at a position.
+fn condition(position: usize, arguments: CodesArguments) -> Value {
+    body(arguments)["filters"]["OR"][0]["AND"][position].take()
+}
+
+/// The request has one problem, with this argument, path and advice.
+fn refuses(arguments: CodesArguments, argument: &str, path: &str, advice: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((problem.argument.as_str(), problem.path.as_str()), (argument, path), "{problem}");
+    assert!(problem.message.contains(advice), "{problem}");
+}
+
+/// The same, with the whole message.
+fn refuses_with(arguments: CodesArguments, argument: &str, path: &str, message: &str) {
+    let problem = problem(checked(arguments));
+    assert_eq!((&*problem.argument, &*problem.path, &*problem.message), (argument, path, message));
+}
+
+/// A comparison with `unit=`.
+fn in_unit(method: Method, value: InputValue, unit: &str) -> InputValue {
+    InputValue::Comparison(Box::new(Comparison { unit: InputValue::text(unit), ..Comparison::new(method, value) }))
+}

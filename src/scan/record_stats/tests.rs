@@ -1,0 +1,72 @@
+//! What counts and what does not: undone records and cells, repeated keys, batches that add up.
+
+use super::{NAMES, OTHERS, RecordStats, WithStats};
+use crate::cells::Cells;
+use crate::decode::{BatchSink as _, Cell, Sink as _};
+
+#[test]
+fn only_complete_records_count() {
+    for is_short in [false, true] {
+        let mut sink = WithStats::new(Cells::new(2), Some(1));
+        let mut record = |keys: &[&str], time: &str, complete: bool| {
+            for key in keys {
+                if !is_short || !sink.short_extra(key, &[b'1'; 32], 1) {
+                    sink.extra(key, "1");
+                }
+            }
+            sink.cell(0, Cell::Null).expect("fits");
+            let mut block = [b'x'; 32];
+            block[..time.len()].copy_from_slice(time.as_bytes());
+            if !is_short || !sink.short_string(1, &block, time.len()) {
+                sink.cell(1, Cell::String(time)).expect("fits");
+            }
+            if complete { sink.end_record() } else { sink.undo_record() }
+        };
+        record(&["a", "b", "a"], "2024-01-15 10:00:00", true);
+        record(&["c"], "2023-01-01 00:00:00", false);
+        record(&["b"], "2024-01-14 23:59:59", true);
+        record(&[], "some other text", true);
+        let stats = sink.take().expect("a batch").expect("records").stats;
+        let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
+        let extras = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
+        assert_eq!(stats, RecordStats { rows: 3, extras, times });
+        assert!(sink.take().expect("no error").is_none());
+    }
+}
+
+#[test]
+fn the_time_of_a_cell_that_is_undone_does_not_count() {
+    let mut sink = WithStats::new(Cells::new(1), Some(0));
+    sink.cell(0, Cell::String("2024-01-15 10:00:00")).expect("fits");
+    sink.undo_cell(0);
+    sink.cell(0, Cell::Null).expect("fits");
+    sink.end_record();
+    assert_eq!(sink.take().expect("a batch").expect("records").stats.times, None);
+}
+
+#[test]
+fn counts_of_batches_add_up() {
+    let stats = |name: &str, times: Option<(&str, &str)>| RecordStats {
+        rows: 3,
+        extras: vec![(name.to_owned(), 2)],
+        times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
+    };
+    let mut all = stats("a", None);
+    all.add(stats("b", Some(("2", "3"))));
+    all.add(stats("a", Some(("1", "2"))));
+    all.add(stats("a", None));
+    let times = Some(("1".to_owned(), "3".to_owned()));
+    assert_eq!(all, RecordStats { rows: 12, extras: vec![("a".to_owned(), 6), ("b".to_owned(), 2)], times });
+}
+
+#[test]
+fn more_names_than_the_limit_are_counted_together() {
+    let mut sink = WithStats::new(Cells::new(0), None);
+    for number in 0..NAMES + 5 {
+        sink.extra(&format!("key-{number}"), "1");
+        sink.end_record();
+    }
+    let extras = sink.take().expect("a batch").expect("records").stats.extras;
+    assert_eq!(extras.len(), NAMES + 1);
+    assert_eq!(extras.last(), Some(&(OTHERS.to_owned(), 5)));
+}

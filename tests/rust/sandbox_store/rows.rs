@@ -1,0 +1,100 @@
+//! Declarations, and rows that are loaded, replaced and removed.
+
+use super::{all_stores, empty, row, store};
+use crate::support::{condition, items, search};
+use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell};
+use serde_json::json;
+
+#[test]
+fn a_declaration_may_be_repeated_and_an_object_without_rows_declared_again() {
+    let sandbox = empty();
+    let message = |object: &BusinessObject| sandbox.declare(object).unwrap_err().summary();
+    let customer = |attributes: &[(&str, AttributeKind)]| BusinessObject::new(-1003, "customer", attributes);
+    sandbox.declare(&BusinessObject::customer()).unwrap();
+    sandbox.declare(&customer(&[("customer_id", AttributeKind::Text), ("age", AttributeKind::Number)])).unwrap();
+    sandbox.load("customer", [vec!["17".into(), 40.into()]]).unwrap();
+    let body =
+        items(-1003, "customer", &["age"], json!([{"AND": [condition("age", "number", "equals", json!([40]))]}]));
+    assert_eq!(search(&sandbox, &body).records(), [json!({"age": 40})]);
+    assert_eq!(message(&BusinessObject::customer()), "object `customer`: it is declared already with other attributes");
+    let codes = BusinessObject::new(-100, "promotion_code", &[("id", AttributeKind::Text)]);
+    assert_eq!(message(&codes), "object `promotion_code`: it is declared already with other attributes");
+    let taken = BusinessObject::new(-1003, "client", &[("id", AttributeKind::Text)]);
+    assert_eq!(message(&taken), "object `client`: its name or its id -1003 is taken by `customer` with id -1003");
+    assert_eq!(message(&BusinessObject::new(8, "", &[])), "a business object needs a name");
+    let twice = BusinessObject::new(8, "x", &[("a", AttributeKind::Text), ("a", AttributeKind::Text)]);
+    assert_eq!(message(&twice), "object `x`: attribute `a` is declared twice");
+}
+
+#[test]
+fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
+    let sandbox = empty();
+    sandbox.declare(&store()).unwrap();
+    let good = || row("a", 1, "2024-01-31 10:00:00");
+    let message = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
+    for (bad, expected) in [
+        (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a string, not a number"),
+        (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
+        (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
+        (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a string"),
+        (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
+        (vec!["b".into()], "1 cells for 3 attributes"),
+        (good(), "its identifier `a` is taken; replace=True puts such rows in the place of those that are there"),
+    ] {
+        let line = message(bad);
+        assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");
+    }
+    assert!(all_stores(&sandbox).contains(r#""data":[]"#), "a load that failed left rows");
+    let unknown = sandbox.load("stroe", [good()]).unwrap_err().summary();
+    assert_eq!(
+        unknown,
+        "business object `stroe` is not declared; known: promotion_code, customer, store; add it with declare()"
+    );
+}
+
+#[test]
+fn rows_that_come_part_by_part_are_found_all_or_none() {
+    let sandbox = empty();
+    let customer = |id: &str| vec![id.into(), "x".into()];
+    let customers = items(-1003, "customer", &["customer_id"], json!([{"AND": []}]));
+    let found = || search(&sandbox, &customers).records().len();
+    let mut dropped = sandbox.begin_load("customer").unwrap();
+    dropped.add([customer("a")]).unwrap();
+    drop(dropped);
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([customer("a")]).unwrap();
+    // Neither a search nor another load waits for it.
+    assert_eq!(sandbox.load("customer", [customer("z")]).unwrap(), 1);
+    load.add([customer("b")]).unwrap();
+    assert_eq!(found(), 1);
+    assert_eq!(load.finish(false).unwrap(), 2);
+    assert_eq!(found(), 3);
+}
+
+#[test]
+fn rows_are_replaced_by_their_identifiers_and_taken_away() {
+    let sandbox = empty();
+    let customer = |id: &str, name: &str| vec![id.into(), name.into()];
+    sandbox.load("customer", [customer("a", "old"), customer("b", "old")]).unwrap();
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([customer("c", "new"), customer("a", "first"), customer("a", "last")]).unwrap();
+    assert_eq!(load.finish(true).unwrap(), 3);
+    let everybody = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
+    let names = [("a", "last"), ("b", "old"), ("c", "new")];
+    let expected = names.map(|(id, name)| json!({"customer_id": id, "name": name}));
+    assert_eq!(search(&sandbox, &everybody).records(), expected);
+    assert_eq!(sandbox.clear("customer").unwrap(), 3);
+    assert_eq!(search(&sandbox, &everybody).records(), Vec::<serde_json::Value>::new());
+    assert!(sandbox.clear("costumer").unwrap_err().summary().starts_with("business object `costumer` is not declared"));
+}
+
+#[test]
+fn rows_for_an_object_that_is_declared_again_are_refused() {
+    let sandbox = empty();
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add([vec!["a".into(), "x".into()]]).unwrap();
+    sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
+    let message = load.finish(false).unwrap_err().summary();
+    assert_eq!(message, "object `customer` was declared again while rows for it were loaded; load them again");
+}
