@@ -129,8 +129,8 @@ class Connection(Validation):
             all_refused = Refused()
             all_refused.keep(check_settings, settings)
             all_refused.add(refused)
-            all_refused.raise_all()
-        self._token = token  # type: ignore[assignment] # None is refused
+            raise all_refused.error()
+        self._token = token
         self._raw = RawClient(self._token, settings, like)
         if settings["record"] is not None:
             warn_of_recording(settings["record"])

@@ -24,7 +24,7 @@ _TEXT = Repr()
 _TEXT.maxstring = _TEXT.maxother = 100
 
 
-class Status(dict):  # type: ignore[type-arg] # a `SegmentStatus`, which exists for type checkers only
+class Status(dict[str, object]):
     """The status of an export. It is a dict in all but its looks: `print` and notebooks show a row for each entry.
 
     Copies and pickles of it are plain dicts.

@@ -82,15 +82,14 @@ class Refused:
         """Adds those of another list."""
         self._errors += other._errors
 
-    def raise_all(self) -> None:
-        """Raises the error of all refused settings, if there are any."""
+    def error(self) -> ConfigError:
+        """The error of all refused settings; there is one at least."""
         lines = [line for error in self._errors for line in error.problems or [str(error)]]
         if len(self._errors) == 1:
             self._errors[0].problems = lines
-            raise self._errors[0]
-        if self._errors:
-            numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
-            raise ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
+            return self._errors[0]
+        numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
+        return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
 
 
 def origin(url: str) -> str:

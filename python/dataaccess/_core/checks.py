@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from numbers import Real
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
 MAX_INTEGER = 2**63 - 1
 
@@ -113,10 +113,10 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
     return None if value is None else str(value)
 
 
-def optional_integer(value: object, least: int, most: int) -> int | None:
+def optional_integer(value: Any, least: int, most: int) -> int | None:
     """An integer within bounds, which a bool is not; None for anything else."""
     try:
-        found = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # a TypeError if it has none
+        found = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         return None
     return found if found is not None and least <= found <= most else None

@@ -13,15 +13,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    class ArrowStreamExportable(Protocol):
-        """Columns with `__arrow_c_stream__`."""
+    class ArrowColumns(Protocol):
+        """A batch or a table, which libraries read as Arrow PyCapsules."""
 
-        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-
-    class ArrowArrayExportable(Protocol):
-        """Columns with `__arrow_c_array__`."""
-
-        def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+        def __arrow_c_schema__(self) -> object: ...
 
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
@@ -37,18 +32,18 @@ def check_pandas(dtype_backend: str | None) -> None:
     optional("pyarrow", "pandas")
 
 
-def to_arrow(columns: ArrowStreamExportable | ArrowArrayExportable) -> pa.Table:
+def to_arrow(columns: ArrowColumns) -> pa.Table:
     """A pyarrow table, without a copy."""
     return optional("pyarrow", "arrow").table(columns)
 
 
-def to_polars(columns: ArrowStreamExportable | ArrowArrayExportable) -> pl.DataFrame:
+def to_polars(columns: ArrowColumns) -> pl.DataFrame:
     """A polars DataFrame."""
     frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
     return frame
 
 
-def to_pandas(columns: ArrowStreamExportable | ArrowArrayExportable, dtype_backend: str | None) -> pd.DataFrame:
+def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
     """A pandas DataFrame with nullable types."""
     check_pandas(dtype_backend)
     numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))

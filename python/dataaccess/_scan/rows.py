@@ -97,7 +97,7 @@ class Rows:
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
             'Int64'
         """
-        return frames.to_pandas(self._zoned(tz), dtype_backend)  # type: ignore[arg-type] # each has one of the two protocols
+        return frames.to_pandas(self._zoned(tz), dtype_backend)
 
     def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
         """Returns a polars DataFrame (extra `polars`).
@@ -118,7 +118,7 @@ class Rows:
             >>> dict(scan.head().to_polars().schema)
             {'pool_id': Int64}
         """
-        return frames.to_polars(self._zoned(tz))  # type: ignore[arg-type] # likewise
+        return frames.to_polars(self._zoned(tz))
 
     def _zoned(self, tz: TimeZone | None) -> Self:
         zone = time_zone("tz", tz)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import ObjectStoragePath
 
+from dataaccess import Scan
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dataaccess import Scan, Table
+    from dataaccess import Table
 
 _LOCAL = ("", "file", "local")
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -44,7 +45,8 @@ def write(source: Scan | Table, path: str | ObjectStoragePath) -> dict[str, obje
 
 
 def _write_local(source: Scan | Table, path: Path) -> None:
-    if path.suffix == ".parquet":
-        source.to_parquet(path)
+    if isinstance(source, Scan) and path.suffix != ".parquet":
+        source.to_jsonl(path)
     else:
-        source.to_jsonl(path)  # type: ignore[union-attr] # the file of a table is always Parquet
+        # The file of a table is always Parquet.
+        source.to_parquet(path)

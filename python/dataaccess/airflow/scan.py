@@ -157,7 +157,9 @@ class ScanOperator(ClientUser, BaseOperator):
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")
             window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
-            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)  # type: ignore[arg-type] # checked there
+            # `scan_codes` checks the names.
+            attrs: Any = self.attrs
+            return client.scan_codes(attrs, allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
         return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
 

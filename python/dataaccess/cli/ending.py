@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -73,7 +73,7 @@ def naming(options: dict[str, str]) -> Iterator[None]:
     except ValidationError as error:
         lines = []
         for problem in error.problems:
-            name = re.match(r"\w*", problem.argument)[0]  # type: ignore[index] # matches always
+            name = re.split(r"\W", problem.argument, maxsplit=1)[0]
             place = options.get(name, name) + problem.argument[len(name) :]
             lines.append(f"{place}: {for_options(problem.message)}")
         raise CommandError("; ".join(lines) or str(error), error.exit_code) from None
@@ -139,14 +139,21 @@ def warnings_as_lines() -> Iterator[None]:
 
     usual = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if issubclass(category, DataAccessWarning):
             _say(f"warning: {for_options(str(message))}")
         else:
-            usual(message, category, *rest)
+            usual(message, category, filename, lineno, file, line)
 
     with warnings.catch_warnings():
-        warnings.showwarning = show  # type: ignore[assignment] # it takes the same arguments
+        warnings.showwarning = show
         yield
 
 

@@ -183,12 +183,12 @@ def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
     text = str(values["token_callable"])
     module, _, function = text.partition(":")
     try:
-        found = getattr(import_module(module), function) if module and function else None
+        found: object = getattr(import_module(module), function) if module and function else None
     except (ImportError, AttributeError) as error:
         raise _token_problem(f"{text!r} cannot be imported: {error}", text) from None
     if not callable(found):
         raise _token_problem(f'{text!r} names no function: write "module:function"', text)
-    return found  # type: ignore[no-any-return] # a callable
+    return found
 
 
 def _token_problem(message: str, text: str) -> ValidationError:
