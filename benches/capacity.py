@@ -36,8 +36,8 @@ def sizes(measures: list[Measure]) -> str:
     """What is sent, and what is kept."""
     rows = [
         ["requests, one a day for three years", f"{DAYS:,}"],
-        ["rows of one answer", f"{ROWS // DAYS:,}"],
-        ["answers (JSON)", f"{measured(measures, 'size of the answers') * ROWS / 1e9:,.0f} GB"],
+        ["rows of one response", f"{ROWS // DAYS:,}"],
+        ["responses (JSON)", f"{measured(measures, 'size of the responses') * ROWS / 1e9:,.0f} GB"],
         ["files (Parquet, zstd)", f"{measured(measures, 'size of the files') * ROWS / 1e9:,.0f} GB"],
         ["memory", f"{measured(measures, 'highest memory'):,.0f} MB with 8 requests at a time"],
         ["the least time: this client on one core", hours(ROWS / measured(measures, "rows"))],
@@ -48,7 +48,7 @@ def sizes(measures: list[Measure]) -> str:
 def times(measures: list[Measure]) -> str:
     """How long it takes by the service's speed and the requests at a time: the slower of service and client."""
     most = measured(measures, "rows")
-    head = ["requests at a time", *[f"{speed:,} rows a second and answer" for speed in SPEEDS]]
+    head = ["requests at a time", *[f"{speed:,} rows a second and response" for speed in SPEEDS]]
     rows = [[str(count), *[hours(ROWS / min(speed * count, most)) for speed in SPEEDS]] for count in AT_ONCE]
     return table(head, rows)
 

@@ -156,7 +156,7 @@ def large(server: PrebuiltServer, scale: Scale) -> list[Measure]:
         grown = (most["memory"] / middle[scale.fewer]["memory"] - 1) * 100
         measures.append(Measure(f"{task}: growth of the memory", grown, "%"))
         if "file_bytes" in most:
-            measures.append(Measure(f"{task}: size of the answers", most["bytes"] / most["rows"], "bytes a row"))
+            measures.append(Measure(f"{task}: size of the responses", most["bytes"] / most["rows"], "bytes a row"))
             measures.append(Measure(f"{task}: size of the files", most["file_bytes"] / most["rows"], "bytes a row"))
     return measures
 

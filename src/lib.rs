@@ -1,5 +1,5 @@
 //! The core of `dataaccess`: requests of the Data Access API checked before they are sent, sent with care,
-//! and their answers decoded as they arrive.
+//! and their responses decoded as they arrive.
 //!
 //! Without features this crate is a plain Rust library. `files` adds files of rows and folders of them, `sandbox` the embedded
 //! service, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.

@@ -124,7 +124,7 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     }
     let content_type = response.content_type.as_deref().map(|value| excerpt(value, 80));
     let shown = content_type.as_deref().unwrap_or("missing");
-    let hint = "a login page or gateway may have answered; check base_url=";
+    let hint = "a login page or gateway may have responded; check base_url=";
     let body_excerpt = error.details().body_excerpt.clone();
     Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
         .with(|details| (details.content_type, details.body_excerpt) = (content_type, body_excerpt))

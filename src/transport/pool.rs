@@ -150,7 +150,7 @@ mod tests {
         let token = Secret::try_new("tok".to_owned()).expect("a token");
         let request = Request { path: "/", body: "{}".into(), token: &token, request_id: "1" };
         let began = Instant::now();
-        let error = transport.post(request).await.expect_err("no answer");
+        let error = transport.post(request).await.expect_err("no response");
         assert_eq!(began.elapsed().as_secs(), 10);
         assert_eq!(error.kind(), Kind::RequestTimeout);
         assert_eq!(error.details().phase, Some(Phase::Connect));

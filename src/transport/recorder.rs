@@ -21,7 +21,7 @@ use crate::secret::Secret;
 const PIECE: usize = 64 << 10;
 /// The headers that are recorded. Others may hold secrets, or describe the connection.
 const HEADERS: [&str; 6] = ["content-type", "date", "location", "retry-after", "server", "via"];
-/// What stands in place of the token, if the service repeats it.
+/// What replaces the token, if the service repeats it.
 const REDACTED: &str = "[token]";
 
 /// A file that exchanges are recorded into.

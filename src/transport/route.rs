@@ -74,7 +74,7 @@ impl Route {
         Some(self.refused(proxy, PASSWORD))
     }
 
-    /// The error of a proxy that answered but opened no tunnel.
+    /// The error of a proxy that responded but opened no tunnel.
     fn refused(&self, proxy: &Proxy, what: &str) -> Error {
         let service = &self.service;
         let failed =

@@ -106,7 +106,7 @@ def standalone(home: Path, dags: Path, settings: dict[str, str]) -> Iterator[Air
 
 
 def processes_of(session: int) -> list[int]:
-    """The processes of a session: every part of this Airflow, whoever its parent is by now."""
+    """The processes of a session: every part of this Airflow, whatever its parent is by now."""
     found = []
     for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
         with suppress(ProcessLookupError):

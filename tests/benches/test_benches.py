@@ -109,7 +109,7 @@ def test_the_capacity_follows_from_the_figures(tmp_path: Path) -> None:
         tmp_path,
         "scans",
         (f"{task} into a folder of Parquet: rows", 1e6, "1/s"),
-        (f"{task} into a folder of Parquet: size of the answers", 250.0, "bytes a row"),
+        (f"{task} into a folder of Parquet: size of the responses", 250.0, "bytes a row"),
         (f"{task} into a folder of Parquet: size of the files", 25.0, "bytes a row"),
         (f"{task} into a folder of Parquet: highest memory", 150.0, "MB"),
     )
@@ -119,7 +119,7 @@ def test_the_capacity_follows_from_the_figures(tmp_path: Path) -> None:
     for _ in range(2):
         run("capacity.py", "--figures", str(tmp_path), "--page", str(page))
         text = page.read_text(encoding="utf-8")
-        assert text.count("| answers (JSON) | 250 GB |") == 1
+        assert text.count("| responses (JSON) | 250 GB |") == 1
         assert text.count("| files (Parquet, zstd) | 25 GB |") == 1
         # 8 x 5,000 rows a second of the service: a billion in 25,000 seconds.
         assert text.count("| 8 | 6.9 h |") == 1

@@ -1,6 +1,6 @@
 """What a predicate of polars says about single columns. It knows neither scans nor requests.
 
-polars promises no form of its expressions. So what is not understood says nothing, and whoever uses this must apply the
+polars promises no form of its expressions. So what is not understood says nothing, and the caller must apply the
 predicate as well: what is read here holds for every row that the predicate selects, and for others.
 """
 

@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Show the status of a segment export, or wait for its end.
 
-    With --wait the exit code tells: 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
+    With --wait the exit code is 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
     time. The token needs the scope download.
     """
     if poll is not None and not wait:

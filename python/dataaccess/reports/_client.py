@@ -91,7 +91,7 @@ class ClientCheck:
 
     def __str__(self) -> str:
         """A line for each finding."""
-        answers = {True: "yes", False: "no", None: "not known"}
+        words = {True: "yes", False: "no", None: "not known"}
         address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
         reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
         known = [has for has in self.scopes.values() if has is not None]
@@ -100,7 +100,7 @@ class ClientCheck:
         lines = [
             f"address:   {address}: {reached}",
             f"token:     from {self.token_source}: {accepted}",
-            "scopes:    " + ", ".join(f"{name}: {answers[value]}" for name, value in self.scopes.items()),
+            "scopes:    " + ", ".join(f"{name}: {words[value]}" for name, value in self.scopes.items()),
             f"time zone: {self.timezone}: {day}",
         ]
         return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])

@@ -1,4 +1,4 @@
-"""The body of `post` is what `json.dumps` writes, whoever writes it: the core the usual types, Python all others."""
+"""The body of `post` is what `json.dumps` writes: the core writes the usual types, Python all others."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Statuses:
     def __call__(self, connection: Any, _number: int) -> None:
         # What has no body by its status must not send one.
         body = b"" if self.status in {204, 205, 304} else self.body
-        connection.sendall(http(body, f"{self.status} Told", headers=("Connection: close", "Retry-After: 0")))
+        connection.sendall(http(body, f"{self.status} Reason", headers=("Connection: close", "Retry-After: 0")))
         raise Close
 
 

@@ -167,7 +167,7 @@ def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: S
 
 
 @pytest.mark.parametrize("outcome", [(500, error("InternalError")), (503, error("SlowDown")), "close"])
-def test_o5_a_store_that_fails_for_a_moment_is_asked_again(service: da.Sandbox, store: Store, outcome: Any) -> None:
+def test_o5_a_store_that_fails_for_a_moment_is_retried(service: da.Sandbox, store: Store, outcome: Any) -> None:
     with service.client() as client:
         store.hook = refusing(is_part, outcome, times=2)
         report = run(client, store)

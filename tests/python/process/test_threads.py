@@ -110,7 +110,7 @@ def test_dropping_a_sandbox_does_not_block() -> None:
 
 
 @pytest.mark.quiet
-@pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux tells them")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux reports them")
 def test_p8_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     answered, most, samples = crowd(0, least=5)
     assert most == IN_FLIGHT

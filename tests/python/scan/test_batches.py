@@ -180,7 +180,7 @@ def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: 
             taken.extend(batches)
         with pytest.raises(da.StreamInterruptedError):
             next(iter(batches))
-        assert len(server.requests) == 1, "a request was sent again although rows had been given"
+        assert len(server.requests) == 1, "a request was retried although rows had been given"
     assert numbers(taken) == list(range(2_000))
     assert caught.value.rows_yielded == 2_000
     assert isinstance(caught.value.__cause__, cause)

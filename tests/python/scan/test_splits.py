@@ -1,4 +1,4 @@
-"""Requests whose response was capped are asked again in parts: the ids are those of an oracle, each once."""
+"""Requests whose response was capped are requested again in parts: the ids are those of an oracle, each once."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "one item as text": lambda client: client.scan_items(
         "store", "a", X.equals("1"), item_type_id=7, attrs_format="string"
     ),
-    "items as the document writes them": lambda client: client.scan_items("store", ["a"], RAW, item_type_id=7),
+    "items as the API specification writes them": lambda client: client.scan_items("store", ["a"], RAW, item_type_id=7),
     "items by operators": lambda client: client.scan_items(
         "store",
         ["a"],

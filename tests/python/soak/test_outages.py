@@ -1,4 +1,4 @@
-"""The full figures of outages: a restart of three seconds, and a service that is down for good."""
+"""The full figures of outages: a restart of three seconds, and a service that stays down."""
 
 from __future__ import annotations
 

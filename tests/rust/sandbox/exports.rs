@@ -45,7 +45,7 @@ fn a_response_is_the_specifications_to_the_letter() {
         r#""startTime":"2024-03-01T00:00:00.000Z","endTime":null,"durations":null,"responseCode":null,"#,
         r#""responseMessage":null}],"meta":{"total":1}},"codeMessage":null,"duration":""#
     );
-    let duration = reply.body.strip_prefix(expected).expect("the document's answer");
+    let duration = reply.body.strip_prefix(expected).expect("the specified response");
     let number = duration.strip_suffix("ms\"}").expect("a number followed by ms");
     assert!(number.parse::<u64>().is_ok(), "{number}");
 }
