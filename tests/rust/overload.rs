@@ -100,13 +100,13 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
             state.exclude(now() - ready);
             let sent = now();
             tokio::time::sleep(LATENCY).await;
-            let answer = (self.service.lock().unwrap())(now() - self.start);
+            let response = (self.service.lock().unwrap())(now() - self.start);
             drop(slot);
-            self.see(Seen::Request(now() - self.start, answer.is_ok()));
+            self.see(Seen::Request(now() - self.start, response.is_ok()));
             if is_probe {
                 self.outage.lock().unwrap().end_probe();
             }
-            let Err((status, asked)) = answer else {
+            let Err((status, asked)) = response else {
                 self.throttle.lock().unwrap().accepted(now());
                 self.outage.lock().unwrap().responded();
                 return;
@@ -156,7 +156,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         self.seen.lock().unwrap().push(seen);
     }
 
-    /// Calls begun, requests answered and requests refused within a time.
+    /// Calls begun, requests accepted and requests refused within a time.
     fn between(&self, from: Duration, to: Duration) -> (u32, u32, u32) {
         let (mut calls, mut good, mut bad) = (0, 0, 0);
         for seen in self.seen.lock().unwrap().iter() {

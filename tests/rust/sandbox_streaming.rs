@@ -95,7 +95,7 @@ fn a_client_that_leaves_frees_the_store() {
     drop(stream);
     let since = Instant::now();
     sandbox.load("customer", [vec!["new".into(), Cell::Null]]).unwrap();
-    assert!(since.elapsed() < Duration::from_secs(3), "the answer of a client that left was still read");
+    assert!(since.elapsed() < Duration::from_secs(3), "the response for a client that left was still read");
 }
 
 #[test]

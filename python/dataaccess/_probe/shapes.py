@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# `type` tells a boolean from an integer.
+# `type` distinguishes a boolean from an integer.
 _TYPES = {
     dict: "an object",
     list: "an array",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.raw_server import always, http, serving
 from support.runs import some_days
-from support.streams import answer, scan_of, search_of
+from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
 
@@ -21,7 +21,7 @@ NOTHING = "no rows on any of the 4 days"
 
 
 def test_a_search_that_looks_capped_advises_no_argument_that_it_lacks(connect: Any) -> None:
-    with serving(always(answer([{"n": 1, "text": "a"}] * 2_000))) as server:
+    with serving(always(response_of([{"n": 1, "text": "a"}] * 2_000))) as server:
         client = connect(server.base_url)
         with pytest.warns(da.IncompleteWarning, match="use scan_items, which can split requests") as caught:
             search_of(client)

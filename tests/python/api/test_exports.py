@@ -24,35 +24,35 @@ def export(*ends: str | None, total: int | None = None) -> dict[str, Any]:
 
 
 def test_a_finished_export_has_all_the_specification_names(client: Any) -> None:
-    answer = client.download_segment(FINISHED)
-    assert list(answer) == ["entries", "meta", "code", "message", "codeMessage", "duration"]
-    assert (answer["code"], answer["message"], answer["codeMessage"]) == (200, "Success", None)
-    assert answer["duration"].endswith("ms")
-    assert answer["meta"] == {"total": len(answer["entries"])}
-    assert all(set(entry) == set(ENTRY) for entry in answer["entries"])
-    assert all(entry["endTime"] for entry in answer["entries"])
-    assert json.loads(json.dumps(answer)) == answer
+    response = client.download_segment(FINISHED)
+    assert list(response) == ["entries", "meta", "code", "message", "codeMessage", "duration"]
+    assert (response["code"], response["message"], response["codeMessage"]) == (200, "Success", None)
+    assert response["duration"].endswith("ms")
+    assert response["meta"] == {"total": len(response["entries"])}
+    assert all(set(entry) == set(ENTRY) for entry in response["entries"])
+    assert all(entry["endTime"] for entry in response["entries"])
+    assert json.loads(json.dumps(response)) == response
 
 
 def test_waiting_for_a_finished_export_asks_once(client: Any) -> None:
     updates: list[Any] = []
-    answer = client.wait_for_segment(FINISHED, timeout=5, on_update=updates.append)
-    assert answer["entries"] == client.download_segment(FINISHED)["entries"]
-    assert updates == [answer]
+    response = client.wait_for_segment(FINISHED, timeout=5, on_update=updates.append)
+    assert response["entries"] == client.download_segment(FINISHED)["entries"]
+    assert updates == [response]
 
 
 def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
-    answers = [export(), export(None, None), export(end, None), export(end, end)]
+    responses = [export(), export(None, None), export(end, None), export(end, end)]
     updates: list[dict[str, Any]] = []
-    with serving(in_turn(*map(http, answers))) as server:
-        answer = connect(server.base_url).wait_for_segment(
+    with serving(in_turn(*map(http, responses))) as server:
+        response = connect(server.base_url).wait_for_segment(
             7, timeout=timedelta(seconds=20), poll=0.01, on_update=updates.append
         )
         assert len(server.requests) == 4
-    assert [entry["endTime"] for entry in answer["entries"]] == [end, end]
+    assert [entry["endTime"] for entry in response["entries"]] == [end, end]
     assert [len(update["entries"]) for update in updates] == [0, 2, 2, 2]
-    assert updates[-1] == answer
+    assert updates[-1] == response
 
 
 def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
@@ -128,9 +128,9 @@ def test_check_is_a_bool(client: Any, check: Any) -> None:
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
     with serving(in_turn(http(export(None)), http(export(end)))) as server:
-        answer = connect(server.base_url).wait_for_segment(7, timeout=1.5, poll=60)
+        response = connect(server.base_url).wait_for_segment(7, timeout=1.5, poll=60)
         assert len(server.requests) == 2
-    assert answer["entries"][0]["endTime"] == end
+    assert response["entries"][0]["endTime"] == end
 
 
 def test_a_failure_that_succeeds_later_does_not_end_a_wait(connect: Any) -> None:
@@ -147,9 +147,9 @@ def test_a_failure_that_succeeds_later_does_not_end_a_wait(connect: Any) -> None
 def test_an_async_on_update_is_awaited(connect: Any) -> None:
     seen: list[int] = []
 
-    async def update(answer: dict[str, Any]) -> None:
+    async def update(response: dict[str, Any]) -> None:
         await asyncio.sleep(0.01)
-        seen.append(len(answer["entries"]))
+        seen.append(len(response["entries"]))
         if len(seen) == 2:
             raise LookupError("enough")
 
@@ -160,14 +160,14 @@ def test_an_async_on_update_is_awaited(connect: Any) -> None:
 
 @pytest.mark.sync_only
 def test_a_coroutine_cannot_be_awaited_by_a_client_that_waits(connect: Any) -> None:
-    async def update(_answer: object) -> None: ...
+    async def update(_status: object) -> None: ...
 
     with serving(always(http(export(None)))) as server, pytest.raises(TypeError, match="AsyncClient"):
         connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=update)
 
 
 def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
-    def refuse(_answer: object) -> None:
+    def refuse(_status: object) -> None:
         raise LookupError("enough")
 
     with serving(always(http(export(None)))) as server, pytest.raises(LookupError, match="enough"):
@@ -179,8 +179,8 @@ def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
         serving(always(http(export(None, total=3)))) as server,
         pytest.warns(da.IncompleteWarning, match="3 entries and has 1"),
     ):
-        answer = connect(server.base_url).download_segment(7)
-    assert len(answer["entries"]) == 1
+        response = connect(server.base_url).download_segment(7)
+    assert len(response["entries"]) == 1
 
 
 @pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [1]}, {"entries": {}}, []])

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from support.hostile import TEXTS, is_one_harmless_line, is_unicode, texts_of
-from support.raw_server import ANSWER, EXPORT, always, http, serving
+from support.raw_server import EXPORT, RESPONSE, always, http, serving
 
 import dataaccess as da
 
-NOTHING = http({**ANSWER, "data": {"status": True, "data": []}})
+NOTHING = http({**RESPONSE, "data": {"status": True, "data": []}})
 
 Call = Callable[[Any, str], Any]
 Read = Callable[[Any], Any]

@@ -75,13 +75,13 @@ def test_an_error_names_the_timeout_that_the_next_retry_would_exceed(connect: An
 
 
 def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) -> None:
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 0:
             connection.sendall(DOWN)
         else:
             silent(connection, number)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         with pytest.raises(
             da.RequestTimeoutError, match=r"timeout=0.7 s ended the retries.*before: ServerError"
         ) as caught:

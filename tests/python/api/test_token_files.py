@@ -20,11 +20,11 @@ def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None
     path.write_text("tok-old\n")
     path.chmod(0o600)
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         path.write_text("  tok-new\n")
         connection.sendall(DENIED if number == 0 else http())
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         search(connect(server.base_url, token=da.token_file(path)))
         sent = [request.headers["authorization"] for request in server.requests]
     assert sent == ["Bearer tok-old", "Bearer tok-new"]

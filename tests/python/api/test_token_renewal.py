@@ -115,11 +115,11 @@ def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None
             raise OSError("the service of the tokens is away")
         return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         time.sleep(0.15)
         connection.sendall(http())
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
         report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).run(tmp_path / "run")
     assert (report.rows, len(asked)) == (8, 12)

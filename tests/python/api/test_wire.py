@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from support.raw_server import ANSWER, EXPORT, always, http, in_turn, serving
+from support.raw_server import EXPORT, RESPONSE, always, http, in_turn, serving
 
 import dataaccess as da
 
@@ -191,13 +191,13 @@ def test_a_base_url_may_have_a_path(connect: Any) -> None:
 
 
 def test_the_way_out_sends_what_it_is_given(connect: Any) -> None:
-    answer = {"code": 200, "message": "ok", "data": {"b": [1.5, None], "a": 18446744073709551616}}
-    with serving(always(http(answer))) as server:
+    response = {"code": 200, "message": "ok", "data": {"b": [1.5, None], "a": 18446744073709551616}}
+    with serving(always(http(response))) as server:
         result = connect(server.base_url).post("/access/api/other", {"x": ["ü", 2**70, None]})
         (request,) = server.requests
     assert request.path == "/access/api/other"
     assert request.json == {"x": ["ü", 2**70, None]}
-    assert result == answer
+    assert result == response
     assert list(result["data"]) == ["b", "a"]
 
 
@@ -226,7 +226,7 @@ def test_rows_keep_every_value_as_it_is_on_the_wire(connect: Any) -> None:
 
 
 def test_an_attribute_no_record_has_is_reported(connect: Any) -> None:
-    with serving(always(http(ANSWER))) as server:
+    with serving(always(http(RESPONSE))) as server:
         client = connect(server.base_url)
         with pytest.warns(da.AbsentAttributeWarning, match="'nmae'"):
             rows = client.search_items("customer", ["id", "nmae"], da.col("id").equals("x"))

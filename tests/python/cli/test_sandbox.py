@@ -117,8 +117,8 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
 def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
         url = served.exports["DATAACCESS_BASE_URL"]
-        with urllib.request.urlopen(f"{url}/openapi.json") as answer:  # noqa: S310 - our own address
-            paths = re.findall(r'"(/access/[^"]*)": \{', answer.read().decode())
+        with urllib.request.urlopen(f"{url}/openapi.json") as response:  # noqa: S310 - our own address
+            paths = re.findall(r'"(/access/[^"]*)": \{', response.read().decode())
         _, reported = served.stop()
     assert [path for path in paths if f"POST {url}{path} " not in reported] == []
     assert f"GET  {url}/openapi.json " in reported
@@ -138,8 +138,8 @@ def test_switches_and_names_are_taken() -> None:
         assert len(rows) == 2
         address = urllib.request.Request(served.exports["DATAACCESS_BASE_URL"] + "/openapi.json")  # noqa: S310
         address.add_header("Host", "box.internal")
-        with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own address
-            assert answer.status == 200
+        with urllib.request.urlopen(address) as response:  # noqa: S310 - our own address
+            assert response.status == 200
         _, reported = served.stop()
         assert "scopes item, download, crm.read." in reported
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer, client_of, scan_of
+from support.streams import client_of, response_of, scan_of
 
 import dataaccess as da
 
@@ -104,7 +104,7 @@ def test_cells_are_escaped_and_cut() -> None:
         {"n": 1, "text": long},
         {"n": 2, "text": f'{EVIL}" onload="'},
     ]
-    with serving(always(answer(records))) as server:
+    with serving(always(response_of(records))) as server:
         table = scan_of(client_of(server)).collect()
     page = Page(table._repr_html_())
     assert "script" not in page.tags
@@ -117,7 +117,7 @@ def test_cells_are_escaped_and_cut() -> None:
 
 def test_wide_tables_are_cut_too() -> None:
     record = {f"c{number}": number for number in range(30)}
-    with serving(always(answer([record]))) as server:
+    with serving(always(response_of([record]))) as server:
         table = client_of(server).scan_items("customer", list(record)).collect()
     assert Page(table._repr_html_()).cells[-1].startswith("… 18 more columns: 1 row, 30 columns")
     assert str(table).splitlines()[-2] == "… 18 more columns"

@@ -49,7 +49,7 @@ def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
             assert (len(server.requests), server.connections) == (number, number)
         assert is_left(server, 1)
         # A good response ends the doubt: the connection of the next one is kept.
-        server.answer = always(WHOLE)
+        server.respond = always(WHOLE)
         for _ in range(4):
             assert ask(client) == ask.result
         assert server.connections == 5
@@ -59,11 +59,11 @@ def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
 def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation) -> None:
     false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         doubtful = with_two_ends(BODY, len(BODY) + len(false))
         connection.sendall(doubtful + false if number % 2 == 0 else WHOLE)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         client = connect(server.base_url, retries=0)
         for _ in range(20):
             assert ask(client) == ask.result

@@ -26,7 +26,7 @@ from support.runs import (
     rows_in,
     some_days,
 )
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -112,7 +112,7 @@ scan.run(sys.argv[2], progress=lambda progress: print("holds it", flush=True))
 def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, number: int) -> None:
         if number:
-            connection.sendall(answer([{"id": "one"}]))
+            connection.sendall(response_of([{"id": "one"}]))
         else:
             assert connection.recv(1) == b""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.compressed import packed
-from support.raw_server import ANSWER, EXPORT, Close, RawServer, always, http, serving
+from support.raw_server import EXPORT, RESPONSE, Close, RawServer, always, http, serving
 from support.searches import collect, raised_by, search, stream
 
 import dataaccess as da
@@ -78,7 +78,7 @@ def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None
 @pytest.mark.slow
 def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
     statuses = Statuses()
-    bodies = [b"", json.dumps(ANSWER).encode(), json.dumps(EXPORT).encode()]
+    bodies = [b"", json.dumps(RESPONSE).encode(), json.dumps(EXPORT).encode()]
     with serving(statuses) as server:
         client = connect(server.base_url, retries=0)
         for status in STATUSES:
@@ -87,9 +87,9 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
             assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
-def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, answer: bytes) -> None:
-    with serving(always(answer)) as server:
+@pytest.mark.parametrize("response", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
+def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, response: bytes) -> None:
+    with serving(always(response)) as server:
         client = connect(server.base_url, retries=5)
         for number, ask in enumerate(WAYS, 1):
             error = raised_by(ask, client)
@@ -136,8 +136,8 @@ REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
     "H19-401": ("401 Unauthorized", {}),
     "H20-200": ("200 OK", REFUSAL),
     "H20-200-without-data": ("200 OK", {"code": 301}),
-    "H20-200-with-rows": ("200 OK", {**ANSWER, "code": 301}),
-    "H20-200-behind-rows": ("200 OK", {"data": ANSWER["data"], "code": 301}),
+    "H20-200-with-rows": ("200 OK", {**RESPONSE, "code": 301}),
+    "H20-200-behind-rows": ("200 OK", {"data": RESPONSE["data"], "code": 301}),
 }
 
 
@@ -168,14 +168,14 @@ def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect:
 @pytest.mark.parametrize("case", REFUSALS)
 def test_a_renewed_token_that_is_taken_gives_the_result(connect: Any, case: str, ask: Any) -> None:
     status, body = REFUSALS[case]
-    whole = http(EXPORT if ask is download else ANSWER)
+    whole = http(EXPORT if ask is download else RESPONSE)
 
-    def answer(server: list[RawServer], connection: Any, number: int) -> None:
+    def respond(server: list[RawServer], connection: Any, number: int) -> None:
         is_new = server[0].requests[number].headers["authorization"] == "Bearer tok-new"
         connection.sendall(whole if is_new else http(body, status))
 
     servers: list[RawServer] = []
-    with serving(lambda connection, number: answer(servers, connection, number)) as server:
+    with serving(lambda connection, number: respond(servers, connection, number)) as server:
         servers.append(server)
         tokens = iter(["tok-old", "tok-new"])
         assert len(ask(connect(server.base_url, token=lambda: next(tokens)))) > 0
@@ -184,7 +184,7 @@ def test_a_renewed_token_that_is_taken_gives_the_result(connect: Any, case: str,
 
 @pytest.mark.parametrize("ask", WAYS)
 def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, ask: Any) -> None:
-    good: dict[str, Any] = EXPORT if ask is download else ANSWER
+    good: dict[str, Any] = EXPORT if ask is download else RESPONSE
     codes: list[Any] = ["200", "", None, True, [200], {}, 200.5, 1e300, 2**70]
     states: list[Any] = ["true", "false", 0, 1, [], {}]
     verdicts: list[tuple[dict[str, Any], type[da.DataAccessError]]] = [
@@ -193,21 +193,21 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
         ({"data": {**good["data"], "status": False}}, da.ApiError),
         *(({"data": {**good["data"], "status": status}}, da.EnvelopeError) for status in states),
     ]
-    answers: Iterator[bytes] = iter([])
+    responses: Iterator[bytes] = iter([])
 
-    with serving(lambda connection, _number: connection.sendall(next(answers))) as server:
+    with serving(lambda connection, _number: connection.sendall(next(responses))) as server:
         client = connect(server.base_url, retries=3)
         for members, expected in verdicts:
             for last in (False, True):
                 body = {**good, **members}
                 if last:
                     body = dict(reversed(body.items()))
-                answers = iter([http(body)])
+                responses = iter([http(body)])
                 error = raised_by(ask, client)
                 assert type(error) is expected, (members, repr(error))
                 assert error.attempts == 1
         for members in ({"code": 200.0}, {"code": 200}, {"data": {**good["data"], "status": None}}):
-            answers = iter([http({**good, **members})])
+            responses = iter([http({**good, **members})])
             assert len(ask(client)) > 0
 
 

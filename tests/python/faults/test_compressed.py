@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from support.compressed import PACK, packed, spaces
-from support.raw_server import ANSWER, Close, always, http, serving
+from support.raw_server import RESPONSE, Close, always, http, serving
 
 import dataaccess as da
 
 MANY = [{"id": f"row-{number}"} for number in range(30_000)]
-LONG = json.dumps({**ANSWER, "data": {"status": True, "data": MANY}}).encode()
+LONG = json.dumps({**RESPONSE, "data": {"status": True, "data": MANY}}).encode()
 
 # Searches twice, and reports the second search's error, seconds and growth of memory.
 MEASURE = """
@@ -89,11 +89,11 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
     body = gzip.compress(LONG)[:-7]
     for length in (None, len(body) + 7):
 
-        def answer(connection: Any, _number: int, length: int | None = length) -> None:
+        def respond(connection: Any, _number: int, length: int | None = length) -> None:
             connection.sendall(packed(body, length=length))
             raise Close
 
-        with serving(answer) as server, pytest.raises(da.TruncatedResponseError) as caught:
+        with serving(respond) as server, pytest.raises(da.TruncatedResponseError) as caught:
             search(connect(server.base_url, retries=0))
         assert caught.value.received == len(body)
         assert f"{len(body)} bytes" in str(caught.value)
@@ -120,11 +120,11 @@ def test_rows_that_compress_well_are_rows(connect: Any) -> None:
 def test_a_limit_still_ends_early(connect: Any) -> None:
     early = b'{"code":200,"data":{"status":true,"data":[' + LONG.partition(b'"data": [')[2]
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(packed(gzip.compress(early)[:-5], length=2**40))
         connection.recv(1)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         client = connect(server.base_url)
         assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3) == MANY[:3]
 
@@ -140,10 +140,10 @@ def test_a_limit_still_ends_early(connect: Any) -> None:
 def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, outcome: str) -> None:
     large = packed(body)
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         connection.sendall(http() if number == 0 else large)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         command = [sys.executable, "-c", MEASURE, server.base_url]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=True)  # noqa: S603
         assert len(server.requests) == 2

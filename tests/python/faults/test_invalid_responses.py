@@ -27,22 +27,22 @@ GZIP = gzip.compress(BODY)
 def once_and_close(data: bytes) -> Any:
     """Sends something and closes the connection properly."""
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(data)
         raise Close
 
-    return answer
+    return respond
 
 
 def and_reset(data: bytes) -> Any:
     """Sends something and resets the connection."""
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(data)
         time.sleep(0.05)
         reset(connection)
 
-    return answer
+    return respond
 
 
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", headers: bytes = b"") -> bytes:
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H16-gzip-corrupt": (always(packed(GZIP[:-5] + b"\0" + GZIP[-4:])), da.MalformedHttpError, True),
     "H16-gzip-lie": (always(packed(BODY)), da.MalformedHttpError, True),
     "H16-gzip-and-more": (always(packed(GZIP + b"\n")), da.MalformedHttpError, True),
-    "H16-gzip-of-half-an-answer": (always(packed(gzip.compress(BODY[:-1]))), da.TruncatedResponseError, True),
+    "H16-gzip-of-half-a-response": (always(packed(gzip.compress(BODY[:-1]))), da.TruncatedResponseError, True),
     "H16-zstd-cut": (always(packed(zstd(BODY)[:-1], "zstd")), da.TruncatedResponseError, True),
     "H16-zstd-lie": (always(packed(GZIP, "zstd")), da.MalformedHttpError, True),
     "H16-zstd-and-more": (always(packed(zstd(BODY) + b"{}", "zstd")), da.MalformedHttpError, True),
@@ -142,8 +142,8 @@ every_case_that_mends = pytest.mark.parametrize(
 
 @every_case
 def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, ask: Operation) -> None:
-    answer, expected, tried_again = CASES[case]
-    with serving(answer) as server:
+    respond, expected, tried_again = CASES[case]
+    with serving(respond) as server:
         with pytest.raises(da.DataAccessError) as caught:
             ask(connect(server.base_url, retries=1, token="tok-secret"))
         error = caught.value
@@ -162,13 +162,13 @@ def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, as
 def test_what_succeeds_later_is_never_noticed(connect: Any, case: str, ask: Operation) -> None:
     bad, _, _ = CASES[case]
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 0:
             bad(connection, number)
             raise Close
         connection.sendall(WHOLE)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         assert ask(connect(server.base_url)) == ask.result
         assert len(server.requests) == 2
 
@@ -177,13 +177,13 @@ def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> N
     many = [{"id": f"row-{number}"} for number in range(30_000)]
     whole = http({**GOOD, "data": {"status": True, "data": many}})
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 0:
             connection.sendall(whole[: len(whole) * 3 // 4])
             raise Close
         connection.sendall(whole)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         assert SEARCH(connect(server.base_url)) == many
 
 

@@ -74,7 +74,7 @@ def test_r2_an_outage_in_the_middle_pauses_all_requests_of_a_scan(connect: Any, 
     over = threading.Event()
     during: list[int] = []
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part < 10 or over.is_set():
             return ok_response(asked)
         if not began.is_set():
@@ -83,7 +83,7 @@ def test_r2_an_outage_in_the_middle_pauses_all_requests_of_a_scan(connect: Any, 
         during.append(asked.part)
         return DOWN
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 40)
         report = scan.run(tmp_path)
         assert report.rows == 80
@@ -101,13 +101,13 @@ def test_r2_calls_of_several_threads_and_copies_probe_one_at_a_time() -> None:
 
 
 def test_r2_time_before_the_first_failure_does_not_count(connect: Any, tmp_path: Path) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part == 1 and asked.attempt == 0:
             time.sleep(1)
             return http(b"", "502 Bad Gateway")
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 3)
         assert scan.to_dicts() == rows_of_all(3)
         assert scan.run(tmp_path).rows == 6
@@ -127,7 +127,7 @@ def test_r2_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(co
         with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept"):
             scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).run(tmp_path)
         assert clock.seconds < 3
-        parts._answers = ok_response
+        parts._respond = ok_response
         report = scan_of_parts(connect(parts.base_url), 40).run(tmp_path)
         assert report.rows == 80
 
@@ -137,7 +137,7 @@ def test_concurrency_bounds_all_requests_of_a_client() -> None:
     most = 0
     many = threading.Event()
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         nonlocal most
         in_flight.append(number)
         most = max(most, len(in_flight))
@@ -153,7 +153,7 @@ def test_concurrency_bounds_all_requests_of_a_client() -> None:
             scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-21"))
             assert sum(map(len, await asyncio.gather(*search, scan.to_dicts()))) == 120
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         is_limited = True
         asyncio.run(main(4))
         assert most == 4
@@ -164,10 +164,10 @@ def test_concurrency_bounds_all_requests_of_a_client() -> None:
 
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_a_search_within_the_batches_of_a_scan_finds_a_place(connect: Any, concurrency: int) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         client = connect(parts.base_url, concurrency=concurrency, max_buffered_bytes=1, timeout=10)
         where = da.col("n").equals("0")
         searched = 0

@@ -15,7 +15,7 @@ from support.certificates import context
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.proxy import saying, tunnel
-from support.raw_server import Answer, Close, RawServer, always, http, serving
+from support.raw_server import Close, RawServer, Responder, always, http, serving
 
 import dataaccess as da
 
@@ -51,10 +51,10 @@ def service(authority: trustme.CA) -> Iterator[RawServer]:
 
 @contextmanager
 def on_the_way(
-    how: str, answer: Answer, monkeypatch: pytest.MonkeyPatch, user: str = ""
+    how: str, respond: Responder, monkeypatch: pytest.MonkeyPatch, user: str = ""
 ) -> Iterator[tuple[RawServer, dict[str, Any]]]:
     """A proxy, and the options of a client that goes through it."""
-    with serving(answer) as proxy:
+    with serving(respond) as proxy:
         address = proxy.base_url.replace("//", f"//{user}")
         if how == "proxy=":
             yield proxy, {"proxy": address}
@@ -81,7 +81,7 @@ def test_a_proxy_carries_what_it_cannot_read(
 
 
 # What the proxy does, the reported status, and whether the request is retried. Only 407 has its own class.
-CASES: dict[str, tuple[Answer, int | None, bool]] = {
+CASES: dict[str, tuple[Responder, int | None, bool]] = {
     "C11-wants-a-password": (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
     "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), None, True),
     "C11-knows-no-connect": (saying(b"HTTP/1.0 405 Method Not Allowed\r\n\r\n"), None, True),
@@ -102,8 +102,8 @@ CASES: dict[str, tuple[Answer, int | None, bool]] = {
 def test_a_proxy_that_fails_is_reported_as_the_proxy(
     connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:
-    answer, status, tried_again = CASES[case]
-    with on_the_way(how, answer, monkeypatch, USER) as (proxy, options):
+    respond, status, tried_again = CASES[case]
+    with on_the_way(how, respond, monkeypatch, USER) as (proxy, options):
         with pytest.raises(da.ProxyError) as caught:
             ask(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
         assert len(proxy.requests) == caught.value.attempts == (2 if tried_again else 1)
@@ -136,7 +136,7 @@ def test_a_proxy_that_succeeds_later_is_never_noticed(
 ) -> None:
     good = tunnel(service.port)
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 0:
             connection.sendall(b"HTTP/1.1 503 Service Unavailable\r\n\r\n")
             raise Close
@@ -144,7 +144,7 @@ def test_a_proxy_that_succeeds_later_is_never_noticed(
             tunnel(service.port, limit=100)(connection, number)
         good(connection, number)
 
-    with serving(answer) as proxy:
+    with serving(respond) as proxy:
         assert ask(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ask.result
         assert len(proxy.requests) == 3
 

@@ -25,12 +25,12 @@ def test_h18_no_redirect_is_followed(connect: Any, status: int, to: str) -> None
         # A server's own address is known once it is there.
         location = address.get(to, "LOOP")
 
-        def answer(connection: Any, _number: int) -> None:
+        def respond(connection: Any, _number: int) -> None:
             target = location.replace("LOOP", server.base_url)
             headers = (f"Location: {target}",) if to != "nowhere" else ()
             connection.sendall(http(b"", f"{status} Moved", headers=headers))
 
-        with serving(answer) as server:
+        with serving(respond) as server:
             client = connect(server.base_url, token="tok-secret", headers={"X-Api-Key": "hunter2"})
             with pytest.raises(da.RedirectRefusedError) as caught:
                 client.search_codes(["id"], allocated_time=da.on("2024-01-15"))

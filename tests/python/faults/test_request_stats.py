@@ -41,12 +41,12 @@ def test_each_request_has_an_id_of_its_own_and_a_call_has_its_beginning(connect:
 
 
 def test_the_history_has_each_failure_in_order(connect: Any) -> None:
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 0:
             raise Close
         connection.sendall((BROKEN, http(b"<html>", content_type="text/html"))[number - 1])
 
-    with serving(answer) as server, pytest.raises(da.NotJsonError) as caught:
+    with serving(respond) as server, pytest.raises(da.NotJsonError) as caught:
         search(connect(server.base_url))
     lost, broken, html = caught.value.history
     assert lost.startswith("ConnectionLostError: the connection was lost before the response")
@@ -76,13 +76,13 @@ def test_figures_count_what_was_done(connect: Any) -> None:
 def test_a_request_is_in_flight_until_its_response_ends() -> None:
     arrived, over = threading.Event(), threading.Event()
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(WHOLE[:-1])
         arrived.set()
         over.wait(60)
         connection.sendall(WHOLE[-1:])
 
-    with serving(answer) as server, ThreadPoolExecutor(1) as pool:
+    with serving(respond) as server, ThreadPoolExecutor(1) as pool:
         client = da.Client(server.base_url, token="tok")
         found = pool.submit(search, client)
         assert arrived.wait(60)

@@ -40,12 +40,12 @@ def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, as
 
 
 def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         if number == 1:
             raise Close
         connection.sendall(BROKEN if number == 2 else WHOLE)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         client = connect(server.base_url, retries=1)
         for _ in range(2):
             search(client)
@@ -175,12 +175,12 @@ def test_r1_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
 def test_r3_forked_children_do_not_wait_in_step() -> None:
     times: dict[str, list[float]] = {}
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         call = server.requests[number].headers["x-request-id"].rpartition("-")[0]
         times.setdefault(call, []).append(time.monotonic())
         connection.sendall(WHOLE if len(times[call]) == 6 else BROKEN)
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         client = da.Client(server.base_url, token="tok", retries=5)
         children = []
         for _ in range(8):
@@ -204,11 +204,11 @@ def test_r3_forked_children_do_not_wait_in_step() -> None:
 def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
     times: list[float] = []
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         times.append(time.monotonic())
         connection.sendall(throttled("Retry-After: 1") if number == 0 else WHOLE)
 
-    with serving(answer) as server, ThreadPoolExecutor(8) as pool:
+    with serving(respond) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token="tok")
         first = pool.submit(search, client)
         while not client.stats.throttled:
@@ -259,7 +259,7 @@ sys.stdin.read(1)
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc")
 def test_r5_failures_leave_no_connection_open() -> None:
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         match number % 5:
             case 0:
                 connection.sendall(http({"code": 1, "message": "no"}, "500 Broken"))
@@ -273,7 +273,7 @@ def test_r5_failures_leave_no_connection_open() -> None:
             case 4:
                 connection.sendall(http(b"x" * 200_000, "502 Bad"))
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         child = subprocess.Popen(  # noqa: S603
             [sys.executable, "-c", LEAK, server.base_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

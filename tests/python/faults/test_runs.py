@@ -10,17 +10,17 @@ import pytest
 from support.raw_server import Close, http
 from support.runs import (
     ROWS,
-    answering,
     by_day,
     by_value,
     code,
     failed_for_good,
+    responding,
     rows_in,
     some_days,
     tasks_done,
     values_asked,
 )
-from support.streams import HEAD, answer
+from support.streams import HEAD, response_of
 
 import dataaccess as da
 
@@ -94,12 +94,12 @@ def test_s7_a_response_that_is_cut_off_anywhere_is_retried(connect: Any, tmp_pat
     records = {value: [{"n": n, "text": f"of {value}"} for n in range(rows[value])] for value in values}
 
     def give(connection: Any, value: str, before: int) -> None:
-        whole = answer(records[value]).partition(b"\r\n\r\n")[2]
+        whole = response_of(records[value]).partition(b"\r\n\r\n")[2]
         place = len(whole) * (2 * int(value) + 1) // (2 * CUTS)
         connection.sendall(HEAD + (whole if before else whole[:place]))
         raise Close
 
-    with answering(give) as server:
+    with responding(give) as server:
         report = by_value(connect(server.base_url), values).run(tmp_path)
         assert len(server.requests) == 2 * CUTS
     assert report.retries == CUTS
@@ -131,11 +131,11 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
 
     def give(connection: Any, value: str, _before: int) -> None:
         refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")
-        connection.sendall(refusal if value in bad else answer([{"n": int(value), "text": "x"}]))
+        connection.sendall(refusal if value in bad else response_of([{"n": int(value), "text": "x"}]))
 
     values = [str(number) for number in range(50)]
     seen: list[da.Progress] = []
-    with answering(give) as server:
+    with responding(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
             da.ScanIncompleteError, match=r"^2 of 50 tasks failed permanently, and 48 are kept in"
@@ -157,8 +157,10 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
 
 def test_s9_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(http(b"", "500 Internal Server Error") if value == "1" else answer([{"n": 1, "text": "x"}]))
+        connection.sendall(
+            http(b"", "500 Internal Server Error") if value == "1" else response_of([{"n": 1, "text": "x"}])
+        )
 
-    with answering(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
+    with responding(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
         by_value(connect(server.base_url, retries=0), ["0", "1"]).run(tmp_path)
     assert caught.value.retryable

@@ -68,8 +68,8 @@ def test_a_task_that_travelled_keeps_its_timeout() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
-    answer, phase = CASES[case]
-    with serving(answer) as server:
+    respond, phase = CASES[case]
+    with serving(respond) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
             ask(connect(server.base_url, retries=1, timeout=0.5 if phase == "headers" else 60))
         error = caught.value

@@ -177,21 +177,21 @@ def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operat
         assert server.requests == []
 
 
-def abruptly(answer: bytes) -> Any:
+def abruptly(response: bytes) -> Any:
     """Ends the connection behind some bytes without a TLS close_notify, as a broken network does."""
 
     def end(connection: Any, _number: int) -> None:
-        connection.sendall(answer)
+        connection.sendall(response)
         raise Close
 
     return end
 
 
-def properly(answer: bytes) -> Any:
+def properly(response: bytes) -> Any:
     """Ends it as TLS wants it."""
 
     def end(connection: Any, _number: int) -> None:
-        connection.sendall(answer)
+        connection.sendall(response)
         with suppress(OSError):
             connection.unwrap()
         raise Close

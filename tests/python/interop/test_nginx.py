@@ -62,7 +62,7 @@ class Nginx:
         self.secured = f"https://localhost:{secured}"
         self.plain = f"http://127.0.0.1:{plain}"
 
-    def answered(self, requests: int) -> Counter[str]:
+    def statuses(self, requests: int) -> Counter[str]:
         """The number of responses by status, once it has logged so many requests, which it does afterwards."""
         until = time.monotonic() + 20
         while True:
@@ -107,7 +107,7 @@ def test_the_same_rows_come_through_tls_and_compression(connect: Any, front: Ngi
         client = connect(front.secured, headers=encodings, **options)
         # It closes each connection after two requests.
         assert [search(client) for _ in range(5)] == [rows] * 5
-    assert front.answered(10) == {"200": 10}
+    assert front.statuses(10) == {"200": 10}
 
 
 def test_columns_are_streamed_through_it(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
@@ -120,7 +120,7 @@ def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, optio
     trustme.CA().cert_pem.write_to_path(other)
     with pytest.raises(da.TlsError) as caught:
         search(connect(front.secured, **{**options, "ca_bundle": other}))
-    assert (caught.value.reason, front.answered(0)) == ("unknown issuer", {})
+    assert (caught.value.reason, front.statuses(0)) == ("unknown issuer", {})
 
 
 def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
@@ -134,7 +134,7 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
         search(connect(f"{front.secured}/gone", retries=1, **options))
-    assert (caught.value.attempts, front.answered(2)) == (2, {"502": 2})
+    assert (caught.value.attempts, front.statuses(2)) == (2, {"502": 2})
 
 
 def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, options: Any) -> None:
@@ -149,13 +149,13 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
 ) -> None:
     client = connect(f"{front.secured}/limited", retries=9, **options)
     assert [search(client) for _ in range(4)] == [rows] * 4
-    answered = front.answered(client.stats.requests)
-    assert answered["200"] == 4
-    assert answered["429"] > 0
+    statuses = front.statuses(client.stats.requests)
+    assert statuses["200"] == 4
+    assert statuses["429"] > 0
 
 
 @pytest.mark.slow
 def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
     client = connect(f"{front.secured}/limited", retries=0, requests_per_second=1.8, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3
-    assert front.answered(3) == {"200": 3}
+    assert front.statuses(3) == {"200": 3}

@@ -101,17 +101,17 @@ def test_a_call_is_cancelled_in_any_loop(run: Any) -> None:
 
 def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
     async def main() -> None:
-        answered = threading.Event()
+        responded = threading.Event()
 
         def respond(connection: Any, _number: int) -> None:
             connection.sendall(http())
-            answered.set()
+            responded.set()
 
         with serving(respond) as server:
             client = da.AsyncClient(server.base_url, token="tok")
             task = asyncio.ensure_future(codes(client))
             await asyncio.sleep(0)
-            assert answered.wait(5)
+            assert responded.wait(5)
             # The loop is held, so that the outcome waits for it.
             time.sleep(0.2)  # noqa: ASYNC251
             task.cancel()

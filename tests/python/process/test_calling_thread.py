@@ -42,7 +42,7 @@ def test_a_connection_is_used_again_without_a_pause_and_after_one() -> None:
 def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
     closed = threading.Event()
 
-    def answer(connection: socket.socket, _number: int) -> None:
+    def respond(connection: socket.socket, _number: int) -> None:
         connection.sendall(WHOLE)
         # After the call has ended: during it, its own thread would see the end.
         time.sleep(0.2)
@@ -50,7 +50,7 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
         until_gone(connection)
         closed.set()
 
-    with serving(answer) as server, da.Client(server.base_url, token="tok") as client:
+    with serving(respond) as server, da.Client(server.base_url, token="tok") as client:
         search(client)
         assert closed.wait(2)
 

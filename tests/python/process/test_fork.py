@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from support.forking import STATES, count, end_if_it_hangs, forked, in_child
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
-from support.streams import answer, client_of, scan_of
+from support.streams import client_of, response_of, scan_of
 
 import dataaccess as da
 
@@ -212,7 +212,7 @@ def test_a_child_asks_again_for_what_its_parent_opened_for_a_schema(sandbox: da.
 
 
 def test_a_child_gets_the_types_of_its_parent_or_an_error() -> None:
-    with serving(in_turn(*(answer([{"a": value}]) for value in (1, None, "x", "x")))) as server:
+    with serving(in_turn(*(response_of([{"a": value}]) for value in (1, None, "x", "x")))) as server:
         scan = scan_of(client_of(server), ["a"])
 
         def read() -> Any:

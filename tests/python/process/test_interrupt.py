@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from support.interrupts import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
-from support.raw_server import ANSWER, Close, always, http, serving
+from support.raw_server import RESPONSE, Close, always, http, serving
 from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
 import dataaccess as da
@@ -29,7 +29,7 @@ pytestmark = [
 @pytest.mark.parametrize("state", [*EARLY, *STATES])
 def test_p3_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
     if state == "connect" and sys.platform != "linux":
-        pytest.skip("only here a full queue answers nothing")
+        pytest.skip("only here a full queue responds with nothing")
     # The limit is 150 ms; this limit is larger, for busy machines, and is far below any time-out.
     assert seconds_late(state) < 2
 
@@ -43,7 +43,7 @@ def test_the_client_is_usable_after_ctrl_c() -> None:
 
     with serving(hang_once) as server, da.Client(server.base_url, token="tok") as client:
         seconds_until_interrupted(lambda: search(client), lambda: len(server.requests) == 1)
-        assert search(client) == ANSWER["data"]["data"]
+        assert search(client) == RESPONSE["data"]["data"]
         assert len(server.requests) == 2
 
 

@@ -118,11 +118,11 @@ def test_records_are_handled_where_the_call_was_made(kept: Kept, *, asynchronous
 def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
     seen: list[int] = []
 
-    def answer(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         seen.append(len(kept.records))
         connection.sendall(http(b"", "503 Busy", headers=("Retry-After: 1",)) if number == 0 else http())
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         search(connect(server.base_url))
     assert seen[1] >= 3
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.failures import ANSWERS, ASKED, OTHERS, ROW, SECRETS, TOKEN, failing
+from support.failures import ASKED, OTHERS, RESPONSES, ROW, SECRETS, TOKEN, failing
 
 import dataaccess as da
 
@@ -43,7 +43,7 @@ def shown(error: BaseException) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.parametrize("failure", [*ANSWERS, *OTHERS])
+@pytest.mark.parametrize("failure", [*RESPONSES, *OTHERS])
 def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(1):
         for name in ("dataaccess", "dataaccess.request", "dataaccess.retry"):

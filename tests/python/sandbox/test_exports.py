@@ -16,7 +16,7 @@ def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> Non
     export = own.start_export(rows=42, seconds=0.6, entries=2, delay=0.2)
     assert client.download_segment(export)["entries"] == []
     seen: list[list[Any]] = []
-    answer = client.wait_for_segment(
+    response = client.wait_for_segment(
         export,
         timeout=20,
         poll=0.05,
@@ -25,12 +25,12 @@ def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> Non
     stages = [[end is not None for end in ends] for ends in seen]
     assert [False, False] in stages
     assert [True, False] in stages
-    for entry in answer["entries"]:
+    for entry in response["entries"]:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entry["endTime"])
         assert (entry["exportedRows"], entry["responseCode"], entry["responseMessage"]) == (42, 200, "OK")
-    assert [entry["durations"] for entry in answer["entries"]] == [300, 600]
-    assert answer["meta"] == {"total": 2}
-    assert re.fullmatch(r"\d+ms", answer["duration"])
+    assert [entry["durations"] for entry in response["entries"]] == [300, 600]
+    assert response["meta"] == {"total": 2}
+    assert re.fullmatch(r"\d+ms", response["duration"])
 
 
 def test_an_unfinished_entry_has_the_nulls_of_the_specification(connect: Any, own: da.Sandbox) -> None:

@@ -166,9 +166,9 @@ def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, options: di
 @pytest.mark.parametrize("status", [204, 304])
 def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
     with own.fault("status", status=status), PlainService(own.base_url, own.issue_token()) as service:
-        answer = service.post("/access/api/segment/download", {"exportId": 5637051})
-    assert (answer.status, answer.body) == (status, b"")
-    assert "content-length" not in answer.headers
+        response = service.post("/access/api/segment/download", {"exportId": 5637051})
+    assert (response.status, response.body) == (status, b"")
+    assert "content-length" not in response.headers
     with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, which has no body"):
         own.fault("status", status=status, body="text")
 

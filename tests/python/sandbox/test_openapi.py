@@ -40,8 +40,8 @@ def ask(sandbox: da.Sandbox, method: str, **headers: str) -> tuple[int, Message,
     connection = http.client.HTTPConnection(sandbox.base_url.removeprefix("http://"), timeout=10)
     with closing(connection):
         connection.request(method, "/openapi.json", headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read().decode()
+        response = connection.getresponse()
+        return response.status, response.headers, response.read().decode()
 
 
 def test_what_is_served_is_what_is_committed(sandbox: da.Sandbox) -> None:

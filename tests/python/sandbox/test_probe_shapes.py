@@ -54,14 +54,14 @@ def export(entries: object) -> dict[str, Any]:
     return {"code": 200, "message": "Success", "data": data, "codeMessage": None, "duration": "1ms"}
 
 
-def probed(respond: Callable[[Received], object], export_id: int | None = 1) -> ProbeReport:
+def probed(body_of: Callable[[Received], object], export_id: int | None = 1) -> ProbeReport:
     """A probe of a server that responds with these bodies."""
 
-    def answer(connection: socket.socket, number: int) -> None:
-        connection.sendall(http(respond(server.requests[number])))
+    def respond(connection: socket.socket, number: int) -> None:
+        connection.sendall(http(body_of(server.requests[number])))
 
     server: RawServer
-    with serving(answer) as server:
+    with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY, export_id=export_id)
     assert {each.name for each in report.findings} == set(TABLE)
     assert len(report.findings) == len(TABLE)
@@ -182,14 +182,14 @@ def test_one_of_the_attributes_of_use_is_enough() -> None:
 
 
 def test_a_status_that_is_no_refusal_settles_nothing() -> None:
-    def answer(connection: socket.socket, number: int) -> None:
+    def respond(connection: socket.socket, number: int) -> None:
         body = server.requests[number].json
         is_plain = "no_such_value" not in json.dumps(body) and isinstance(body.get("attrs"), list)
         failure = http({"code": 501, "message": "", "data": None}, "501 Not Implemented")
         connection.sendall(http(search([])) if is_plain else failure)
 
     server: RawServer
-    with serving(answer) as server:
+    with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY)
     for name in ("operators", "value_type", "attrs_format", "malformed_request", "unknown_export"):
         assert name in details(report), name
@@ -199,13 +199,13 @@ def test_a_status_that_is_no_refusal_settles_nothing() -> None:
 def test_a_refusal_of_another_server_is_no_envelope() -> None:
     page = http(b"<html>not here</html>", "404 Not Found", content_type="text/html")
 
-    def answer(connection: socket.socket, number: int) -> None:
+    def respond(connection: socket.socket, number: int) -> None:
         request = server.requests[number]
         is_plain = "no_such_value" not in request.body.decode() and "segment" not in request.path
         connection.sendall(http(search([])) if is_plain else page)
 
     server: RawServer
-    with serving(answer) as server:
+    with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY, export_id=1)
     for name in ("malformed_request", "unknown_export", "refusal_data"):
         assert "without an envelope" in details(report)[name]
@@ -232,24 +232,24 @@ def test_a_refused_token_ends_the_probe_at_once() -> None:
 
 
 def test_a_connection_that_fails_ends_the_probe_at_once() -> None:
-    def answer(connection: socket.socket, number: int) -> None:
+    def respond(connection: socket.socket, number: int) -> None:
         if number == 0:
             connection.sendall(http(search([])))
             read_request(connection)
         connection.close()
 
-    with serving(answer) as server, pytest.raises(da.TransportError):
+    with serving(respond) as server, pytest.raises(da.TransportError):
         probe(da.Client(server.base_url, token="t"), DAY)
 
 
 def test_data_that_a_long_refusal_may_have_is_not_absent() -> None:
-    def answer(connection: socket.socket, number: int) -> None:
+    def respond(connection: socket.socket, number: int) -> None:
         is_plain = "no_such_value" not in server.requests[number].body.decode()
         refused = http({"code": 400, "message": "long " * 60, "data": None}, "400 Bad Request")
         connection.sendall(http(search([])) if is_plain else refused)
 
     server: RawServer
-    with serving(answer) as server:
+    with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY)
     assert "refusal_data" in details(report)
     assert report.switches["malformed_request"] == "status"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.plain_http import DOWNLOAD, PlainService
-from support.slow_loris import longest_answer
+from support.slow_loris import longest_response
 
 import dataaccess as da
 
@@ -29,7 +29,7 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
 @pytest.mark.quiet
 @pytest.mark.slow
 def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
-    assert longest_answer(own, sockets=270, seconds=2) < 1  # there are 256 places
+    assert longest_response(own, sockets=270, seconds=2) < 1  # there are 256 places
 
 
 @pytest.mark.slow
@@ -65,9 +65,9 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
         {"Origin": "null"},
     ):
         connection.request("POST", "/access/api/segment/download", b"{}", headers)
-        answer = connection.getresponse()
-        reported = answer.read()
-        assert answer.status == 403
+        response = connection.getresponse()
+        reported = response.read()
+        assert response.status == 403
         assert b"the sandbox serves" in reported
         assert b"Permission denied" not in reported
     connection.close()
@@ -119,9 +119,9 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
         connection = http.client.HTTPConnection(*address(sandbox))
         for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
             connection.request("GET", "/", headers={"Host": host})
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == status
+            response = connection.getresponse()
+            response.read()
+            assert response.status == status
         connection.close()
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
 

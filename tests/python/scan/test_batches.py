@@ -11,7 +11,19 @@ from typing import Any
 import pytest
 from support.cycled import cycled
 from support.raw_server import Close, http, in_turn, reset, serving
-from support.streams import CLOSING, HEAD, OPENING, answer, client_of, endless, gone, in_parts, records, scan_of, whole
+from support.streams import (
+    CLOSING,
+    HEAD,
+    OPENING,
+    client_of,
+    endless,
+    gone,
+    in_parts,
+    records,
+    response_of,
+    scan_of,
+    whole,
+)
 
 import dataaccess as da
 
@@ -190,7 +202,7 @@ def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: 
 
 
 def test_until_the_first_batch_a_request_is_retried(connect: Any) -> None:
-    good = answer([{"n": 1, "text": "a"}])
+    good = response_of([{"n": 1, "text": "a"}])
     with serving(in_turn(http(b"", "500 Oops"), http(b"", "503 Busy", headers=("Retry-After: 0",)), good)) as server:
         scan = scan_of(connect(server.base_url))
         assert numbers(scan.batches()) == [1]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support.cycled import cycled
 from support.raw_server import always, serving
-from support.runs import ROWS_OF_DAYS, answering, by_day, by_value, some_days
-from support.streams import answer, scan_of, search_of
+from support.runs import ROWS_OF_DAYS, by_day, by_value, responding, some_days
+from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
 
@@ -63,7 +63,7 @@ def test_no_count_is_reported_where_they_differ(connect: Any) -> None:
 @pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
 @pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
 def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:  # noqa: FBT001
-    with serving(always(answer([{"n": 1}] * rows))) as server:
+    with serving(always(response_of([{"n": 1}] * rows))) as server:
         client = connect(server.base_url)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -73,7 +73,7 @@ def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, i
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:
-    with serving(always(answer([{"n": 1}] * 3_000))) as server:
+    with serving(always(response_of([{"n": 1}] * 3_000))) as server:
         scan = scan_of(connect(server.base_url), limit=2_000)
         assert len(scan.to_dicts()) == scan.collect().num_rows == 2_000
         assert scan_of(connect(server.base_url)).head(1_000).num_rows == 1_000
@@ -82,7 +82,7 @@ def test_a_limit_is_no_cap(connect: Any) -> None:
 def test_a_row_for_each_value_that_was_asked_for_is_no_cap(connect: Any) -> None:
     def give(connection: Any, number: int) -> None:
         ((group,),) = [server.requests[number].json["filters"]["OR"][0]["AND"]]
-        connection.sendall(answer([{"n": value} for value in group["value"]]))
+        connection.sendall(response_of([{"n": value} for value in group["value"]]))
 
     with serving(give) as server:
         where = da.col("n").matches([str(number) for number in range(5_000)])
@@ -135,9 +135,9 @@ def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path)
 
 def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(answer([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
+        connection.sendall(response_of([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
 
-    with answering(give) as server:
+    with responding(give) as server:
         scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
         with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
             scan.to_dicts()

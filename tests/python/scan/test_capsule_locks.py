@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support.raw_server import always, http, serving
-from support.streams import answer, client_of, in_parts, scan_of, whole
+from support.streams import client_of, in_parts, response_of, scan_of, whole
 
 import dataaccess as da
 
@@ -141,7 +141,7 @@ def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
         asked.append(1)
         return "tok"
 
-    with serving(always(answer([{"n": 1, "text": "a"}]))) as server:
+    with serving(always(response_of([{"n": 1, "text": "a"}]))) as server:
         scan = scan_of(da.Client(server.base_url, token=token))
         assert asked == []
         capsule = scan.__arrow_c_stream__()

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import Close, always, http, serving
-from support.streams import HEAD, OPENING, answer, client_of, endless, gone, records, scan_of
+from support.streams import HEAD, OPENING, client_of, endless, gone, records, response_of, scan_of
 
 import dataaccess as da
 
@@ -125,7 +125,7 @@ def test_stats_follow_a_foreign_reader(service: da.Sandbox) -> None:
 
 
 def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
-    with serving(always(answer([{"n": 1, "more": 1}], meta={"total": 7}))) as server:
+    with serving(always(response_of([{"n": 1, "more": 1}], meta={"total": 7}))) as server:
         scan = scan_of(client_of(server))
         assert pa.table(scan).num_rows == 1
         relation = duckdb.sql("from scan")

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 from dataaccess.types import AttributeInfo
@@ -19,7 +19,7 @@ TIME = "2024-01-15 10:00:00"
 
 
 def typed(connect: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
-    with serving(always(answer(rows))) as server:
+    with serving(always(response_of(rows))) as server:
         return connect(server.base_url).scan_codes(list(rows[0]), allocated_time=DAY, **options).collect()
 
 
@@ -55,7 +55,7 @@ def test_all_forms_have_that_type(client: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["yesterday", 1705312800000, {"at": TIME}])
 def test_streams_and_files_of_something_else_say_which_schema_to_pass(connect: Any, tmp_path: Path, value: Any) -> None:
-    with serving(always(answer([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
+    with serving(always(response_of([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
         scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
         for use in (lambda: list(scan.batches()), lambda: scan.to_parquet(tmp_path / "x.parquet")):
             with pytest.raises(da.DataAccessError, match=r'schema=\{"last_used_time": "string"\}'):

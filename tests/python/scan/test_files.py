@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.raw_server import always, serving
 from support.scan_requests import ScanRequest, ok_response, rows_of, rows_of_all, scan_of_parts, scan_server
-from support.streams import answer, in_parts, scan_of, whole
+from support.streams import in_parts, response_of, scan_of, whole
 from support.written_files import kind_of, rows_in, write
 
 import dataaccess as da
@@ -41,7 +41,7 @@ ODD_TYPES = {"a": "string", "b": "int64", "c": "float64", "d": "bool", "e": "tim
 @pytest.fixture
 def odd() -> Iterator[str]:
     """The address of a service whose rows these are."""
-    with serving(always(answer(ODD))) as server:
+    with serving(always(response_of(ODD))) as server:
         yield server.base_url
 
 
@@ -88,7 +88,7 @@ def test_lines_of_json_are_the_rows_of_the_scan(connect: Any, odd: str, tmp_path
 
 def test_lines_of_json_keep_the_keys_that_columns_do_not(connect: Any, tmp_path: Path) -> None:
     rows = [{"n": 1, "more": {"k": 1}}, {"text": "a", "n": 2, "ä": None}]
-    with serving(always(answer(rows))) as server:
+    with serving(always(response_of(rows))) as server:
         scan = scan_of(connect(server.base_url))
         scan.to_jsonl(tmp_path / "rows.jsonl")
         text = (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
@@ -144,13 +144,13 @@ def test_other_libraries_read_the_csv(connect: Any, sandbox: da.Sandbox, tmp_pat
 
 
 def test_in_csv_an_empty_string_is_a_missing_one_as_documented(connect: Any, tmp_path: Path) -> None:
-    with serving(always(answer([{"n": 1, "text": ""}, {"n": 2, "text": None}]))) as server:
+    with serving(always(response_of([{"n": 1, "text": ""}, {"n": 2, "text": None}]))) as server:
         scan_of(connect(server.base_url)).to_csv(tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text() == "n,text\n1,\n2,\n"
 
 
 def test_a_column_of_nothing_keeps_its_lines(connect: Any, tmp_path: Path) -> None:
-    with serving(always(answer([{"text": None}, {"text": "a"}, {"text": None}]))) as server:
+    with serving(always(response_of([{"text": None}, {"text": "a"}, {"text": None}]))) as server:
         scan_of(connect(server.base_url), ["text"]).to_csv(tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(newline="") as file:
         assert list(csv.reader(file)) == [["text"], [""], ["a"], [""]]
@@ -213,7 +213,7 @@ def test_without_order_and_with_a_limit(connect: Any, path: Path) -> None:
 
 
 def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: answer(rows_of(asked.part) if asked.part > 1 else [])) as parts:
+    with scan_server(lambda asked: response_of(rows_of(asked.part) if asked.part > 1 else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(5)[4:]
@@ -224,7 +224,7 @@ def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Pat
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
-    with scan_server(lambda asked: answer([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
+    with scan_server(lambda asked: response_of([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
         client = connect(parts.base_url)
         with pytest.raises(da.RecordError, match="request 3 of 3") as caught:
             write(scan_of_parts(client, 3, schema=None), kind, path)
@@ -241,7 +241,7 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
 
 @pytest.mark.parametrize("requests", [1, 3])
 def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
-    with scan_server(lambda _asked: answer([])) as parts:
+    with scan_server(lambda _asked: response_of([])) as parts:
         for schema, kinds in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
             write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
             match kind_of(path):
@@ -265,7 +265,7 @@ def test_codes_without_rows_have_their_types(client: Any, tmp_path: Path) -> Non
 
 @pytest.mark.both_clients
 def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: answer([{"n": asked.part}])) as parts:
+    with scan_server(lambda asked: response_of([{"n": asked.part}])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
             write(scan, kind_of(path), path)

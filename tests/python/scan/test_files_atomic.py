@@ -26,7 +26,7 @@ from support.scan_requests import (
     scan_of_parts,
     scan_server,
 )
-from support.streams import CLOSING, HEAD, OPENING, answer, in_parts, records, scan_of
+from support.streams import CLOSING, HEAD, OPENING, in_parts, records, response_of, scan_of
 from support.written_files import kind_of, on_posix, rows_in, write
 
 import dataaccess as da
@@ -51,14 +51,14 @@ MANY = 70_000
 def long(break_off: Callable[[int], int | None]) -> Any:
     """A long response, each time cut after so many rows."""
 
-    def answers(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         count = break_off(number)
         connection.sendall(HEAD + OPENING + records(0, MANY if count is None else count))
         if count is None:
             connection.sendall(CLOSING)
         raise Close
 
-    return serving(answers)
+    return serving(respond)
 
 
 def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, path: Path) -> None:
@@ -71,12 +71,12 @@ def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, p
 
 
 def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Path) -> None:
-    def answers(connection: Any, number: int) -> None:
+    def respond(connection: Any, number: int) -> None:
         first = records(0, MANY) if number == 0 else b'{"n":"a","text":1}'
         connection.sendall(HEAD + OPENING + first + (CLOSING if number else b""))
         raise Close
 
-    with serving(answers) as server:
+    with serving(respond) as server:
         scan = scan_of(connect(server.base_url))
         write(scan, kind_of(path), path)
         if kind_of(path) == "parquet":
@@ -102,11 +102,11 @@ def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, pa
 
 
 def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         data = ok_response(asked)
         return ThenClose(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(4)
@@ -120,17 +120,17 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
     # request before them, or around them: `run` has a file for each.
     first, third = threading.Event(), threading.Event()
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part != 1:
             (third if asked.part else first).set()
-            return answer(rows_of(asked.part))
+            return response_of(rows_of(asked.part))
         if case == "after the others":
             assert first.wait(20)
             assert third.wait(20)
-        return ThenClose(answer(rows_of(1, 5 * MANY))[:-3])
+        return ThenClose(response_of(rows_of(1, 5 * MANY))[:-3])
 
     options: dict[str, Any] = {"concurrency": 1} if case == "one at a time" else {}
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, **options), 3, ordered=case == "one at a time")
         with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
             write(scan, kind_of(path), path)
@@ -228,11 +228,11 @@ def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path:
     path.write_text("of last week")
     seen: list[tuple[list[str], str]] = []
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         seen.append((sorted(found.name for found in path.parent.iterdir()), path.read_text()))
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         write(scan_of_parts(connect(parts.base_url, concurrency=1), 3), kind_of(path), path)
     for names, text in seen:
         assert text == "of last week"
@@ -294,5 +294,5 @@ def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> N
     rows, size, grown = map(int, output.split())
     assert rows == counts[1] * 5_000
     assert size >= 79
-    assert grown < 60, f"{grown} MiB more for an answer of {size} MiB"
+    assert grown < 60, f"{grown} MiB more for a response of {size} MiB"
     assert list(path.parent.iterdir()) == [path]

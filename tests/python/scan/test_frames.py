@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer, client_of, scan_of
+from support.streams import client_of, response_of, scan_of
 
 from dataaccess._scan import frames
 
@@ -24,7 +24,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
     first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
     later = dict.fromkeys(first) if nulls else first
     schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
-    with serving(always(answer([first] * (rows - 1) + [later]))) as server:
+    with serving(always(response_of([first] * (rows - 1) + [later]))) as server:
         table = scan_of(client_of(server), list(first), schema=schema).collect()
     before = table.to_pylist()
     written = {"i": -5, "f": 2.5, "b": False, "t": pd.Timestamp("2020-02-29").as_unit("us"), "s": "new", "m": 7.5}

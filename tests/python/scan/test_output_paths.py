@@ -34,11 +34,11 @@ def test_a_path_may_be_relative_and_of_any_letters(connect: Any, path: Path, mon
 def test_a_relative_path_is_that_of_the_call(connect: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         os.chdir(path.parent.parent)
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), path.name)
     assert rows_in(path) == rows_of_all(2)
 

@@ -60,7 +60,7 @@ class Stock:
         self.service.load("promotion_code", self.rows)
         self.client = self.service.client(timezone=zone)
 
-    def answer(self, day: dt.date, audience: list[str] | None, statuses: list[int] | None) -> list[dict[str, Any]]:
+    def rows_of(self, day: dt.date, audience: list[str] | None, statuses: list[int] | None) -> list[dict[str, Any]]:
         """The rows of one request."""
         return [
             row
@@ -129,7 +129,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
         attrs, allocated_time=da.days(days[0], stop), **asked, values_per_request=values_per_request, ordered=ordered
     )
     requests = list(product(days, parts(audience, values_per_request), parts(statuses, values_per_request)))
-    expected = [row for day, members, kinds in requests for row in stocked.answer(day, members, kinds)]
+    expected = [row for day, members, kinds in requests for row in stocked.rows_of(day, members, kinds)]
     assert len(scan.requests()) == len(requests)
     forms = [
         scan.to_dicts(),

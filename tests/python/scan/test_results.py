@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer, scan_of
+from support.streams import response_of, scan_of
 
 import dataaccess as da
 
@@ -190,13 +190,13 @@ def test_a_head_of_nothing_has_the_types(scan: Any, connect: Any) -> None:
     assert none.schema == scan.collect().schema
     assert none.to_pandas().empty
     for values, kind in [([1.5, 2], "float64"), ([], "string")]:
-        with serving(always(answer([{"a": value} for value in values]))) as server:
+        with serving(always(response_of([{"a": value} for value in values]))) as server:
             assert scan_of(connect(server.base_url, strict_empty=True), ["a"]).head(0).schema == {"a": kind}
 
 
 def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
     row = {"i": 1, "f": 1.5, "b": True, "s": "x", "t": "2024-01-15 10:00:00", "j": [1]}
-    with serving(always(answer([row]))) as server:
+    with serving(always(response_of([row]))) as server:
         client = connect(server.base_url)
         first = scan_of(client, list(row), schema={"t": "timestamp"}).collect()
         reported = {"i": "int64", "f": "float64", "b": "bool", "s": "string", "t": "timestamp", "j": "json"}
@@ -207,7 +207,7 @@ def test_the_schema_of_a_table_is_one_to_ask_with(connect: Any) -> None:
 
 def test_many_columns_are_shown_in_short(connect: Any) -> None:
     names = [f"column_{number}" for number in range(200)]
-    with serving(always(answer([dict.fromkeys(names, 1)] * 1_000))) as server:
+    with serving(always(response_of([dict.fromkeys(names, 1)] * 1_000))) as server:
         scan = scan_of(connect(server.base_url), names)
         shown = repr(scan.collect())
         assert shown.startswith("Table(1,000 rows, 200 columns: column_0, column_1, ")

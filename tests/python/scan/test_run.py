@@ -15,16 +15,16 @@ from support.runs import (
     HIDDEN,
     ROWS,
     ROWS_OF_DAYS,
-    answering,
     by_day,
     by_value,
     left_in,
     parts,
+    responding,
     rows_in,
     tasks_done,
     values_asked,
 )
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -193,7 +193,7 @@ def test_the_demo_service_is_the_same_whatever_its_port(tmp_path: Path) -> None:
 
 
 def good(value: str) -> bytes:
-    return answer([{"n": int(value), "text": f"row {value}"}])
+    return response_of([{"n": int(value), "text": f"row {value}"}])
 
 
 def refusing(*values: str) -> Any:
@@ -208,7 +208,7 @@ def refusing(*values: str) -> Any:
 
 def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(10)]
-    with answering(refusing("3")) as server:
+    with responding(refusing("3")) as server:
         scan = by_value(connect(server.base_url, concurrency=1), values)
         with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run again to continue"):
             scan.run(tmp_path, fail_fast=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from support.raw_server import http
-from support.runs import ROWS_OF_DAYS, answering, by_value, code, parts, rows_in, some_days, tasks_done
-from support.streams import answer
+from support.runs import ROWS_OF_DAYS, by_value, code, parts, responding, rows_in, some_days, tasks_done
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -247,10 +247,10 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
         if value == "b" and is_failing:
             connection.sendall(http(b"", "500 Internal Server Error"))
         else:
-            connection.sendall(answer([] if value == "a" else [{"n": 1, "text": "x"}]))
+            connection.sendall(response_of([] if value == "a" else [{"n": 1, "text": "x"}]))
 
     is_failing = True
-    with answering(give) as server:
+    with responding(give) as server:
         values = by_value(connect(server.base_url, retries=0), ["a", "b"])
         with pytest.raises(da.ScanIncompleteError) as caught:
             values.run(tmp_path)

@@ -16,14 +16,14 @@ from support.runs import (
     HIDDEN,
     ROWS,
     ROWS_OF_DAYS,
-    answering,
     by_day,
     by_value,
     left_in,
     parts,
+    responding,
     rows_in,
 )
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -68,7 +68,9 @@ def test_the_day_is_that_of_the_clients_zone(connect: Any, service: da.Sandbox, 
 
 def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(12)]
-    with answering(lambda connection, value, _: connection.sendall(answer([{"n": int(value), "text": "x"}]))) as server:
+    with responding(
+        lambda connection, value, _: connection.sendall(response_of([{"n": int(value), "text": "x"}]))
+    ) as server:
         report = by_value(connect(server.base_url), values).run(tmp_path)
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(12)]
     assert {task.day for task in report.tasks} == {None}

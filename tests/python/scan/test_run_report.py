@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.runs import ROWS, ROWS_OF_DAYS, answering, by_day, by_value, giving, parts, some_days, tasks_done
-from support.streams import answer
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, giving, parts, responding, some_days, tasks_done
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -89,9 +89,9 @@ def test_counts_that_look_like_a_cap_are_reported(
     connect: Any, tmp_path: Path, counts: list[int], reason: str | None
 ) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(answer([{"n": number, "text": "x"} for number in range(counts[int(value)])]))
+        connection.sendall(response_of([{"n": number, "text": "x"} for number in range(counts[int(value)])]))
 
-    with answering(give) as server:
+    with responding(give) as server:
         scan = by_value(connect(server.base_url), [str(number) for number in range(len(counts))])
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -104,9 +104,9 @@ def test_counts_that_look_like_a_cap_are_reported(
 def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
         meta = {"meta": {"total": 500}} if value == "1" else {}
-        connection.sendall(answer([{"n": 1, "text": "x"}], **meta))
+        connection.sendall(response_of([{"n": 1, "text": "x"}], **meta))
 
-    with answering(give) as server:
+    with responding(give) as server:
         scan = by_value(connect(server.base_url), ["0", "1"])
         for _ in range(2):
             with pytest.warns(da.IncompleteWarning, match="reports a total of 500 records and has 1") as caught:
@@ -141,7 +141,7 @@ def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
     records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         client = connect(server.base_url)
         by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
         for _ in range(2):

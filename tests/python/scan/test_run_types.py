@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow.dataset
 import pytest
 from support.raw_server import Close
-from support.runs import answering, by_value, failed_for_good, giving, parts, rows_in, values_asked
-from support.streams import HEAD, answer
+from support.runs import by_value, failed_for_good, giving, parts, responding, rows_in, values_asked
+from support.streams import HEAD, response_of
 
 import dataaccess as da
 
@@ -31,7 +31,7 @@ def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: 
         "d": [],
         "e": [{"n": 2, "text": "y", "more": 1}],
     }
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         report = by_value(connect(server.base_url), list(records)).run(tmp_path)
         # One by one, until there are types.
         assert values_asked(server)[:2] == ["a", "b"]
@@ -48,7 +48,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         "b": [{"n": 2, "text": "x"}, {"n": "two", "text": "x"}],
         "c": [{"n": 3, "text": "x"}],
     }
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
             scan.run(tmp_path)
@@ -73,7 +73,7 @@ def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: 
         "b": [{"n": 1, "text": "x"}],
         "c": [{"n": 2, "text": 7}],
     }
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
             by_value(connect(server.base_url), list(records)).run(tmp_path)
         records["c"] = [{"n": 2, "text": "y"}]
@@ -89,7 +89,7 @@ def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(conn
         "b": [{"n": 1, "text": "x"}],
         "c": [{"n": 2.5, "text": "x"}],
     }
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
             by_value(connect(server.base_url), list(records)).run(tmp_path)
         changed = by_value(connect(server.base_url), list(records), schema={"n": "float64"})
@@ -104,7 +104,7 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
         "b": [{"n": "bad", "text": "x"}],
         "c": [{"n": "bad", "text": "x"}],
     }
-    with answering(giving(records)) as server:
+    with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError):
             scan.run(tmp_path)
@@ -117,14 +117,14 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
 
 
 def test_given_types_need_no_rows(connect: Any, tmp_path: Path) -> None:
-    with answering(giving({"a": [], "b": []})) as server:
+    with responding(giving({"a": [], "b": []})) as server:
         scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
         assert scan.run(tmp_path).rows == 0
     assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 2
 
 
 def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path) -> None:
-    with answering(giving({"a": [], "b": []})) as server:
+    with responding(giving({"a": [], "b": []})) as server:
         for asked in (2, 4):
             report = by_value(connect(server.base_url), ["a", "b"]).run(tmp_path)
             assert len(server.requests) == asked
@@ -138,7 +138,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
     """Cuts off after many records, and sends others on a retry."""
 
     def give(connection: Any, _value: str, before: int) -> None:
-        whole = answer(first if before == 0 else then)
+        whole = response_of(first if before == 0 else then)
         connection.sendall(HEAD + whole.partition(b"\r\n\r\n")[2][: -3 if before == 0 else None])
         raise Close
 
@@ -147,7 +147,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
 
 def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
     many = [{"n": number, "text": "x"} for number in range(BIG)]
-    with answering(breaking_off(many, [])) as server:
+    with responding(breaking_off(many, [])) as server:
         report = by_value(connect(server.base_url), ["a"]).run(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
     assert parts(tmp_path) == []
@@ -159,7 +159,7 @@ def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_p
     # Of another type, which what is void does not decide.
     others: list[dict[str, Any]] = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
     for number, then in enumerate([many[::-1], others]):
-        with answering(breaking_off(many, then)) as server:
+        with responding(breaking_off(many, then)) as server:
             report = by_value(connect(server.base_url), ["a"]).run(tmp_path / f"{number}")
             assert (len(server.requests), report.rows) == (2, BIG)
         assert rows_in(tmp_path / f"{number}") == then

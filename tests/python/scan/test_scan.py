@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.raw_server import always, http, serving
-from support.streams import answer, scan_of, search_of
+from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
 from dataaccess._core import optional
@@ -104,21 +104,21 @@ def test_it_shows_what_it_asks_for(connect: Any, sandbox: da.Sandbox) -> None:
 
 def test_stats_are_those_of_the_last_use(connect: Any) -> None:
     records = [{"n": 1, "text": "a", "more": 1}, {"n": 2, "other": [], "more": None}]
-    with serving(always(answer(records))) as server:
+    with serving(always(response_of(records))) as server:
         scan = scan_of(connect(server.base_url))
         assert not scan.last_stats
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
             use()
             stats = scan.last_stats
             assert (stats.rows, stats.attempts, stats.retries, stats.empty_shape) == (2, 1, 0, None)
-            assert stats.bytes == len(answer(records).partition(b"\r\n\r\n")[2])
+            assert stats.bytes == len(response_of(records).partition(b"\r\n\r\n")[2])
             assert stats.extra_keys == {"more": 2, "other": 1}
             assert stats.absent == []
             assert 0 < stats.seconds < 30
 
 
 def test_rows_keep_the_keys_that_columns_do_not(connect: Any) -> None:
-    with serving(always(answer([{"n": 1, "text": "a", "more": {"k": 1}}]))) as server:
+    with serving(always(response_of([{"n": 1, "text": "a", "more": {"k": 1}}]))) as server:
         scan = scan_of(connect(server.base_url))
         assert scan.to_dicts() == [{"n": 1, "text": "a", "more": {"k": 1}}]
         assert scan.collect().column_names == ["n", "text"]
@@ -140,7 +140,7 @@ def uses_of(scan: Any) -> Any:
 
 @pytest.mark.both_clients
 def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
-    with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
+    with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
             with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
@@ -154,13 +154,13 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
 
 def test_a_null_is_not_absent_and_nothing_is_absent_from_nothing(connect: Any) -> None:
     for records in ([{"n": 1, "text": None}], []):
-        with serving(always(answer(records))) as server:
+        with serving(always(response_of(records))) as server:
             for use in uses_of(scan_of(connect(server.base_url))):
                 use()
 
 
 def test_nothing_is_absent_from_a_response_that_was_cut(connect: Any) -> None:
-    with serving(always(answer([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
+    with serving(always(response_of([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
         client = connect(server.base_url)
         scan = scan_of(client)
         assert scan.head(1).stats.absent == []
@@ -168,7 +168,7 @@ def test_nothing_is_absent_from_a_response_that_was_cut(connect: Any) -> None:
             use()
         assert client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7, limit=1)
         assert scan.collect().stats.absent == []
-    with serving(always(answer([{"n": 1}, {"n": 2}]))) as server:
+    with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
         for use in [scan_of(connect(server.base_url)).head, *uses_of(scan_of(connect(server.base_url), limit=3))]:
             with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
                 use()
@@ -176,13 +176,13 @@ def test_nothing_is_absent_from_a_response_that_was_cut(connect: Any) -> None:
 
 def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
     records = [{"n": 1, "text": "a"}] * 2
-    with serving(always(answer(records, meta={"total": 5}))) as server:
+    with serving(always(response_of(records, meta={"total": 5}))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
             with pytest.warns(da.IncompleteWarning, match="reports a total of 5 records and has 2"):
                 use()
         assert scan.head(1).num_rows == 1
-    with serving(always(answer(records, meta={"total": 2}))) as server:
+    with serving(always(response_of(records, meta={"total": 2}))) as server:
         assert scan_of(connect(server.base_url)).collect().num_rows == 2
 
 

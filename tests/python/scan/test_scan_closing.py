@@ -130,13 +130,13 @@ def test_cancelling_ends_all_that_are_in_flight(output: str) -> None:
 def first_refused() -> Iterator[Parts]:
     """A service that refuses the first of four requests, once all are in flight; the others get no response."""
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part:
             return SILENCE
         wait_until(lambda: len(parts.asked) == 4)
         return REFUSED
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         yield parts
 
 

@@ -28,12 +28,12 @@ every_output = pytest.mark.parametrize("output", OUTPUTS)
 def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, output: str) -> None:
     together = threading.Barrier(4)
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         # Broken when fewer are sent: this one would wait in vain.
         together.wait(LONG)
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=4), 12)
         assert OUTPUTS[output](scan) == rows_of_all(12)
         assert parts.most == 4

@@ -23,7 +23,7 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import LONG, REFUSED, wait_until
-from support.streams import HEAD, answer, scan_of, whole
+from support.streams import HEAD, response_of, scan_of, whole
 
 import dataaccess as da
 
@@ -66,14 +66,14 @@ def test_a_single_request_has_no_number(connect: Any) -> None:
 def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str) -> None:
     late = threading.Event()
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part == 1:
             assert late.wait(LONG)
         if asked.part == 3:
             late.set()
         return REFUSED if asked.part in (1, 3) else ok_response(asked)
 
-    with scan_server(answers) as parts, pytest.raises(da.DataAccessError, match="request 2 of 4"):
+    with scan_server(respond) as parts, pytest.raises(da.DataAccessError, match="request 2 of 4"):
         OUTPUTS[output](scan_of_parts(connect(parts.base_url, concurrency=4), 4))
 
 
@@ -99,10 +99,10 @@ def test_without_retries_each_request_is_sent_once(connect: Any, output: str) ->
 
 @every_output
 def test_a_request_that_succeeds_later_is_no_failure(connect: Any, output: str) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         return http(b"", "500 Broken") if asked.attempt < asked.part else ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         assert OUTPUTS[output](scan) == rows_of_all(4)
         assert (scan.last_stats.requests, scan.last_stats.attempts, scan.last_stats.retries) == (4, 10, 6)
@@ -111,12 +111,12 @@ def test_a_request_that_succeeds_later_is_no_failure(connect: Any, output: str) 
 
 @every_output
 def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: Any, output: str) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         whole = ok_response(asked)
         # Two truncations at the same byte are not retried.
         return ThenClose(whole[: -3 - 2 * asked.attempt]) if asked.part and asked.attempt < 2 else whole
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         assert OUTPUTS[output](scan) == rows_of_all(3)
         assert scan.last_stats.retries == 4
@@ -125,7 +125,7 @@ def test_a_response_that_was_cut_off_is_retried_and_its_rows_come_once(connect: 
 
 def long_and_torn(asked: ScanRequest) -> bytes:
     """A response of several batches whose first attempt is truncated."""
-    whole = answer(rows_of(asked.part, 7))
+    whole = response_of(rows_of(asked.part, 7))
     return ThenClose(whole[:-3]) if asked.part == 1 and asked.attempt == 0 else whole
 
 
@@ -151,7 +151,7 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
 
     def torn_when_taken(connection: Any, number: int) -> None:
         part = int(server.requests[number].json["filters"]["OR"][0]["AND"][0]["value"][0])
-        whole = answer(rows_of(part, 7))
+        whole = response_of(rows_of(part, 7))
         connection.sendall(whole[:-3])
         if part == 1:
             assert taken.wait(LONG)
@@ -195,12 +195,12 @@ def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
         given.append(f"tok-{len(given)}")
         return given[-1]
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.attempt == 0 and asked.part < 4:
             together.wait(LONG)
         return ok_response(asked) if asked.request.headers["authorization"] == "Bearer tok-1" else DENIED
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, token=token, concurrency=4), 8)
         assert scan.to_dicts() == rows_of_all(8)
         assert given == ["tok-0", "tok-1"]

@@ -17,7 +17,7 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import LONG
-from support.streams import answer, column
+from support.streams import column, response_of
 
 import dataaccess as da
 
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 every_output = pytest.mark.parametrize("output", OUTPUTS)
 
 
-def of(*answers: list[Any]) -> Any:
+def of(*responses: list[Any]) -> Any:
     """A service whose parts have these values in a column `a`."""
-    return scan_server(lambda asked: answer([{"n": asked.part, "a": value} for value in answers[asked.part]]))
+    return scan_server(lambda asked: response_of([{"n": asked.part, "a": value} for value in responses[asked.part]]))
 
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
@@ -37,7 +37,7 @@ def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("answers", "kind", "found"),
+    ("responses", "kind", "found"),
     [
         ([[1, 2], [None], [3]], "int64", [1, 2, None, 3]),
         ([[1, 2], [2.5], [None]], "double", [1.0, 2.0, 2.5, None]),
@@ -49,12 +49,12 @@ def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     ids=["whole numbers", "numbers", "truth", "mixed", "nested", "nothing"],
 )
 def test_types_are_inferred_over_the_rows_of_all_responses(
-    connect: Any, answers: list[list[Any]], kind: str, found: list[Any]
+    connect: Any, responses: list[list[Any]], kind: str, found: list[Any]
 ) -> None:
-    with of(*answers) as parts:
-        scan = scan_of_values(connect(parts.base_url), len(answers))
+    with of(*responses) as parts:
+        scan = scan_of_values(connect(parts.base_url), len(responses))
         assert column(scan.to_arrow()) == (kind, found)
-        assert [row["a"] for row in scan.to_dicts()] == [value for values in answers for value in values]
+        assert [row["a"] for row in scan.to_dicts()] == [value for values in responses for value in values]
 
 
 def types_of(scan: Any) -> list[str]:
@@ -71,8 +71,8 @@ def test_in_batches_the_first_response_with_rows_sets_the_types(connect: Any) ->
 
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
 def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, later: Any) -> None:
-    answers: list[list[Any]] = [[], [1, 2], [3], [4, later]]
-    with of(*answers) as parts:
+    responses: list[list[Any]] = [[], [1, 2], [3], [4, later]]
+    with of(*responses) as parts:
         client = connect(parts.base_url)
         taken: list[Any] = []
         with pytest.raises(da.StreamInterruptedError, match="request 4 of 4") as caught:
@@ -89,7 +89,7 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
 
 
 def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
-    with scan_server(lambda asked: answer(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
+    with scan_server(lambda asked: response_of(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
         scan = scan_of_parts(connect(parts.base_url), 8, schema=None)
         rows = [row for part in range(3, 8) for row in rows_of(part)]
         assert rows_of_batches(scan) == rows
@@ -101,7 +101,7 @@ def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(c
 
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types unknown"])
 def test_no_rows_at_all(connect: Any, schema: Any) -> None:
-    with scan_server(lambda _asked: answer([])) as parts:
+    with scan_server(lambda _asked: response_of([])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4, schema=schema)
         for output in OUTPUTS.values():
             assert output(scan) == []
@@ -120,22 +120,22 @@ def test_figures_are_those_of_all_responses(connect: Any) -> None:
         [],
         [{"n": 3, "text": None, "other": 3}],
     ]
-    with scan_server(lambda asked: answer(records[asked.part])) as parts:
+    with scan_server(lambda asked: response_of(records[asked.part])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         for use in OUTPUTS.values():
             use(scan)
             stats = scan.last_stats
             assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
-            assert stats.bytes == sum(len(answer(rows).partition(b"\r\n\r\n")[2]) for rows in records)
+            assert stats.bytes == sum(len(response_of(rows).partition(b"\r\n\r\n")[2]) for rows in records)
             assert stats.extra_keys == {"more": 2, "other": 2}
-            assert stats.absent == [], "one answer has it"
+            assert stats.absent == [], "one response has it"
             assert stats.empty_shape is None
             assert 0 < stats.seconds < LONG
 
 
 @every_output
 def test_what_no_response_has_is_warned_of_once(connect: Any, output: str) -> None:
-    with scan_server(lambda asked: answer([{"n": asked.part}] if asked.part else [])) as parts:
+    with scan_server(lambda asked: response_of([{"n": asked.part}] if asked.part else [])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 4)
         with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
             OUTPUTS[output](scan)
@@ -145,10 +145,10 @@ def test_what_no_response_has_is_warned_of_once(connect: Any, output: str) -> No
 
 @every_output
 def test_another_total_of_one_response_is_warned_of(connect: Any, output: str) -> None:
-    def answers(asked: ScanRequest) -> bytes:
-        return answer(rows_of(asked.part), meta={"total": 3 if asked.part == 1 else 2})
+    def respond(asked: ScanRequest) -> bytes:
+        return response_of(rows_of(asked.part), meta={"total": 3 if asked.part == 1 else 2})
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.warns(da.IncompleteWarning, match="reports a total of 3 records and has 2") as caught:
             OUTPUTS[output](scan)

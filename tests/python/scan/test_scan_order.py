@@ -21,7 +21,7 @@ from support.scan_requests import (
     scan_server,
 )
 from support.scan_waits import LONG, by_number
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -34,13 +34,13 @@ def backwards(count: int) -> Callable[[ScanRequest], bytes]:
     """Responds to each request only after the next one."""
     done = [threading.Event() for _ in range(count)]
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         if asked.part + 1 < count:
             assert done[asked.part + 1].wait(LONG)
         done[asked.part].set()
         return ok_response(asked)
 
-    return answers
+    return respond
 
 
 @every_output
@@ -60,11 +60,11 @@ def test_without_order_the_rows_are_the_same(connect: Any, output: str) -> None:
 def test_without_order_nothing_waits_for_the_first_response(connect: Any) -> None:
     taken = threading.Event()
 
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         assert asked.part > 0 or taken.wait(LONG)
         return ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=2), 4, ordered=False)
         rows = []
         for batch in scan.batches():
@@ -89,7 +89,7 @@ CAPSULES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first answer"])
+@pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first response"])
 @pytest.mark.parametrize("reader", CAPSULES)
 def test_other_libraries_cause_each_request_once(reader: str, schema: Any) -> None:
     with scan_server(ok_response) as parts:
@@ -122,10 +122,10 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, outpu
 def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
     sizes = [0, 3, 0, 0, 2, 5]
 
-    def answers(asked: ScanRequest) -> bytes:
-        return answer(rows_of(asked.part, sizes[asked.part]))
+    def respond(asked: ScanRequest) -> bytes:
+        return response_of(rows_of(asked.part, sizes[asked.part]))
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 6, limit=4)
         for output in OUTPUTS.values():
             assert output(scan) == [*rows_of(1, 3), *rows_of(4, 1)]

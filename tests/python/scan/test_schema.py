@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import always, http, in_turn, serving
-from support.streams import CLOSING, OPENING, answer, client_of, column, in_parts, scan_of, whole
+from support.streams import CLOSING, OPENING, client_of, column, in_parts, response_of, scan_of, whole
 
 import dataaccess as da
 
@@ -32,7 +32,7 @@ import dataaccess as da
     ids=["whole numbers", "numbers", "truth", "texts", "nothing", "mixed", "beyond 64 bits", "nested"],
 )
 def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, found: Any) -> None:
-    with serving(always(answer([{"a": value} for value in values]))) as server:
+    with serving(always(response_of([{"a": value} for value in values]))) as server:
         scan = scan_of(connect(server.base_url), ["a"])
         assert column(scan.to_arrow()) == (kind, found)
         assert [row["a"] for row in scan.to_dicts()] == values
@@ -55,7 +55,7 @@ def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, 
     ],
 )
 def test_schema_chooses_the_type(connect: Any, name: Any, values: Any, kind: str, found: Any) -> None:
-    with serving(always(answer([{"a": value} for value in values]))) as server:
+    with serving(always(response_of([{"a": value} for value in values]))) as server:
         client = connect(server.base_url)
         scan = scan_of(client, ["a"], schema={"a": name})
         assert column(scan.to_arrow()) == (kind, found)
@@ -67,7 +67,7 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
         {"a": "x", "b": "2024-01-15 10:00:00"},
         {"a": {"k": [1, None]}, "b": "2024-01-15 10:00:00.25"},
     ]
-    with serving(always(answer(rows))) as server:
+    with serving(always(response_of(rows))) as server:
         table = scan_of(connect(server.base_url), ["a", "b"], schema={"a": "json", "b": "timestamp"}).collect()
     times = [dt.datetime(2024, 1, 15, 10), dt.datetime(2024, 1, 15, 10, 0, 0, 250_000)]  # noqa: DTZ001 - as columns are
     assert table.to_pylist() == [{**row, "b": time} for row, time in zip(rows, times, strict=True)]
@@ -95,7 +95,7 @@ def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
 
 @pytest.mark.parametrize("use", ["collect", "stream"])
 def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> None:
-    with serving(always(answer([{"a": 1}, {"a": "secret"}]))) as server:
+    with serving(always(response_of([{"a": 1}, {"a": "secret"}]))) as server:
         scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
         with pytest.raises(da.RecordError, match="row 1, column a: expected a 64-bit integer") as caught:
             scan.collect() if use == "collect" else list(scan.batches())
@@ -106,7 +106,7 @@ def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> N
 
 def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
     rows: list[dict[str, Any]] = [{"a": 1}] * 10 + [{"a": 2.5}]
-    with serving(always(answer(rows))) as server:
+    with serving(always(response_of(rows))) as server:
         client = connect(server.base_url)
         assert column(scan_of(client, ["a"]).to_arrow())[0] == "double"
         taken = []
@@ -167,7 +167,7 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
         client = connect(server.base_url)
         for later in LATER:
             rows = [{"a": value} for value in [*before, later]]
-            server.answer = always(answer(rows))
+            server.respond = always(response_of(rows))
             try:
                 batches = list(scan_of(client, ["a"]).batches(max_rows=2))
             except da.StreamInterruptedError as error:
@@ -179,9 +179,9 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows], later
 
 
-def in_turns(*answers: list[dict[str, Any]]) -> Any:
+def in_turns(*responses: list[dict[str, Any]]) -> Any:
     """A server of these records, one response after the other."""
-    return serving(in_turn(*(answer(records) for records in answers)))
+    return serving(in_turn(*(response_of(records) for records in responses)))
 
 
 def types(table: Any) -> list[str]:
@@ -224,8 +224,8 @@ def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has
         relation = duckdb.sql("from scan")
         assert len(server.requests) == 1
         assert relation is not None
-        answers: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
-        for number, rows in enumerate(answers, start=1):
+        responses: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(responses, start=1):
             assert relation.fetchall() == rows
             assert len(server.requests) == number
             assert scan.last_stats is not None
@@ -233,7 +233,7 @@ def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has
 
 
 def test_an_empty_response_has_a_schema_as_well() -> None:
-    with serving(always(answer([]))) as server:
+    with serving(always(response_of([]))) as server:
         scan = scan_of(client_of(server), ["a", "b"])
         assert pa.schema(scan).names == ["a", "b"]
         assert pa.table(scan).num_rows == 0

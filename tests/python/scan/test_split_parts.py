@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import RawServer, serving
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -27,7 +27,7 @@ def with_counts(counts: dict[int | None, int]) -> Iterator[RawServer]:
         (group,) = server.requests[number].json["filters"]["OR"]
         asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
         status = asked[0] if asked else None
-        connection.sendall(answer(records(counts[status], status or 3)))
+        connection.sendall(response_of(records(counts[status], status or 3)))
 
     with serving(give) as server:
         yield server
@@ -38,7 +38,7 @@ def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> Non
     own = [*records(999, 3), *records(1, other)]
 
     def give(connection: Any, _number: int) -> None:
-        connection.sendall(answer(own))
+        connection.sendall(response_of(own))
 
     with serving(give) as server:
         scan = connect(server.base_url).scan_codes(

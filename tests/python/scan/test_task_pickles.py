@@ -155,11 +155,11 @@ def test_a_task_of_a_literal_token_does_not_travel(client: Any) -> None:
 
 @pytest.mark.usefixtures("elsewhere", "short_pauses")
 def test_a_task_that_travelled_is_tried_as_often() -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         whole = ok_response(asked)
         return whole if asked.attempt > 4 else ThenClose(whole[: -1 - asked.attempt])
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         (task,) = scan_of_parts(da.Client(parts.base_url), 1).tasks()
         copy = travelled(task)
         assert copy.to_dicts() == rows_of(0)

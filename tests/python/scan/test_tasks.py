@@ -143,10 +143,10 @@ def test_a_task_without_known_types_is_asked_for_once() -> None:
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_retried_as_often_as_retries_says_and_named_in_the_error(connect: Any) -> None:
-    def answers(asked: ScanRequest) -> bytes:
+    def respond(asked: ScanRequest) -> bytes:
         return http(b"", "500 Broken") if asked.part == 1 else ok_response(asked)
 
-    with scan_server(answers) as parts:
+    with scan_server(respond) as parts:
         _, task, _ = scan_of_parts(connect(parts.base_url, retries=7), 3).tasks()
         with pytest.raises(da.ServerError) as caught:
             task.to_dicts()

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import always, serving
-from support.streams import answer, scan_of
+from support.streams import response_of, scan_of
 
 import dataaccess as da
 from dataaccess.types import Schema
@@ -63,12 +63,12 @@ ALIASES: dict[str, list[Any]] = {
     ("name", "given"), [(name, given) for name, all_given in ALIASES.items() for given in all_given]
 )
 def test_a_type_has_one_name_and_those_of_libraries(connect: Any, name: str, given: Any) -> None:
-    with serving(always(answer([{"a": None}]))) as server:
+    with serving(always(response_of([{"a": None}]))) as server:
         assert scan_of(connect(server.base_url), ["a"], schema={"a": given}).collect().schema == {"a": name}
 
 
 def test_a_schema_mixes_types_of_all_libraries(connect: Any) -> None:
-    with serving(always(answer([dict.fromkeys(LIBRARIES)]))) as server:
+    with serving(always(response_of([dict.fromkeys(LIBRARIES)]))) as server:
         table = scan_of(connect(server.base_url), list(LIBRARIES), schema=LIBRARIES).collect()
     assert table.schema == {**dict.fromkeys("acde", "int64"), "b": "timestamp"}
 
@@ -82,7 +82,7 @@ def test_a_type_that_columns_do_not_have_is_refused(client: Any, given: Any) -> 
 @pytest.mark.parametrize("types", TYPES, ids=["python", "polars", "a polars schema", "pyarrow", "a pyarrow schema"])
 def test_schema_takes_types_of_python_polars_and_pyarrow(connect: Any, types: Any) -> None:
     names = {"s": "string", "i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "j": "json"}
-    with serving(always(answer([dict.fromkeys(names)]))) as server:
+    with serving(always(response_of([dict.fromkeys(names)]))) as server:
         table = scan_of(connect(server.base_url), list(names), schema=types).collect()
     given = types.names if isinstance(types, pa.Schema) else list(types)
     assert table.schema == {name: kind if name in given else "string" for name, kind in names.items()}
@@ -152,7 +152,7 @@ def test_a_scan_in_the_place_of_rows_says_what_to_write(client: Any) -> None:
 def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:
     rows: list[dict[str, Any]] = [{"id": f"c-{n}", "n": n, "t": "2024-01-15 10:00:00"} for n in range(11)]
     with serving(
-        always(answer([{**rows[0], "id": "x" * 99}, {**rows[1], "n": None, "id": "a\n\x1b[31m"}, *rows[2:]]))
+        always(response_of([{**rows[0], "id": "x" * 99}, {**rows[1], "n": None, "id": "a\n\x1b[31m"}, *rows[2:]]))
     ) as server:
         scan = scan_of(connect(server.base_url), ["id", "n", "t"], schema={"t": "timestamp"})
         table = scan.collect()
@@ -171,7 +171,7 @@ def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:
 
 def test_a_wide_table_counts_the_columns_it_leaves_out(connect: Any) -> None:
     names = [f"c{number}" for number in range(15)]
-    with serving(always(answer([dict.fromkeys(names, 1)]))) as server:
+    with serving(always(response_of([dict.fromkeys(names, 1)]))) as server:
         lines = str(scan_of(connect(server.base_url), names).collect()).splitlines()
     assert lines[0].split() == names[:12]
     assert lines[-2] == "… 3 more columns"

@@ -76,9 +76,9 @@ def test_p7_two_hundred_exits_are_quiet(chance: random.Random) -> None:
 
 
 def test_p8_a_thousand_requests_in_flight_leave_nothing_behind() -> None:
-    answered, most, samples = crowd(SECONDS)
+    responses, most, samples = crowd(SECONDS)
     memory, descriptors = zip(*samples, strict=True)
-    assert answered > IN_FLIGHT
+    assert responses > IN_FLIGHT
     assert most >= IN_FLIGHT * 9 // 10
     first, last = max(memory[: len(memory) // 4]), max(memory[-(len(memory) // 4) :])
     assert last <= first * 1.05, memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.slow_loris import longest_answer
+from support.slow_loris import longest_response
 
 import dataaccess as da
 
@@ -12,4 +12,4 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
 
 def test_three_hundred_dripping_sockets_keep_no_good_client_out() -> None:
     with da.Sandbox.demo() as sandbox:
-        assert longest_answer(sandbox, sockets=300, seconds=30) < 1
+        assert longest_response(sandbox, sockets=300, seconds=30) < 1

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-from support.raw_server import ANSWER, http
+from support.raw_server import RESPONSE, http
 
 
 def zstd(body: bytes) -> bytes:
@@ -30,7 +30,7 @@ def packed(body: bytes, encoding: str = "gzip", status: str = "200 OK", **option
 def spaces(mebibytes: int, noise: int = 0) -> bytes:
     """A response of JSON, as gzip, that is almost nothing but white space: the more noise, the less it shrinks."""
     packer = zlib.compressobj(9, wbits=31)
-    whole = http(ANSWER).partition(b"\r\n\r\n")[2]
+    whole = http(RESPONSE).partition(b"\r\n\r\n")[2]
     parts = [packer.compress(whole[:-1])]
     draw = random.Random(7)  # noqa: S311 - not for secrets
     for _ in range(mebibytes * 16):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from support.raw_server import ANSWER, Close, always, http, in_turn, reset, serving
+from support.raw_server import RESPONSE, Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
 
@@ -20,17 +20,17 @@ ROW = "row-value-4711-jane.doe"
 ASKED = "asked-value-0815-john.roe"
 SECRETS = (TOKEN, PASSWORD, KEY)
 
-ROWS = http({**ANSWER, "data": {"status": True, "data": [{"id": ROW}, {"id": ROW}]}})
+ROWS = http({**RESPONSE, "data": {"status": True, "data": [{"id": ROW}, {"id": ROW}]}})
 DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 Forbidden")
 BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
 
 
 def cut(data: bytes) -> Any:
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(data)
         raise Close
 
-    return answer
+    return respond
 
 
 def torn(connection: Any, _number: int) -> None:
@@ -57,7 +57,7 @@ def echo_cut_by_the_excerpt(connection: Any, _number: int) -> None:
 
 
 # The server's response, and the options that differ.
-ANSWERS: dict[str, tuple[Any, dict[str, Any]]] = {
+RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "nothing fails": (always(ROWS), {}),
     "busy, then well": (in_turn(BUSY, ROWS), {}),
     "refused token": (always(DENIED), {}),
@@ -103,9 +103,9 @@ def _nobody() -> Iterator[str]:
         yield f"127.0.0.1:{taken.getsockname()[1]}"
 
 
-def _answered(name: str) -> object:
-    answer, options = ANSWERS[name]
-    with serving(answer) as server:
+def _responded(name: str) -> object:
+    respond, options = RESPONSES[name]
+    with serving(respond) as server:
         return _ask(_client(server.base_url, **options))
 
 
@@ -215,7 +215,7 @@ OTHERS: dict[str, Callable[[], object]] = {
     and not name.startswith("__")
     and callable(act)
     and act is not _ask
-    and name not in {"_client", "_nobody", "_answered"}
+    and name not in {"_client", "_nobody", "_responded"}
 }
 
 
@@ -224,7 +224,7 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            OTHERS[name]() if name in OTHERS else _answered(name)
+            OTHERS[name]() if name in OTHERS else _responded(name)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is looked at
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]

@@ -50,12 +50,12 @@ class Service:
         """Serves, and sets the event once it sent the first bytes to anyone."""
         reached = threading.Event()
 
-        def answer(connection: Any, _number: int) -> None:
+        def respond(connection: Any, _number: int) -> None:
             connection.sendall(self.first)
             reached.set()
             self.then(connection)
 
-        with serving(answer) as server:
+        with serving(respond) as server:
             yield server, reached
 
 
@@ -92,7 +92,7 @@ def file_of_several(client: da.Client) -> None:
 
 @contextmanager
 def black_hole() -> Iterator[tuple[str, Callable[[], bool]]]:
-    """An address of this machine that answers no attempt to connect, as its queue is full; and whether one waits."""
+    """An address of this machine that accepts no attempt to connect, as its queue is full; and whether one waits."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -132,7 +132,7 @@ STATES: dict[str, tuple[Service, Callable[[da.Client], object], bool]] = {
     "to_dicts": (endless, lambda client: scan(client).to_dicts(), True),
     "capsule": (half, lambda client: scan(client).__arrow_c_stream__(), True),
     "requests of a scan": (hang, lambda client: several(client).to_dicts(), True),
-    "answers of a scan": (half, lambda client: several(client).collect(), True),
+    "responses of a scan": (half, lambda client: several(client).collect(), True),
     "batches of a scan": (few_rows, lambda client: list(several(client).batches(max_rows=100)), True),
     "capsule of a scan": (half, lambda client: several(client).__arrow_c_stream__(), True),
     "file": (half, file_of_several, True),
@@ -152,7 +152,7 @@ def seconds_late(state: str, pause: float = 0.2) -> float:
             return seconds_until_interrupted(lambda: search(client), waits, pause)
     service, act, closes = (hang, search, True) if state == "tls" else STATES[state]
     with service.serving() as (server, reached):
-        # For TLS the server waits for plain HTTP, and gets a handshake that it never answers.
+        # For TLS the server waits for plain HTTP, and gets a handshake that it ignores.
         address, ready = server.base_url, reached.is_set
         if state == "tls":
             address, ready = address.replace("http://", "https://"), lambda: server.connections > 0

@@ -43,7 +43,7 @@ def _serve(pipe: Connection) -> None:
             await all_wait.abort()
         now -= 1
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
@@ -57,7 +57,7 @@ def _serve(pipe: Connection) -> None:
             writer.close()
 
     async def main() -> None:
-        server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=2 * IN_FLIGHT)
+        server = await asyncio.start_server(respond, "127.0.0.1", 0, backlog=2 * IN_FLIGHT)
         pipe.send(server.sockets[0].getsockname()[1])
         await asyncio.to_thread(pipe.recv)
         pipe.send(most)
@@ -117,7 +117,7 @@ class Rounds:
 def search_in(rounds: Rounds, address: str) -> int:
     """Searches with one client and all threads; how many responses came, each that of its request."""
     client = da.AsyncClient(address, token="tok", timeout=60, concurrency=None)
-    answered = [0] * THREADS
+    responses = [0] * THREADS
     failures: list[BaseException] = []
 
     async def search(thread: int, which: int) -> None:
@@ -126,7 +126,7 @@ def search_in(rounds: Rounds, address: str) -> int:
             name = f"{thread}-{which}-{number}"
             rows = await client.search_items("store", ["id"], da.col("n").equals(name), item_type_id=7)
             assert rows == [{"id": name + PADDING}], name
-            answered[thread] += 1
+            responses[thread] += 1
             number += 1
 
     def work(thread: int) -> None:
@@ -145,7 +145,7 @@ def search_in(rounds: Rounds, address: str) -> int:
         thread.join()
     if failures:
         raise BaseExceptionGroup("threads failed", failures)
-    return sum(answered)
+    return sum(responses)
 
 
 def crowd(seconds: float, least: int = 0) -> tuple[int, int, list[tuple[int, int]]]:
@@ -158,10 +158,10 @@ def crowd(seconds: float, least: int = 0) -> tuple[int, int, list[tuple[int, int
     with slow_service() as (address, most):
         before = descriptors()
         rounds = Rounds(seconds, least)
-        answered = search_in(rounds, address)
+        responses = search_in(rounds, address)
         # The connections end with the client, although the service keeps them. The runtime has a few descriptors.
         deadline = time.monotonic() + 10
         while (left := descriptors()) > before + THREADS and time.monotonic() < deadline:
             time.sleep(0.02)
         assert left <= before + THREADS, f"{left} descriptors, and {before} before"
-        return answered, most(), rounds.samples[max(3, len(rounds.samples) // 5) :]
+        return responses, most(), rounds.samples[max(3, len(rounds.samples) // 5) :]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from support.raw_server import ANSWER, ENTRY, http
+from support.raw_server import ENTRY, RESPONSE, http
 
 import dataaccess as da
 
-GOOD: dict[str, Any] = {**ANSWER, "data": {"entries": [ENTRY, ENTRY], "meta": {"total": 2}, **ANSWER["data"]}}
+GOOD: dict[str, Any] = {**RESPONSE, "data": {"entries": [ENTRY, ENTRY], "meta": {"total": 2}, **RESPONSE["data"]}}
 WHOLE = http(GOOD)
 
 

@@ -41,7 +41,7 @@ class Table:
 
 
 def records(table: Table, body: dict[str, Any], zone: tzinfo = UTC) -> list[Row]:
-    """The records that answer a body, each with the keys asked for in the order asked for."""
+    """The records of the response to a body, each with the keys asked for in the order asked for."""
     attrs = body["attrs"].split(",") if isinstance(body["attrs"], str) else body["attrs"]
     groups = [group["AND"] for group in body["filters"]["OR"]]
     if table.name == "promotion_code" and is_audience_without_members(groups[0]):

@@ -1,4 +1,4 @@
-"""A proxy of raw sockets: what it answers to `CONNECT`, and a tunnel to wherever the test says."""
+"""A proxy of raw sockets: what it responds to `CONNECT`, and a tunnel to wherever the test says."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import select
 import socket
 from typing import Any
 
-from support.raw_server import Answer, Close
+from support.raw_server import Close, Responder
 
 
 def tunnel(
     port: int, established: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n", limit: int = 2**40
-) -> Answer:
+) -> Responder:
     """Whatever name is asked for leads to this port of the machine, for so many bytes of what comes back."""
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(established)
         with socket.create_connection(("127.0.0.1", port)) as service:
             relay(connection, service, limit)
         raise Close
 
-    return answer
+    return respond
 
 
 def relay(client: Any, service: socket.socket, limit: int) -> None:
@@ -42,11 +42,11 @@ def relay(client: Any, service: socket.socket, limit: int) -> None:
                 return
 
 
-def saying(answer: bytes) -> Answer:
+def saying(response: bytes) -> Responder:
     """Says the same to every `CONNECT`, and closes."""
 
     def say(connection: Any, _number: int) -> None:
-        connection.sendall(answer)
+        connection.sendall(response)
         raise Close
 
     return say

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-ANSWER: dict[str, Any] = {
+RESPONSE: dict[str, Any] = {
     "code": 200,
     "message": "Search Business Object success",
     "data": {"status": True, "data": [{"id": "a"}, {"id": "b"}]},
@@ -49,7 +49,7 @@ class Received:
         return json.loads(self.body)
 
 
-Answer = Callable[[socket.socket, int], None]
+Responder = Callable[[socket.socket, int], None]
 """Gets the connection and the number of the request, from 0. Return to keep the connection open."""
 
 
@@ -61,7 +61,7 @@ class Close(Exception):  # noqa: N818 - a way to say it, not an error
 class RawServer:
     """Listens on the loopback address until it is closed."""
 
-    answer: Answer
+    respond: Responder
     tls: ssl.SSLContext | None = None
     port: int = 0
     requests: list[Received] = field(default_factory=list)
@@ -95,7 +95,7 @@ class RawServer:
                     with self._lock:
                         number = len(self.requests)
                         self.requests.append(request)
-                    self.answer(connection, number)
+                    self.respond(connection, number)
         finally:
             with self._lock:
                 self.open -= 1
@@ -129,9 +129,9 @@ class RawServer:
 
 
 @contextmanager
-def serving(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
+def serving(respond: Responder, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
     """Runs a server for the time of a block."""
-    server = RawServer(answer, tls)
+    server = RawServer(respond, tls)
     try:
         yield server
     finally:
@@ -158,7 +158,7 @@ def read_request(connection: socket.socket) -> Received | None:
 
 
 def http(
-    body: object = ANSWER,
+    body: object = RESPONSE,
     status: str = "200 OK",
     *,
     content_type: str = "application/json",
@@ -177,14 +177,14 @@ def http(
     return "\r\n".join([*lines, "", ""]).encode() + payload
 
 
-def always(answer: bytes) -> Answer:
+def always(response: bytes) -> Responder:
     """Gives the same response each time."""
-    return lambda connection, _number: connection.sendall(answer)
+    return lambda connection, _number: connection.sendall(response)
 
 
-def in_turn(*answers: bytes) -> Answer:
+def in_turn(*responses: bytes) -> Responder:
     """Gives each response once, and the last one ever after."""
-    return lambda connection, number: connection.sendall(answers[min(number, len(answers) - 1)])
+    return lambda connection, number: connection.sendall(responses[min(number, len(responses) - 1)])
 
 
 def reset(connection: socket.socket) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from support.raw_server import RawServer, serving
-from support.streams import answer as response_of
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -73,21 +73,21 @@ def by_value(client: Any, values: list[str], attrs: tuple[str, ...] = ("n", "tex
 
 
 @contextmanager
-def answering(answer: Callable[[Any, str, int], None]) -> Iterator[RawServer]:
+def responding(response_of: Callable[[Any, str, int], None]) -> Iterator[RawServer]:
     """A server for `by_value`: handlers get the connection, the value and the number of its earlier requests."""
     asked: dict[str, int] = {}
 
     def serve(connection: Any, number: int) -> None:
         ((value,),) = [group["AND"][0]["value"] for group in server.requests[number].json["filters"]["OR"]]
         before = asked[value] = asked.get(value, -1) + 1
-        answer(connection, value, before)
+        response_of(connection, value, before)
 
     with serving(serve) as server:
         yield server
 
 
 def giving(records: dict[str, list[dict[str, Any]]]) -> Callable[[Any, str, int], None]:
-    """Responses for `answering`: of each value its records, as they are when it is asked for."""
+    """Responses for `responding`: of each value its records, as they are when it is asked for."""
 
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(response_of(records[value]))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.raw_server import Close, RawServer, Received
-from support.streams import answer
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -39,17 +39,17 @@ SILENCE = ThenClose(b"silence")
 class Parts:
     """A server that responds to each request of a scan."""
 
-    def __init__(self, answers: Callable[[ScanRequest], bytes]) -> None:
+    def __init__(self, respond: Callable[[ScanRequest], bytes]) -> None:
         """Begins to listen."""
-        self._answers = answers
+        self._respond = respond
         self._lock = threading.Lock()
         self._in_flight = 0
         self.asked: list[int] = []
         self.most = 0
-        self.server = RawServer(self._respond)
+        self.server = RawServer(self._serve)
         self.base_url = self.server.base_url
 
-    def _respond(self, connection: Any, number: int) -> None:
+    def _serve(self, connection: Any, number: int) -> None:
         request = self.server.requests[number]
         part = int(request.json["filters"]["OR"][0]["AND"][0]["value"][0])
         with self._lock:
@@ -57,7 +57,7 @@ class Parts:
             self.asked.append(part)
             self._in_flight += 1
             self.most = max(self.most, self._in_flight)
-        whole = self._answers(asked)
+        whole = self._respond(asked)
         if whole is SILENCE:
             while connection.recv(1024):
                 pass
@@ -71,9 +71,9 @@ class Parts:
 
 
 @contextmanager
-def scan_server(answers: Callable[[ScanRequest], bytes]) -> Iterator[Parts]:
+def scan_server(respond: Callable[[ScanRequest], bytes]) -> Iterator[Parts]:
     """Runs such a server for the time of a block."""
-    parts = Parts(answers)
+    parts = Parts(respond)
     try:
         yield parts
     finally:
@@ -92,7 +92,7 @@ def rows_of_all(count: int) -> list[Row]:
 
 def ok_response(asked: ScanRequest) -> bytes:
     """The rows of the part."""
-    return answer(rows_of(asked.part))
+    return response_of(rows_of(asked.part))
 
 
 def scan_of_parts(client: Any, count: int, **options: Any) -> Any:

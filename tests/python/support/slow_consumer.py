@@ -100,7 +100,7 @@ def rest(kind: str, size: int, seconds: float) -> tuple[Rested, int]:
     sent, records = 0, 0
     connections: list[Any] = []
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         nonlocal sent, records
         connections.append(connection)
         connection.sendall(HEAD + OPENING)
@@ -114,7 +114,7 @@ def rest(kind: str, size: int, seconds: float) -> tuple[Rested, int]:
     def is_full() -> bool:
         return select.select([], connections, [], 0)[1] == []
 
-    with serving(answer) as server:
+    with serving(respond) as server:
         command = [sys.executable, "-c", CONSUMER, server.base_url, kind, FILLER, str(PART)]
         consumer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
         with consumer:

@@ -18,7 +18,7 @@ BEGINNINGS = (
 )
 
 
-def longest_answer(sandbox: da.Sandbox, sockets: int, seconds: float) -> float:
+def longest_response(sandbox: da.Sandbox, sockets: int, seconds: float) -> float:
     """The longest time a good client waits while so many sockets drip, each opened again when it is closed."""
     parts = urlsplit(sandbox.base_url)
     address = (parts.hostname or "", parts.port or 0)

@@ -6,37 +6,37 @@ import json
 import time
 from typing import Any
 
-from support.raw_server import ANSWER, Answer, Close, http
+from support.raw_server import RESPONSE, Close, Responder, http
 
 WHOLE = http()
 HEAD, _, _ = WHOLE.partition(b"\r\n\r\n")
 
 
-def forever(before: bytes, piece: bytes, pause: float) -> Answer:
+def forever(before: bytes, piece: bytes, pause: float) -> Responder:
     """Sends a beginning, and a piece after each pause."""
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(before)
         while True:
             time.sleep(pause)
             connection.sendall(piece)
 
-    return answer
+    return respond
 
 
-def silent(before: bytes) -> Answer:
+def silent(before: bytes) -> Responder:
     """Sends a beginning and no more."""
 
-    def answer(connection: Any, _number: int) -> None:
+    def respond(connection: Any, _number: int) -> None:
         connection.sendall(before)
         connection.recv(1)
         raise Close
 
-    return answer
+    return respond
 
 
 # Each with the phase in which it is found: for the headers, `timeout=` is the limit.
-CASES: dict[str, tuple[Answer, str]] = {
+CASES: dict[str, tuple[Responder, str]] = {
     "H13-endless-continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.01), "headers"),
     "H14-silence-before-the-headers": (silent(b""), "headers"),
     "H14-silence-in-the-body": (silent(WHOLE[:-9]), "body"),
@@ -53,7 +53,7 @@ def chunks(*pieces: bytes) -> bytes:
 
 def records(count: int, size: int) -> list[bytes]:
     """A response in parts, a record of some size in each."""
-    shell = json.dumps({**ANSWER, "data": {"status": True, "data": []}}).encode()
+    shell = json.dumps({**RESPONSE, "data": {"status": True, "data": []}}).encode()
     opening, closing = shell[:-3], shell[-3:]
     parts = [json.dumps({"id": f"{number:0{size}}"}).encode() for number in range(count)]
     return [opening + parts[0], *(b"," + part for part in parts[1:]), closing]

@@ -16,7 +16,7 @@ OPENING = b'{"code":200,"message":"ok","data":{"status":true,"data":['
 CLOSING = b"]}}"
 
 
-def answer(records: list[dict[str, Any]], **data: Any) -> bytes:
+def response_of(records: list[dict[str, Any]], **data: Any) -> bytes:
     """A complete response with these records."""
     return http({"code": 200, "message": "ok", "data": {"status": True, "data": records, **data}})
 

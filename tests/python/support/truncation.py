@@ -209,7 +209,7 @@ class Wire:
 def cutting() -> Iterator[Cutter]:
     """A server that sends the given bytes."""
     cutter = Cutter()
-    with serving(cutter.answer) as server:
+    with serving(cutter.respond) as server:
         cutter.server = server
         yield cutter
 
@@ -220,7 +220,7 @@ class Cutter:
     server: RawServer
     sent: bytes = b""
 
-    def answer(self, connection: Any, _number: int) -> None:
+    def respond(self, connection: Any, _number: int) -> None:
         """Sends what is to be sent, and ends the connection properly."""
         connection.sendall(self.sent)
         raise Close

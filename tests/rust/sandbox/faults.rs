@@ -181,10 +181,10 @@ fn a_drip_arrives_in_pieces_with_pauses_and_is_complete() {
         piece.truncate(read);
         pieces.push(piece);
     }
-    let answer = Taken { bytes: pieces.concat(), end: None };
-    let envelope: serde_json::Value = serde_json::from_slice(&answer.body()).unwrap();
+    let response = Taken { bytes: pieces.concat(), end: None };
+    let envelope: serde_json::Value = serde_json::from_slice(&response.body()).unwrap();
     assert_eq!(envelope["code"], 200);
-    let pauses = u32::try_from(answer.body().len().div_ceil(50) - 1).unwrap();
+    let pauses = u32::try_from(response.body().len().div_ceil(50) - 1).unwrap();
     assert!(pauses >= 4 && started.elapsed() >= PAUSE * pauses, "{pauses} pauses in {:?}", started.elapsed());
     assert!(pieces.len() >= 3, "{} pieces", pieces.len());
 }
@@ -212,17 +212,17 @@ fn a_status_is_answered_without_asking_the_service() {
         retry_after,
         body: body.map(str::to_owned),
     };
-    let answer = |kind: FaultKind| {
+    let response = |kind: FaultKind| {
         let _fault = fault(&service, kind);
         service.post_as("X-No: token", SEARCH, "nonsense")
     };
-    let busy = answer(status(503, Some(7), None));
+    let busy = response(status(503, Some(7), None));
     busy.refuses(503, "a fault that was asked for");
     assert_eq!(busy.header("retry-after"), Some("7"));
-    assert_eq!(answer(status(503, None, None)).header("retry-after"), None);
-    let denied = answer(status(403, None, None));
+    assert_eq!(response(status(503, None, None)).header("retry-after"), None);
+    let denied = response(status(403, None, None));
     assert_eq!((denied.status, &denied.json()["code"]), (403, &json!(301)));
-    let page = answer(status(200, None, Some("<html>log in</html>")));
+    let page = response(status(200, None, Some("<html>log in</html>")));
     assert_eq!((page.status, page.body.as_str()), (200, "<html>log in</html>"));
     assert_eq!(page.header("server"), Some("dataaccess-sandbox"));
 }

@@ -109,7 +109,7 @@ fn a_head_that_is_none_gets_an_envelope_too() {
         stream.write_all(head.as_bytes()).unwrap();
         let mut said = String::new();
         stream.read_to_string(&mut said).unwrap();
-        let last = said.rfind("HTTP/1.1 ").expect("an answer");
+        let last = said.rfind("HTTP/1.1 ").expect("a response");
         Reply::parse(&said[last..]).refuses(400, "the head of the request cannot be read");
     }
     let many = "X: y\r\n".repeat(150);
@@ -124,7 +124,7 @@ fn a_head_that_is_none_gets_an_envelope_too() {
 /// The response on a connection that is closed after it.
 fn read_reply(mut stream: TcpStream) -> Reply {
     let mut said = String::new();
-    stream.read_to_string(&mut said).expect("an answer up to its end");
+    stream.read_to_string(&mut said).expect("a response up to its end");
     Reply::parse(&said)
 }
 
@@ -146,9 +146,9 @@ fn a_connection_is_kept_for_the_next_request() {
     let mut stream = SERVICE.connect();
     for _ in 0..3 {
         write!(stream, "GET / HTTP/1.1\r\n{}\r\n\r\n", host()).unwrap();
-        let mut answer = vec![0; 4096];
-        let read = stream.read(&mut answer).unwrap();
-        assert!(answer[..read].starts_with(b"HTTP/1.1 404"));
-        assert!(answer[..read].ends_with(b"\"}"), "the end of `data`, a text");
+        let mut response = vec![0; 4096];
+        let read = stream.read(&mut response).unwrap();
+        assert!(response[..read].starts_with(b"HTTP/1.1 404"));
+        assert!(response[..read].ends_with(b"\"}"), "the end of `data`, a text");
     }
 }

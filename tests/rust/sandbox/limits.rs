@@ -89,7 +89,7 @@ fn a_kept_connection_may_be_silent_for_longer_than_a_head_may_take() {
     let ask = |stream: &mut TcpStream| {
         stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let read = stream.read(&mut [0; 4096]).unwrap();
-        assert!(read > 100, "{read} bytes of an answer");
+        assert!(read > 100, "{read} bytes of a response");
     };
     ask(&mut stream);
     std::thread::sleep(SHORT * 2);
@@ -190,8 +190,8 @@ fn a_client_that_reads_nothing_of_its_response_is_replaced() {
         assert_eq!(service.records(&customers(&[vec![]])).len(), 2_025);
     }
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    let mut answers = vec![0; expected];
-    let whole = idle.iter_mut().map(|stream| stream.read_exact(&mut answers).is_ok());
+    let mut responses = vec![0; expected];
+    let whole = idle.iter_mut().map(|stream| stream.read_exact(&mut responses).is_ok());
     let whole = whole.filter(|is_whole| *is_whole);
     assert_eq!(whole.count(), 3, "the places of the others were not needed");
 }

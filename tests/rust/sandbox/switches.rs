@@ -48,8 +48,8 @@ fn the_verdict_may_come_last() {
 fn the_numbers_of_an_ended_export_can_be_switched() {
     let service = service(Switches { finished_status: 20, failed_status: 30, ..Switches::default() });
     let mixed = json!({"scope": "download", "exportId": dataaccess::sandbox::demo::EXPORT_MIXED});
-    let answer = service.post(DOWNLOAD, &mixed).json();
-    let status = |entry: usize| answer["data"]["entries"][entry]["exportStatus"].clone();
+    let response = service.post(DOWNLOAD, &mixed).json();
+    let status = |entry: usize| response["data"]["entries"][entry]["exportStatus"].clone();
     assert_eq!([status(0), status(1), status(2)], [20, 30, 1]);
 }
 

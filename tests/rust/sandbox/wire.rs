@@ -50,7 +50,7 @@ impl Service {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("sent");
         let mut text = Vec::new();
-        stream.read_to_end(&mut text).expect("an answer");
+        stream.read_to_end(&mut text).expect("a response");
         Reply::parse(&String::from_utf8(text).expect("UTF-8"))
     }
 

@@ -49,7 +49,7 @@ impl Reply {
     }
 }
 
-/// A request with a token of every scope, sent and not yet answered.
+/// A request with a token of every scope, sent, whose response is not read yet.
 pub fn send(sandbox: &Sandbox, path: &str, headers: &str, body: &str) -> TcpStream {
     let token = sandbox.issue_token(&["item".to_owned(), "download".to_owned()], None).unwrap();
     let host = sandbox.base_url().strip_prefix("http://").unwrap().to_owned();
