@@ -104,7 +104,7 @@ fn character(text: &[u8]) -> Option<(u8, usize)> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::text::excerpt;
+    use crate::error::excerpt;
     use super::*;
 
     #[test]
