@@ -180,7 +180,7 @@ impl Client {
     async fn turn(&self, call: &Call<'_>, state: &mut RetryState, log: &Log) -> Result<Option<Probe<'_>>> {
         let ready = Instant::now();
         let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
-        let turn = self.shared_limits.wait_while_down(ready + left).await;
+        let turn = self.shared_limits.wait_while_down(log.started, ready + left).await;
         // Otherwise it runs from the first failure on: a service may take long for its first response.
         if !matches!(turn, Ok(None)) {
             state.start_clock(ready.into_std());
@@ -195,7 +195,7 @@ impl Client {
                 .clone()
                 .unwrap_or(failure_of_all)
                 .with_reason(format!("{ended}: raise {name}= to retry for longer"))
-                .with(|details| details.is_outage = true)
+                .with(|details| details.is_outage = self.shared_limits.is_down_for_all())
         })
     }
 

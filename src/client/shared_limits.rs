@@ -109,28 +109,26 @@ impl Drop for Probe<'_> {
 }
 
 impl SharedLimits {
-    /// Waits while the service is down, until it is this request's turn to probe it.
+    /// Waits while the service is down, until it is the turn of this request to probe it. Its call began at `since`.
     ///
     /// # Errors
-    /// The last failure of any request, at `until`.
-    pub(super) async fn wait_while_down(&self, until: Instant) -> Result<Option<Probe<'_>>> {
+    /// The last failure of any request since then, at `until`.
+    pub(super) async fn wait_while_down(&self, since: Instant, until: Instant) -> Result<Option<Probe<'_>>> {
         loop {
             let probed = self.probed.notified();
             tokio::pin!(probed);
             // Registers the waiter before the check, so that no end of a probe in between is missed.
             probed.as_mut().enable();
-            let turn = lock(&self.outage).turn(Instant::now().into_std());
-            let wait_for = match turn {
+            let now = Instant::now().into_std();
+            let turn = lock(&self.outage).turn(since.into_std(), until.into_std(), now);
+            match turn {
                 Turn::Now => return Ok(None),
                 Turn::Probe => return Ok(Some(Probe(self))),
-                Turn::At(due) => until.min(Instant::from_std(due)),
-                Turn::AfterProbe => until,
-            };
-            if timeout_at(wait_for, probed).await.is_err()
-                && wait_for == until
-                && let Some(failure) = lock(&self.outage).last_failure()
-            {
-                return Err(failure.clone());
+                Turn::Never(failure) => return Err(failure),
+                Turn::At(due) | Turn::AfterProbe(Some(due)) => {
+                    let _notified = timeout_at(Instant::from_std(due), probed).await;
+                }
+                Turn::AfterProbe(None) => probed.await,
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The base URL of the service: which URLs are refused, and what counts as loopback.
 
-use url::{Host, Url};
+use url::{Host, ParseError, Url};
 
 use super::{Origin, environment};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
@@ -29,7 +29,10 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     let text = text.trim();
     let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL {}({origin}) {what}", shown(text)));
-    let mut url = Url::parse(text).map_err(|_| refuse("is not a URL; write it as https://cdp.example.com"))?;
+    let mut url = Url::parse(text).map_err(|error| match error {
+        ParseError::InvalidPort => refuse("has an invalid port; ports are 1 to 65535"),
+        _ => refuse("is not a URL; write it as https://cdp.example.com"),
+    })?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(refuse("must begin with https://"));
     }

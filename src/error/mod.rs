@@ -5,6 +5,7 @@
 mod details;
 mod kind;
 mod problem;
+mod redaction;
 mod text;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use serde::Serialize;
 pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use problem::Problem;
+pub use redaction::{MAX_ESCAPED, occurrences};
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
 /// The call in which an error occurred.
@@ -151,7 +153,7 @@ impl Error {
     pub fn redact(mut self, secret: &str) -> Self {
         let inner = self.0.as_mut();
         for text in inner.details.texts_mut().chain([&mut inner.message]).chain(&mut inner.hint) {
-            *text = text::redact(text, secret);
+            *text = redaction::redact(text, secret);
         }
         self
     }

@@ -6,6 +6,7 @@
 use std::env;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
+use std::iter;
 use std::mem;
 use std::path::{self, Path, PathBuf};
 
@@ -80,6 +81,14 @@ pub struct AtomicFile {
     failure: Option<Error>,
 }
 
+/// Whether a path is a symbolic link that leads to the open files of a process.
+fn links_to_open_file(path: &Path) -> bool {
+    const MOST_LINKS: usize = 40;
+    let next = |link: &PathBuf| fs::read_link(link).ok().map(|target| parent(link).join(target));
+    let mut targets = iter::successors(next(&path.to_owned()), next).take(MOST_LINKS);
+    targets.any(|target| fs::canonicalize(parent(&target)).is_ok_and(|folder| folder.starts_with("/proc")))
+}
+
 /// What the system knows of a new file in a folder, such as its owner.
 ///
 /// # Errors
@@ -139,6 +148,8 @@ impl AtomicFile {
         match fs::metadata(&absolute) {
             Ok(found) if found.is_dir() => return Err(refused("is a folder")),
             Ok(found) if !found.is_file() => return Err(refused("is not a regular file")),
+            // Such as `/dev/stdout`, which all programs share: the rename would replace the link.
+            Ok(_) if links_to_open_file(&absolute) => return Err(refused("is a link to an open file")),
             // A dangling symbolic link is replaced, as any other link.
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}

@@ -170,11 +170,18 @@ impl Times<'_> {
         }
         let starts: Vec<Value> = self.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
         match starts.len() {
-            0 => Err("the range has no day: stop is excluded, so it must be a later day than start".to_owned()),
+            0 => Err(no_day(start, stop, days)),
             1..=MAX_REQUESTS => Ok(Value::Array(starts)),
             _ => Err(format!("the range has more than {MAX_REQUESTS} days, the most requests of a scan")),
         }
     }
+}
+
+/// What is wrong with a range that ends before it begins.
+fn no_day(start: Moment, stop: Moment, days: &Days) -> String {
+    let (first, last) = (days.start.shown(), days.stop.shown());
+    let problem = if start > stop { format!("start {first} is after stop {last}") } else { format!("both are {last}") };
+    format!("the range has no day: {problem}, and stop is excluded")
 }
 
 fn as_sent(moment: Moment) -> Value {

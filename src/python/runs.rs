@@ -15,8 +15,8 @@ use crate::store::StorageOptions;
 /// `storage_options=`, for a URL.
 pub(super) type Storage = Option<BTreeMap<String, String>>;
 
-/// The report of a run as a dict, and its failed tasks, each with its id, day and exception.
-pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>);
+/// The report of a run as a dict, its failed tasks, each with its id, day and exception, and the exception that ended it.
+pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
 
 /// The options of a run, as a dict.
 #[derive(FromPyObject)]
@@ -57,8 +57,9 @@ pub(super) fn location(py: Python<'_>, path: PathBuf, storage_options: Storage) 
 
 /// What Python gets of a report.
 pub(super) fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
+    let exception = |error| raise(py, error).into_value(py).into_any();
     let failed = std::mem::take(&mut report.failed);
-    let failed = failed.into_iter().map(|task| (task.id, task.day, raise(py, task.error).into_value(py).into_any()));
-    let failed = failed.collect();
-    Ok((pythonize(py, &report)?.unbind(), failed))
+    let failed = failed.into_iter().map(|task| (task.id, task.day, exception(task.error))).collect();
+    let ended = report.ended.take().map(exception);
+    Ok((pythonize(py, &report)?.unbind(), failed, ended))
 }

@@ -6,7 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use pyo3::exceptions::{PyAttributeError, PyImportError, PyLookupError, PyNameError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{
+    PyArithmeticError, PyAssertionError, PyAttributeError, PyImportError, PyLookupError, PyNameError, PyRuntimeError,
+    PyTypeError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
@@ -154,6 +157,8 @@ fn is_retryable(py: Python<'_>, raised: &PyErr) -> bool {
         return retryable.is_truthy().unwrap_or(true);
     }
     !(raised.is_instance_of::<PyTypeError>(py)
+        || raised.is_instance_of::<PyArithmeticError>(py)
+        || raised.is_instance_of::<PyAssertionError>(py)
         || raised.is_instance_of::<PyNameError>(py)
         || raised.is_instance_of::<PyAttributeError>(py)
         || raised.is_instance_of::<PyLookupError>(py)

@@ -23,34 +23,44 @@ struct Failing {
     first_call: u64,
     is_of_several_calls: bool,
     last: Error,
+    last_at: Instant,
     next_probe: Instant,
     is_probed: bool,
 }
 
 /// When a retry, or a further request of a scan, may be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Turn {
     /// Now: the service is not known to be down.
     Now,
     /// Now, as the probe that the others wait for.
     Probe,
-    /// At this time at the earliest.
+    /// To be asked again at this time.
     At(Instant),
-    /// After the probe in flight.
-    AfterProbe,
+    /// To be asked again after the probe in flight, or at this time.
+    AfterProbe(Option<Instant>),
+    /// The time is over, and this is the last failure.
+    Never(Error),
 }
 
 impl Outage {
-    /// The turn of a request that is ready.
-    pub fn turn(&mut self, now: Instant) -> Turn {
+    /// The turn of a request that is ready, of a call that began at `since` and may wait until `until`.
+    ///
+    /// A call fails only for what failed since it began: where that is nothing, it probes before its time is over.
+    pub fn turn(&mut self, since: Instant, until: Instant, now: Instant) -> Turn {
         let is_known = self.is_known();
         match &mut self.failing {
             Some(failing) if is_known => {
-                if failing.is_probed {
-                    return Turn::AfterProbe;
+                let is_fresh = failing.last_at >= since;
+                if is_fresh && now >= until {
+                    return Turn::Never(failing.last.clone());
                 }
-                if now < failing.next_probe {
-                    return Turn::At(failing.next_probe);
+                if failing.is_probed {
+                    return Turn::AfterProbe(is_fresh.then_some(until));
+                }
+                let due = if is_fresh { failing.next_probe } else { failing.next_probe.min(until) };
+                if now < due {
+                    return Turn::At(if is_fresh { due.min(until) } else { due });
                 }
                 failing.is_probed = true;
                 Turn::Probe
@@ -73,12 +83,13 @@ impl Outage {
             first_call: call,
             is_of_several_calls: false,
             last: failure.clone(),
+            last_at: now,
             next_probe: now,
             is_probed: false,
         });
         failing.count += 1;
         failing.is_of_several_calls |= failing.first_call != call;
-        failing.last = failure.clone();
+        (failing.last, failing.last_at) = (failure.clone(), now);
         failing.next_probe = now + policy.backoff(now.saturating_duration_since(failing.since), false, jitter);
     }
 
@@ -92,21 +103,22 @@ impl Outage {
     /// Whether other requests would fail too.
     #[must_use]
     pub fn is_for_all(&self) -> bool {
-        let last = self.last_failure();
-        self.is_known() && last.is_some_and(|last| !self.has_responded || !may_be_of_one_request(last))
-    }
-
-    /// The last failure since the service has responded.
-    #[must_use]
-    pub fn last_failure(&self) -> Option<&Error> {
-        self.failing.as_ref().map(|failing| &failing.last)
+        self.failing.as_ref().is_some_and(|failing| {
+            let is_of_any = !self.has_responded || !may_be_of_one_request(&failing.last);
+            is_unreachable(&failing.last) || failing.are_many() && is_of_any
+        })
     }
 
     fn is_known(&self) -> bool {
-        self.failing.as_ref().is_some_and(|failing| {
-            let are_many = failing.count >= FAILURES && failing.is_of_several_calls;
-            !self.has_responded || is_unreachable(&failing.last) || are_many
-        })
+        self.failing
+            .as_ref()
+            .is_some_and(|failing| !self.has_responded || is_unreachable(&failing.last) || failing.are_many())
+    }
+}
+
+impl Failing {
+    fn are_many(&self) -> bool {
+        self.count >= FAILURES && self.is_of_several_calls
     }
 }
 
@@ -140,6 +152,31 @@ mod tests {
         Error::new(kind, "test failure").retryable()
     }
 
+    /// A turn, without the error.
+    #[derive(Debug, PartialEq)]
+    enum Asked {
+        Now,
+        Probe,
+        At(Instant),
+        AfterProbe,
+        Never,
+    }
+
+    fn turn_of(outage: &mut Outage, since: Instant, until: Instant, now: Instant) -> Asked {
+        match outage.turn(since, until, now) {
+            Turn::Now => Asked::Now,
+            Turn::Probe => Asked::Probe,
+            Turn::At(time) => Asked::At(time),
+            Turn::AfterProbe(_) => Asked::AfterProbe,
+            Turn::Never(_) => Asked::Never,
+        }
+    }
+
+    /// The turn of a request whose call began before all failures and has two minutes.
+    fn turn(outage: &mut Outage, began: Instant, now: Instant) -> Asked {
+        turn_of(outage, began, began + 120 * SECOND, now)
+    }
+
     /// The same service, after it has responded once.
     fn known() -> Outage {
         let mut outage = Outage::default();
@@ -150,18 +187,20 @@ mod tests {
     #[test]
     fn a_service_that_never_responded_is_probed_from_the_first_failure_on() {
         let (mut outage, now) = (Outage::default(), Instant::now());
-        assert_eq!(outage.turn(now), Turn::Now);
+        assert_eq!(turn(&mut outage, now, now), Asked::Now);
         outage.failed(1, &of(Kind::Server), &policy(), now, 1.0);
         let probe = now + SECOND / 5;
-        assert_eq!(outage.turn(now), Turn::At(probe));
-        assert_eq!(outage.turn(probe), Turn::Probe);
-        assert_eq!(outage.turn(probe), Turn::AfterProbe);
+        assert_eq!(turn(&mut outage, now, now), Asked::At(probe));
+        assert_eq!(turn(&mut outage, now, probe), Asked::Probe);
+        assert_eq!(turn(&mut outage, now, probe), Asked::AfterProbe);
         outage.failed(1, &of(Kind::Server), &policy(), probe, 1.0);
         outage.end_probe();
-        assert_eq!(outage.turn(probe), Turn::At(probe + SECOND / 5 + SECOND / 10));
+        assert_eq!(turn(&mut outage, now, probe), Asked::At(probe + SECOND / 5 + SECOND / 10));
+        assert!(!outage.is_for_all(), "failures of one call");
+        (0..FAILURES).for_each(|_| outage.failed(2, &of(Kind::Server), &policy(), probe, 1.0));
         assert!(outage.is_for_all());
         assert!(outage.responded());
-        assert_eq!((outage.turn(now), outage.is_for_all()), (Turn::Now, false));
+        assert_eq!((turn(&mut outage, now, now), outage.is_for_all()), (Asked::Now, false));
     }
 
     #[test]
@@ -169,9 +208,9 @@ mod tests {
         let (mut outage, now) = (Outage::default(), Instant::now());
         outage.failed(1, &of(Kind::Connect), &policy(), now, 1.0);
         outage.failed(1, &of(Kind::Connect), &policy(), now + 4 * SECOND, 1.0);
-        assert_eq!(outage.turn(now + 4 * SECOND), Turn::At(now + 4 * SECOND + SECOND * 11 / 5));
+        assert_eq!(turn(&mut outage, now, now + 4 * SECOND), Asked::At(now + 4 * SECOND + SECOND * 11 / 5));
         outage.failed(1, &of(Kind::Connect), &policy(), now + 50 * SECOND, 1.0);
-        assert_eq!(outage.turn(now + 50 * SECOND), Turn::At(now + 60 * SECOND));
+        assert_eq!(turn(&mut outage, now, now + 50 * SECOND), Asked::At(now + 60 * SECOND));
     }
 
     #[test]
@@ -180,9 +219,9 @@ mod tests {
         for _ in 0..20 {
             outage.failed(1, &of(Kind::ConnectionLost), &policy(), now, 1.0);
         }
-        assert_eq!((outage.turn(now), outage.is_for_all()), (Turn::Now, false));
+        assert_eq!((turn(&mut outage, now, now), outage.is_for_all()), (Asked::Now, false));
         outage.failed(2, &of(Kind::ConnectionLost), &policy(), now, 1.0);
-        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(matches!(turn(&mut outage, now, now), Asked::At(_)));
         assert!(outage.is_for_all());
     }
 
@@ -190,7 +229,7 @@ mod tests {
     fn without_a_connection_the_first_failure_is_enough() {
         let (mut outage, now) = (known(), Instant::now());
         outage.failed(1, &of(Kind::Connect), &policy(), now, 1.0);
-        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(matches!(turn(&mut outage, now, now), Asked::At(_)));
         assert!(outage.is_for_all());
     }
 
@@ -201,7 +240,20 @@ mod tests {
             let failure = of(Kind::Server).with(|details| details.status = Some(500));
             outage.failed(call, &failure, &policy(), now, 1.0);
         }
-        assert!(matches!(outage.turn(now), Turn::At(_)));
+        assert!(matches!(turn(&mut outage, now, now), Asked::At(_)));
         assert!(!outage.is_for_all());
+    }
+
+    #[test]
+    fn a_call_fails_only_for_what_failed_since_it_began() {
+        let (mut outage, now) = (Outage::default(), Instant::now());
+        outage.failed(1, &of(Kind::Server), &policy(), now, 1.0);
+        let later = now + SECOND / 10;
+        assert_eq!(turn_of(&mut outage, now, later, later), Asked::Never);
+        assert_eq!(turn_of(&mut outage, later, later, later), Asked::Probe, "without any time");
+        assert_eq!(turn_of(&mut outage, later, later, later), Asked::AfterProbe);
+        outage.failed(2, &of(Kind::Server), &policy(), later, 1.0);
+        outage.end_probe();
+        assert_eq!(turn_of(&mut outage, later, later, later), Asked::Never, "the probe failed");
     }
 }

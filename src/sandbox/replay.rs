@@ -22,15 +22,14 @@ use crate::error::{Error, Kind, Result};
 #[derive(Debug)]
 pub(super) struct Recording {
     file: PathBuf,
-    requests: Vec<Request>,
+    /// By path and body.
+    requests: HashMap<(String, Value), Responses>,
 }
 
-/// A request with its responses, in the order of the recording.
-#[derive(Debug)]
-struct Request {
-    path: String,
-    body: Value,
-    responses: Vec<Exchange>,
+/// The responses to a request, in the order of the recording.
+#[derive(Debug, Default)]
+struct Responses {
+    exchanges: Vec<Exchange>,
     served: AtomicUsize,
 }
 
@@ -51,10 +50,16 @@ impl Recording {
             Error::new(Kind::Sandbox, format!("`{}` cannot be read: {cause}", file.display())).with_source(cause)
         };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
-        let mut recording = Self { file: file.to_owned(), requests: Vec::new() };
+        let mut recording = Self { file: file.to_owned(), requests: HashMap::new() };
         // Request and response of each exchange by its id.
         let mut open: HashMap<String, (String, Value, Exchange)> = HashMap::new();
         let (mut line, mut at, mut number) = (Vec::new(), 0_u64, 0);
+        // A line that was cut off, as its process was killed. Only the next recording in the file may follow it.
+        let mut cut = None;
+        let damaged = |number: u64| {
+            let problem = format!("`{}` is not a recording: line {number} cannot be read", file.display());
+            Error::new(Kind::Sandbox, problem).with_hint("Client(record=path) makes recordings")
+        };
         loop {
             line.clear();
             let size = lines.read_until(b'\n', &mut line).map_err(unreadable)? as u64;
@@ -62,17 +67,17 @@ impl Recording {
                 break;
             }
             number += 1;
-            let damaged = || {
-                let problem = format!("`{}` is not a recording: line {number} cannot be read", file.display());
-                Error::new(Kind::Sandbox, problem).with_hint("Client(record=path) makes recordings")
-            };
-            match serde_json::from_slice(&line) {
-                Ok(Line::Recording { version: VERSION, .. }) => {}
+            let read = serde_json::from_slice(&line);
+            if let Some(number) = cut.take_if(|_| !matches!(read, Ok(Line::Recording { .. }))) {
+                return Err(damaged(number));
+            }
+            match read {
+                Ok(Line::Recording { version: VERSION, .. }) => cut = None,
                 Ok(Line::Recording { version, .. }) => {
                     let problem = format!("`{}` has version {version} of the format", file.display());
                     return Err(Error::new(Kind::Sandbox, problem).with_hint("this package reads version 1"));
                 }
-                Ok(_) if number == 1 => return Err(damaged()),
+                Ok(_) | Err(_) if number == 1 => return Err(damaged(number)),
                 Ok(Line::Request { id, path, body, .. }) => {
                     open.insert(id, (path, body, Exchange::default()));
                 }
@@ -92,11 +97,12 @@ impl Recording {
                         recording.add(path, body, exchange);
                     }
                 }
-                // The process that recorded was killed in the middle of its last line.
-                Err(_) if !line.ends_with(b"\n") && number > 1 => break,
-                Err(_) => return Err(damaged()),
+                Err(_) => cut = line.ends_with(b"\n").then_some(number),
             }
             at += size;
+        }
+        if let Some(number) = cut {
+            return Err(damaged(number));
         }
         for (path, body, exchange) in open.into_values() {
             recording.add(path, body, exchange);
@@ -109,10 +115,7 @@ impl Recording {
         if exchange.status == 0 {
             return;
         }
-        match self.requests.iter_mut().find(|known| known.path == path && known.body == body) {
-            Some(known) => known.responses.push(exchange),
-            None => self.requests.push(Request { path, body, responses: vec![exchange], served: AtomicUsize::new(0) }),
-        }
+        self.requests.entry((path, body)).or_default().exchanges.push(exchange);
     }
 
     /// The recorded response to a request.
@@ -121,14 +124,14 @@ impl Recording {
         let missing = || {
             let problem = format!(
                 "the recording has no response to this request: {} of its {} requests are for {path}, none with this body",
-                self.requests.iter().filter(|known| known.path == path).count(),
+                self.requests.keys().filter(|(known, _)| known == path).count(),
                 self.requests.len()
             );
             Refusal::Problem(StatusCode::NOT_FOUND, problem)
         };
-        let known = self.requests.iter().find(|known| known.path == path && known.body == body).ok_or_else(missing)?;
-        let turn = known.served.fetch_add(1, Ordering::Relaxed).min(known.responses.len().saturating_sub(1));
-        let exchange = known.responses.get(turn).ok_or_else(missing)?;
+        let known = self.requests.get(&(path.to_owned(), body)).ok_or_else(missing)?;
+        let turn = known.served.fetch_add(1, Ordering::Relaxed).min(known.exchanges.len().saturating_sub(1));
+        let exchange = known.exchanges.get(turn).ok_or_else(missing)?;
         self.response(exchange).map_err(|_| Refusal::internal())
     }
 

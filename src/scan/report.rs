@@ -92,6 +92,9 @@ pub struct Report {
     /// The tasks that failed in this run, in the order of the plan.
     #[serde(skip)]
     pub failed: Vec<FailedTask>,
+    /// The error that ended the run before all tasks had their turn.
+    #[serde(skip)]
+    pub ended: Option<Error>,
 }
 
 impl TaskReport {
@@ -164,6 +167,7 @@ impl Report {
             absent,
             warnings: warnings.into_iter().flatten().collect(),
             failed,
+            ended: None,
             tasks,
         }
     }

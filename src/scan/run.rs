@@ -61,9 +61,11 @@ pub enum Layout {
 impl Scan {
     /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
     ///
+    /// An error that would fail every task, as `PermissionDenied`, ends the run and is in its report. Finished tasks are
+    /// kept.
+    ///
     /// # Errors
-    /// `Validation` for a scan with a limit, or options that do not fit it; `Checkpoint` and its kinds for the folder;
-    /// any error that would fail every task, as `PermissionDenied`. Finished tasks are kept.
+    /// `Validation` for a scan with a limit, or options that do not fit it; `Checkpoint` and its kinds for the folder.
     pub async fn run(
         &self,
         client: &Arc<Client>,
@@ -92,13 +94,10 @@ impl Scan {
             progress.so_far.other_service = other_service.filter(|_| !options.same_service);
             progress.send().await?;
             progress.so_far.other_service = None;
-            run.run_tasks(types, &mut progress).await?;
-            if self.splits() {
-                run.split_tasks(&mut progress).await?;
-            }
+            let ended = run.finish_tasks(self.splits(), types, &mut progress).await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
-            Ok(Report::new(self, &folder, &run.tasks, &before, done, failed, took))
+            Ok(Report { ended, ..Report::new(self, &folder, &run.tasks, &before, done, failed, took) })
         };
         let report = report.await;
         folder.close().await;
@@ -132,6 +131,11 @@ pub(super) struct Run {
 type TaskOutcome = (usize, Result<(Finished, Option<SchemaRef>)>);
 
 impl Run {
+    async fn finish_tasks(&mut self, is_split: bool, types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
+        self.run_tasks(types, progress).await?;
+        if is_split { self.split_tasks(progress).await } else { Ok(()) }
+    }
+
     async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
         let mut open = progress.open_tasks();
         // Inferred types are those of the first task with rows: until then, tasks run one after another.

@@ -14,14 +14,14 @@ use url::Url;
 
 use super::Request;
 use crate::contract::recording::{Line, VERSION};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, MAX_ESCAPED, Result, occurrences};
 use crate::secret::Secret;
 
 /// Bytes of a body that one line holds.
 const PIECE: usize = 64 << 10;
 /// The headers that are recorded. Others may hold secrets, or describe the connection.
 const HEADERS: [&str; 6] = ["content-type", "date", "location", "retry-after", "server", "via"];
-/// What replaces the token, if the service repeats it.
+/// Replacement of the token, where the service repeats it.
 const REDACTED: &str = "[token]";
 
 /// A file that exchanges are recorded into.
@@ -52,14 +52,23 @@ impl Recorder {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let failed = |cause| failure(path, "opened", cause);
         let file = options.open(path).map_err(failed)?;
+        let refused = |problem: &str| {
+            Error::new(Kind::Config, format!("`{}` (record=) {problem}", path.display()))
+                .with_hint("name a file that does not exist")
+        };
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(refused("is not a regular file"));
+        }
         if !is_recording(&file).map_err(failed)? {
-            let problem = format!("`{}` (record=) has other content than a recording", path.display());
-            return Err(Error::new(Kind::Config, problem).with_hint("name a file that does not exist"));
+            return Err(refused("has other content than a recording"));
         }
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
+        }
+        if ends_within_line(&file).map_err(failed)? {
+            (&file).write_all(b"\n").map_err(failed)?;
         }
         let recorder = Self { file, path: path.to_owned() };
         recorder.write(&Line::Recording { version: VERSION, base_url: base_url.as_str().to_owned() })?;
@@ -109,12 +118,12 @@ impl Exchange {
         match chunk {
             Ok(Some(bytes)) => {
                 self.held.extend_from_slice(bytes);
-                if self.held.len() < PIECE + self.token.expose().len() {
+                // What is held back may be the beginning of a token, or of a character.
+                let kept = MAX_ESCAPED * self.token.expose().len();
+                if self.held.len() < PIECE + kept {
                     return Ok(());
                 }
-                // What is held back may be the beginning of a token, or of a character.
-                let most = self.held.len() - self.token.expose().len().max(4);
-                self.write_held(most)
+                self.write_held(self.held.len() - kept)
             }
             Ok(None) => self.end(None),
             Err(error) => self.end(Some(error.message())),
@@ -133,33 +142,31 @@ impl Exchange {
 
     /// Writes `most` bytes of those held, and the whole token or character that stands there.
     fn write_held(&mut self, most: usize) -> Result<()> {
-        let token = self.token.expose().as_bytes();
-        let crossing = memchr::memmem::find_iter(&self.held, token).find(|at| (*at..at + token.len()).contains(&most));
-        let mut end = crossing.map_or(most, |at| at + token.len());
+        let crossing = occurrences(&self.held, self.token.expose().as_bytes()).find(|found| found.contains(&most));
+        let mut end = crossing.map_or(most, |found| found.end);
         while self.held.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
             end += 1;
         }
         let rest = self.held.split_off(end.min(self.held.len()));
         let bytes = std::mem::replace(&mut self.held, rest);
-        let (text, bytes) = match String::from_utf8(bytes) {
-            Ok(text) => (Some(self.redact(&text)), None),
-            Err(error) => (None, Some(self.redact_bytes(error.as_bytes()))),
+        let (text, bytes) = match String::from_utf8(self.redact_bytes(&bytes)) {
+            Ok(text) => (Some(text), None),
+            Err(error) => (None, Some(error.into_bytes())),
         };
         self.recorder.write(&Line::Body { id: self.id.clone(), text, bytes })
     }
 
     fn redact(&self, text: &str) -> String {
-        text.replace(self.token.expose(), REDACTED)
+        String::from_utf8_lossy(&self.redact_bytes(text.as_bytes())).into_owned()
     }
 
     fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let token = self.token.expose().as_bytes();
         let mut kept = Vec::with_capacity(bytes.len());
         let mut from = 0;
-        for at in memchr::memmem::find_iter(bytes, token) {
-            kept.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+        for found in occurrences(bytes, self.token.expose().as_bytes()) {
+            kept.extend_from_slice(bytes.get(from..found.start).unwrap_or_default());
             kept.extend_from_slice(REDACTED.as_bytes());
-            from = at + token.len();
+            from = found.end;
         }
         kept.extend_from_slice(bytes.get(from..).unwrap_or_default());
         kept
@@ -189,11 +196,27 @@ fn is_recording(mut file: &File) -> io::Result<bool> {
     Ok(found.is_empty() || found == begin)
 }
 
+/// Whether the process that wrote a file was killed in the middle of a line, or its disk was full.
+fn ends_within_line(mut file: &File) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
 fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
+    let hint = match cause.kind() {
+        io::ErrorKind::NotFound => "make its folder, or name another file as record=",
+        _ => "name another file as record=, or leave it out",
+    };
     Error::new(Kind::File, format!("`{}` (record=) cannot be {done}: {cause}", path.display()))
         .with_path(path)
         .with(|details| details.errno = cause.raw_os_error())
-        .with_hint("name another file as record=, or leave it out")
+        .with_hint(hint)
         .with_source(cause)
 }
 
@@ -206,7 +229,7 @@ mod tests {
     /// The body of a response that arrived in these pieces, as it was recorded.
     fn recorded(pieces: &[&[u8]], token: &str) -> Vec<u8> {
         let folder = std::env::temp_dir().join(format!("dataaccess-recorder-{}-{}", std::process::id(), pieces.len()));
-        let path = folder.with_extension(token);
+        let path = folder.with_extension(token.replace('/', "-"));
         let token = Secret::try_new(token.to_owned()).unwrap();
         let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap()).unwrap();
         let request = Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
@@ -235,6 +258,18 @@ mod tests {
             let expected = [&vec![b'x'; before][..], b"[token]", "é".as_bytes(), b"[token]"].concat();
             for piece in [1000, PIECE - 3, body.len()] {
                 assert_eq!(recorded(&body.chunks(piece).collect::<Vec<_>>(), token), expected, "{before} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_that_json_escapes_is_redacted_wherever_the_pieces_are_cut() {
+        for before in PIECE - 60..PIECE + 20 {
+            let body = [&vec![b'x'; before][..], br#""aa\/bb\u002Bcc\/dd" and more"#].concat();
+            let expected = [&vec![b'x'; before][..], br#""[token]" and more"#].concat();
+            for piece in [1000, PIECE - 3, body.len()] {
+                let pieces: Vec<_> = body.chunks(piece).collect();
+                assert_eq!(recorded(&pieces, "aa/bb+cc/dd"), expected, "{before} {piece}");
             }
         }
     }

@@ -93,7 +93,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         let (id, mut is_retry) = (self.calls.fetch_add(1, Ordering::Relaxed), false);
         let mut state = RetryState::new(self.policy, true);
         loop {
-            let is_probe = is_retry && self.turn().await;
+            let is_probe = is_retry && self.turn(began).await;
             let ready = now();
             self.wait_for_start().await;
             let slot = self.concurrency.acquire().await;
@@ -129,14 +129,15 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
     }
 
     /// Waits while the service is down. Returns whether it is this request's turn to probe it.
-    async fn turn(&self) -> bool {
+    async fn turn(&self, began: Instant) -> bool {
         loop {
-            let turn = self.outage.lock().unwrap().turn(now());
+            let turn = self.outage.lock().unwrap().turn(began, now() + 300 * SECOND, now());
             match turn {
                 Turn::Now => return false,
                 Turn::Probe => return true,
                 Turn::At(due) => tokio::time::sleep_until(due.into()).await,
-                Turn::AfterProbe => tokio::time::sleep(LATENCY).await,
+                Turn::AfterProbe(_) => tokio::time::sleep(LATENCY).await,
+                Turn::Never(failure) => panic!("{failure}"),
             }
         }
     }

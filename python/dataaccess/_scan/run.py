@@ -79,19 +79,20 @@ def run_progress_of(client: Connection, options: dict[str, Any]) -> Callable[[di
 def report_of(
     options: dict[str, Any],
     column_names: list[str],
-    result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]]],
+    result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None],
 ) -> ScanReport:
     """The report of a run. Warns of what is doubtful in the data.
 
     Raises:
         ScanIncompleteError: Tasks failed.
+        DataAccessError: An error ended the run. It has the report too.
     """
     from pathlib import Path
 
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport, TaskReport
 
-    outcome, failed = result
+    outcome, failed, ended = result
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path
     tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
@@ -104,6 +105,9 @@ def report_of(
         _reader=partial(Table._of_files, options["folder"], parts, column_names, options["storage_options"]),  # noqa: SLF001 - of this package
         **{name: outcome[name] for name in figures},
     )
+    if ended is not None:
+        ended.report = report
+        raise ended
     if failed:
         _, _, first = failed[0]
         days = list(dict.fromkeys(day for _, day, _ in failed if day))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from dataaccess._display.tree import Line
     from dataaccess.errors._problem import Problem
+    from dataaccess.reports import ScanReport
 
 # Problems that a traceback shows.
 _SHOWN = 10
@@ -31,6 +32,7 @@ class DataAccessError(Exception):
         retryable: Whether the same call may succeed later.
         exit_code: What a program should end with, as `sysexits.h` numbers it: 75 if the same call may succeed later,
             else by the class.
+        report: The `ScanReport` of what a run had finished when this error ended it. None for other calls.
 
     Examples:
         >>> import dataaccess as da
@@ -48,6 +50,7 @@ class DataAccessError(Exception):
     history: list[str]
     hint: str | None
     retryable: bool
+    report: ScanReport | None = None
 
     # Of a class whose failures are not retryable.
     _exit_code: ClassVar[int] = _EX_SOFTWARE

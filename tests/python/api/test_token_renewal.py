@@ -105,6 +105,19 @@ def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
         assert asked == [1]
 
 
+@pytest.mark.parametrize("mistake", [TypeError, NameError, KeyError, ZeroDivisionError, AssertionError, RuntimeError])
+def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exception]) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        raise mistake("in my code")
+
+    with pytest.raises(da.ConfigError, match=f"raised {mistake.__name__}") as caught:
+        search(connect("http://127.0.0.1:9", token=token))
+    assert (asked, caught.value.retryable) == ([1], False)
+
+
 @pytest.mark.usefixtures("short_pauses")
 def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
     asked: list[int] = []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 
@@ -75,6 +76,19 @@ def test_no_token_is_in_a_recording_even_if_the_service_repeats_it(sandbox: da.S
     assert recorded.count("[token]") == 900
 
 
+def test_no_token_is_in_a_recording_or_error_though_the_service_escapes_it(path: Path) -> None:
+    token = "aaaa/bbbb+cccc/dddd"
+    escaped = r"aaaa\/bbbb\u002Bcccc\/dddd"
+    body = f'{{"message":"no such token: {escaped}"}}'.encode()
+    with serving(always(http(body, "400 Bad Request"))) as server:
+        client = da.Client(server.base_url, token=token, record=path)
+        with pytest.raises(da.RequestRejectedError) as caught:
+            client.search_codes(["id"], allocated_time=DAY)
+    for shown in (str(caught.value), caught.value.body_excerpt, path.read_text(encoding="utf-8")):
+        assert "no such token: " in shown
+        assert "cccc" not in shown
+
+
 def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, path: Path) -> None:
     def use(client: da.Client) -> list[Any]:
         scan = client.scan_codes(allocated_time=da.days("2024-01-10", "2024-01-20"))
@@ -136,10 +150,23 @@ def test_a_recording_that_ends_in_the_middle_of_a_line_is_replayed(sandbox: da.S
         assert replay.client().search_codes(allocated_time=DAY) == rows
 
 
+def test_a_client_appends_behind_a_line_that_was_cut_off(sandbox: da.Sandbox, path: Path) -> None:
+    first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
+    with path.open("a") as file:
+        file.write('{"request":{"id":"killed')
+    second = sandbox.client(record=path).search_codes(["name"], allocated_time=DAY)
+
+    with da.Sandbox.replay(path) as replay:
+        client = replay.client()
+        assert client.search_codes(["id"], allocated_time=DAY) == first
+        assert client.search_codes(["name"], allocated_time=DAY) == second
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("not a recording\n", "is not a recording: line 1"),
+        ('{"recording":{"version":1,"base_url":""}}\n{"requ\n{"end":{"id":"a","ms":0,"failure":null}}\n', "line 2"),
         ('{"recording":{"version":1,"base_url":""}}\n{}\n', "is not a recording: line 2"),
         ('{"recording":{"version":2,"base_url":""}}\n', "has version 2 of the format"),
         (None, "cannot be read"),
@@ -161,8 +188,17 @@ def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path) -> 
     assert path.read_text() == "my notes"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no FIFO in a folder")
+def test_record_does_not_touch_a_device(sandbox: da.Sandbox, path: Path) -> None:
+    os.mkfifo(path, 0o644)
+    mode = path.stat().st_mode
+    with pytest.raises(da.ConfigError, match="is not a regular file"):
+        sandbox.client(record=path)
+    assert path.stat().st_mode == mode
+
+
 def test_a_recording_that_cannot_be_opened_is_an_error_of_the_client(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(da.FileError, match=r"\(record=\) cannot be opened") as caught:
+    with pytest.raises(da.FileError, match=r"\(record=\) cannot be opened.*; make its folder") as caught:
         sandbox.client(record=tmp_path / "missing" / "exchanges.jsonl")
     assert caught.value.errno is not None
 

@@ -27,8 +27,8 @@ def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, s
 @pytest.mark.parametrize(
     ("days", "message"),
     [
-        (da.days("2024-01-02", "2024-01-02"), "the range has no day: stop is excluded"),
-        (da.days("2024-01-02", "2024-01-01"), "the range has no day"),
+        (da.days("2024-01-02", "2024-01-02"), 'the range has no day: both are "2024-01-02", and stop is excluded'),
+        (da.days("2024-01-02", "2024-01-01"), 'start "2024-01-02" is after stop "2024-01-01", and stop'),
         (da.days("soon", "2024-01-01"), '"soon" is not ISO 8601'),
         (da.days("2024-01-01", None), "None is not a time"),  # type: ignore[arg-type] # on purpose
         (da.days(["2024-01-01"], "2024-01-02"), "takes one time, not a list"),  # type: ignore[arg-type] # on purpose

@@ -51,6 +51,24 @@ fn a_dropped_file_leaves_nothing() {
     assert_eq!(fs::read(&path).unwrap(), b"before");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_to_an_open_file_such_as_dev_stdout_is_refused_and_stays() {
+    use std::os::fd::AsRawFd;
+    let folder = Folder::new();
+    let log = fs::File::create(folder.file("log")).unwrap();
+    let open = format!("/proc/self/fd/{}", log.as_raw_fd());
+    for (link, target) in [("stdout", open.as_str()), ("link", "stdout")] {
+        std::os::unix::fs::symlink(target, folder.file(link)).unwrap();
+        assert!(refusal(&folder.file(link)).message().ends_with("is a link to an open file"));
+        assert!(fs::symlink_metadata(folder.file(link)).unwrap().is_symlink());
+    }
+    // Any other link is replaced.
+    std::os::unix::fs::symlink("log", folder.file("latest")).unwrap();
+    drop(file(&folder.file("latest")).finish().unwrap());
+    assert!(fs::symlink_metadata(folder.file("latest")).unwrap().is_file());
+}
+
 #[test]
 fn a_file_whose_call_was_cancelled_is_not_renamed() {
     let folder = Folder::new();
