@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import dataaccess as da
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    """Waits for what another thread does."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, f"not within 30 s: {what}"
+        time.sleep(0.02)
 
 
 @contextmanager
