@@ -29,7 +29,7 @@ def in_a_fork(function: Callable[[], int]) -> int:
         finally:
             os._exit(0)
     os.close(writer)
-    with open(reader, "rb") as result:
+    with os.fdopen(reader, "rb") as result:
         returned = result.read()
     os.waitpid(child, 0)
     return int(returned)
@@ -47,7 +47,7 @@ def processes() -> None:
 
     @task
     def by_fork() -> list[int]:
-        children.inherited = DataAccessHook().get_conn()
+        children.INHERITED[:] = [DataAccessHook().get_conn()]
         rows = children.rows_of(DAYS[0])
         with get_context("fork").Pool(2) as pool:
             return [rows, *pool.map(children.rows_of, DAYS)]
