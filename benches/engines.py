@@ -32,7 +32,7 @@ import dataaccess as da
 FIRST = dt.date(2024, 1, 1)
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "recipes" / "spark_codes.py"
-DAGS = ROOT / "benches" / "dags"
+DAGS = ROOT / "benches" / "airflow_dags"
 AIRFLOW_PYTHON = ROOT / "target" / "envs" / "airflow" / "bin" / "python"
 _MOST_SECONDS = 900
 

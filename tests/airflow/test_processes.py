@@ -43,7 +43,7 @@ def processes() -> None:
     def by_os_fork() -> list[int]:
         rows = children.rows_by(DataAccessHook().get_conn(), DAYS[0])
         again = SearchCodesOperator(task_id="again", attrs=["id"], allocated_time=da.on(DAYS[1]))
-        return [rows, in_a_fork(lambda: len(again.execute({})))]  # type: ignore[arg-type] # it needs no context
+        return [rows, in_a_fork(lambda: len(again.execute({})))]
 
     @task
     def by_fork() -> list[int]:

@@ -111,7 +111,8 @@ class DataAccessHook(BaseHook):
         def read_token() -> str | None:
             # A thread of the client calls this; the channel of the triggerer to Airflow belongs to the event loop.
             reading = self.aget_connection(str(self.dataaccess_conn_id))
-            return asyncio.run_coroutine_threadsafe(reading, loop).result().password
+            password: str | None = asyncio.run_coroutine_threadsafe(reading, loop).result().password
+            return password
 
         return AsyncClient(token=ConnectionToken.of(connection, read_token), **arguments)
 
@@ -152,4 +153,5 @@ class DataAccessHook(BaseHook):
         return found.is_ok, "; ".join(" ".join(line.split()) for line in str(found).splitlines())
 
     def _read_token(self) -> str | None:
-        return self.get_connection(str(self.dataaccess_conn_id)).password
+        password: str | None = self.get_connection(str(self.dataaccess_conn_id)).password
+        return password
