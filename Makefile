@@ -198,7 +198,7 @@ $(BENCH_PARTS:%=bench-%): bench-%: bench-wheel
 	$(BENCH_PYTHON) benches/client.py $*
 
 .PHONY: bench-engines
-bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.installed ## the figures of docs/scale.md: Spark, Dask and this client alone
+bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.installed target/envs/airflow/.installed ## the figures of docs/scale.md: Spark, Dask, Airflow and this client alone
 	for env in recipes spark; do \
 		$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/$$env target/bench/wheel/*.whl; \
 	done
@@ -207,6 +207,7 @@ bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.ins
 			PYTHONPATH=tests/python target/envs/$${engine%:*}/$(BIN:.venv/%=%)/python benches/engines.py $${engine#*:} \
 				--latency $$latency; \
 		done; \
+		PYTHONPATH=tests/airflow $(BENCH_PYTHON) benches/engines.py airflow --days 20 --latency $$latency; \
 	done
 
 # Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.

@@ -1,6 +1,7 @@
-"""A scan of daily partitions under Spark, Dask and this client alone: rows a second with one and with two workers.
+"""A scan of daily partitions under Spark, Dask, Airflow and this client alone: rows a second with 1 and with 2 workers.
 
     PYTHONPATH=tests/python python benches/engines.py spark [--codes N] [--days N] [--workers N …] [--latency SECONDS]
+    PYTHONPATH=tests/airflow python benches/engines.py airflow [--python PYTHON] […]
 
 `make bench-engines` runs all of them, with the release build.
 
@@ -29,7 +30,11 @@ import pyarrow.parquet as pq
 import dataaccess as da
 
 FIRST = dt.date(2024, 1, 1)
-EXAMPLE = Path(__file__).parents[1] / "examples" / "recipes" / "spark_codes.py"
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "recipes" / "spark_codes.py"
+DAGS = ROOT / "benches" / "airflow_dags"
+AIRFLOW_PYTHON = ROOT / "target" / "envs" / "airflow" / "bin" / "python"
+_MOST_SECONDS = 900
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Job:
     base_url: str
     token: str
     folder: Path
+    airflow_python: str
 
     @property
     def stop(self) -> dt.date:
@@ -113,7 +119,54 @@ def by_spark(job: Job) -> float:
     return sum(float(each) for each in re.findall(r"Job \d+ finished: .* took ([\d.]+) ms", printed)) / 1000
 
 
-ENGINES: dict[str, Callable[[Job], float]] = {"client": by_client, "dask": by_dask, "spark": by_spark}
+def by_airflow(job: Job) -> float:
+    """As many mapped tasks at a time as workers. The time is from the start of the first to the end of the last."""
+    from standalone import standalone
+
+    home = job.folder / "airflow"
+    site = home / "site"
+    site.mkdir(parents=True)
+    # The package that is measured, and nothing else of this environment.
+    (site / "dataaccess").symlink_to(Path(da.__file__).parent)
+    settings = {
+        "AIRFLOW_CONN_DATAACCESS_DEFAULT": json.dumps(
+            {"conn_type": "dataaccess", "host": job.base_url, "password": job.token}
+        ),
+        "AIRFLOW__CORE__PARALLELISM": str(job.workers),
+        "PYTHONPATH": str(site),
+    }
+    conf = {"start": str(FIRST), "stop": str(job.stop), "folder": str(job.folder / "codes")}
+    with standalone(home, DAGS, settings, job.airflow_python) as airflow:
+        airflow.wait_for("the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60)
+        runs = "/api/v2/dags/mapped_codes/dagRuns"
+        run = airflow.request("POST", runs, json={"logical_date": None, "conf": conf})["dag_run_id"]
+
+        def ended() -> str | None:
+            state: str = airflow.request("GET", f"{runs}/{run}")["state"]
+            return state if state in ("success", "failed") else None
+
+        state = airflow.wait_for("the end of the run", ended, _MOST_SECONDS)
+
+        def outermost(field: str, order: str) -> dt.datetime:
+            query = {"order_by": order, "limit": 1}
+            found = airflow.request("GET", f"{runs}/{run}/taskInstances/codes/listMapped", params=query)
+            return dt.datetime.fromisoformat(found["task_instances"][0][field])
+
+        seconds = (outermost("end_date", "-end_date") - outermost("start_date", "start_date")).total_seconds()
+    if state != "success":
+        raise SystemExit(f"the run of the DAG failed; see the end of its log:\n{airflow.log.read_text()[-3000:]}")
+    files = [path for path in home.rglob("*") if path.is_file() and site not in path.parents]
+    if any(job.token.encode() in path.read_bytes() for path in files):
+        raise SystemExit("a log or the database has the token")
+    return seconds
+
+
+ENGINES: dict[str, Callable[[Job], float]] = {
+    "client": by_client,
+    "dask": by_dask,
+    "spark": by_spark,
+    "airflow": by_airflow,
+}
 
 
 def check(job: Job, service: da.Sandbox, count: int) -> None:
@@ -134,6 +187,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--latency", type=float, default=0.0, help="seconds that the service takes before it responds")
+    parser.add_argument("--python", default=str(AIRFLOW_PYTHON), help="the interpreter that has Airflow")
     given = parser.parse_args()
     warnings.simplefilter("ignore", da.DataAccessWarning)
     with da.Sandbox(switches={"latency": given.latency}) as service:
@@ -141,7 +195,8 @@ def main() -> None:
         for workers in given.workers:
             service.clear_requests()
             with tempfile.TemporaryDirectory() as folder:
-                job = Job(given.days, workers, service.base_url, service.issue_token(["item"]), Path(folder))
+                token = service.issue_token(["item"])
+                job = Job(given.days, workers, service.base_url, token, Path(folder), given.python)
                 os.environ["DATAACCESS_TOKEN"] = job.token
                 seconds = ENGINES[given.engine](job)
                 check(job, service, given.codes)

@@ -58,8 +58,8 @@ class Airflow:
 
 
 @contextmanager
-def standalone(home: Path, dags: Path, settings: dict[str, str]) -> Iterator[Airflow]:
-    """Starts Airflow, and ends every process of it, however the test ends."""
+def standalone(home: Path, dags: Path, settings: dict[str, str], python: str = sys.executable) -> Iterator[Airflow]:
+    """Starts Airflow, that of an interpreter, and ends every process of it, however the test ends."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -81,14 +81,14 @@ def standalone(home: Path, dags: Path, settings: dict[str, str]) -> Iterator[Air
         "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "1",
         # A busy machine.
         "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(home / "site")]),
         **settings,
     }
     log = home / "standalone.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "airflow", "standalone"],
+        process = subprocess.Popen(  # noqa: S603 - the interpreter that the caller names
+            [python, "-m", "airflow", "standalone"],
             env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,

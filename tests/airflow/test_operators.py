@@ -16,6 +16,7 @@ import pytest
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, ObjectStoragePath
 from airflow.sdk.io import attach
 from dags import extras, query, run, tries
+from service import at_request, wait_until
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsOperator
@@ -56,14 +57,12 @@ def test_an_object_store_gets_the_file(dag: DAG) -> None:
 def test_a_failed_search_leaves_no_file(dag: DAG, tmp_path: Path, sandbox: da.Sandbox, connect: Any) -> None:
     connect(extra={"retry_for": 0})
     with dag:
-        SearchCodesOperator(task_id="codes", allocated_time=ON_15, path=f"{tmp_path}/codes.jsonl", retries=1)
-    with sandbox.fault("cut", after_bytes=2_000, times=1) as fault:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, path=f"{tmp_path}/codes.jsonl", retries=0)
+    with sandbox.fault("cut", after_bytes=2_000) as fault:
         done = run(dag)
 
-    # The second try succeeds: a cut is worth a retry.
-    assert (fault.hits, done.states) == (1, {"codes": "success"})
-    assert [path.name for path in tmp_path.iterdir()] == ["codes.jsonl"]
-    assert len((tmp_path / "codes.jsonl").read_text().splitlines()) == 73
+    assert (fault.hits, done.states) == (1, {"codes": "failed"})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_of_another_kind_is_refused(dag: DAG, tmp_path: Path, sandbox: da.Sandbox) -> None:
@@ -89,13 +88,31 @@ def test_permission_and_validation_errors_are_not_retried(dag: DAG, sandbox: da.
     with dag:
         SearchCodesOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)  # type: ignore[list-item] # the mistake
         SearchItemsOperator(task_id="unknown", item_type_name="shop", attrs=["id"], retries=3)
-        denied = SearchCodesOperator(task_id="denied", allocated_time=ON_15, retries=3)
+        SearchCodesOperator(task_id="denied", allocated_time=ON_15, retries=3)
     sandbox.revoke(token)
     done = run(dag)
 
-    assert set(done.states.values()) == {"failed"}
+    assert done.states == {"misspelled": "failed", "unknown": "failed", "denied": "failed"}
     assert [tries(done, task.task_id) for task in dag.tasks] == [1, 1, 1]
-    assert denied.task_id in done.states
+    # The other two are refused before they are sent.
+    assert {request.status for request in sandbox.requests} == {403}
+    assert {request.path for request in sandbox.requests} == {"/access/api/item/search"}
+
+
+def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
+    dag: DAG, sandbox: da.Sandbox, token: str, connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(password=token, extra={"retries": 1})
+
+    def lose() -> None:
+        sandbox.revoke(token)
+        monkeypatch.delenv("AIRFLOW_CONN_DATAACCESS_DEFAULT")
+
+    with dag:
+        SearchCodesOperator(task_id="codes", allocated_time=ON_15, retries=1)
+    with at_request(sandbox, 1, lose):
+        done = run(dag)
+    assert (done.states, tries(done, "codes")) == ({"codes": "failed"}, 2)
 
 
 def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -> None:
@@ -153,23 +170,21 @@ def test_a_kill_ends_the_request_in_flight(dag: DAG, sandbox: da.Sandbox) -> Non
     previous = signal.getsignal(signal.SIGTERM)
     begun = datetime.now(UTC)
     with sandbox.fault("delay", seconds=50) as fault:
-        killer = threading.Thread(target=kill_at_the_first_request, args=(sandbox,))
+        killer = threading.Thread(target=kill_at_the_first_request, args=(fault,))
         killer.start()
         try:
             done = run(dag)
         finally:
             killer.join()
             signal.signal(signal.SIGTERM, previous)
-    assert fault.hits <= 1
+    assert (fault.hits, len(sandbox.requests)) == (1, 1)
     assert done.states == {"codes": "failed"}
     assert datetime.now(UTC) - begun < timedelta(seconds=20)
 
 
-def kill_at_the_first_request(sandbox: da.Sandbox) -> None:
+def kill_at_the_first_request(held: Any) -> None:
     """What the supervisor does when a task is stopped; `dag.test()` runs the task in this process."""
-    pause = threading.Event()
-    while not sandbox.requests:
-        pause.wait(0.05)
+    wait_until(lambda: held.hits, "a request")
     os.kill(os.getpid(), signal.SIGTERM)
 
 

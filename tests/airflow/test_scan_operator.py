@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ import boto3
 import pytest
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable
 from dags import extras, query, run, tries
+from service import wait_until
+from structlog.testing import capture_logs
 
 import dataaccess as da
-from dataaccess.airflow import ScanOperator
+from dataaccess.airflow import ScanOperator, scan
 
 WEEK = da.days("2024-01-08", "2024-01-15")
 
@@ -98,24 +101,53 @@ def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbo
     assert tries(run(dag), "week") == 1
 
 
+@contextmanager
+def in_use(sandbox: da.Sandbox, folder: Path) -> Iterator[ExitStack]:
+    """A folder that a run holds, in the middle of a request, until the stack is closed."""
+    codes = sandbox.client(concurrency=1).scan_codes(["id"], allocated_time=WEEK)
+    other = threading.Thread(target=lambda: codes.run(folder))
+    with ExitStack() as holding:
+        held = holding.enter_context(sandbox.fault("stall", times=1))
+        other.start()
+        wait_until(lambda: held.hits, "a request of the other run")
+        yield holding
+    other.join()
+
+
 def test_a_run_waits_for_a_folder_in_use(
     dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataaccess.airflow import scan
-
     monkeypatch.setattr(scan, "_SECONDS_BETWEEN_TRIES", 0.1)
     with dag:
         ScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
-        ScanOperator(task_id="gives_up", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2)
-    with sandbox.fault("delay", seconds=2, times=1):
-        other = threading.Thread(target=lambda: sandbox.client().scan_codes(["id"], allocated_time=WEEK).run(tmp_path))
-        other.start()
-        while not (tmp_path / ".dataaccess" / "lock").exists():
-            pass
+    with in_use(sandbox, tmp_path) as holding, capture_logs() as logged:
+
+        def release() -> None:
+            with holding:
+                wait_until(lambda: [each for each in logged if each["event"].startswith("waiting up to")], "the lock")
+
+        releasing = threading.Thread(target=release)
+        releasing.start()
         done = run(dag)
-        other.join()
-    # Whichever comes first meets the lock.
-    assert done.states["waits"] == "success"
+        releasing.join()
+
+    assert done.states == {"waits": "success"}
+    # The other run has requested all of it.
+    result = done.result("waits")
+    assert (result["kept"], result["new"], len(sandbox.requests)) == (7, 0, 7)
+
+
+def test_a_run_gives_up_on_a_folder_that_stays_in_use(
+    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with dag:
+        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2)
+    with in_use(sandbox, tmp_path):
+        done = run(dag)
+        # That of the other run.
+        assert len(sandbox.requests) == 1
+    assert done.states == {"week": "failed"}
+    assert "CheckpointLockedError: " in "".join(capfd.readouterr())
 
 
 @pytest.fixture

@@ -6,12 +6,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 from airflow.sdk import DAG
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from dags import run, tries
+from service import at_request
 
 import dataaccess as da
 from dataaccess.airflow import SegmentExportSensor, SegmentExportTrigger
@@ -33,46 +35,35 @@ def dag(request: pytest.FixtureRequest) -> DAG:
 
 
 @contextmanager
-def export(sandbox: da.Sandbox, *, ends_after: int, succeeds: bool = True) -> Iterator[int]:
-    """An export that ends once it was asked about so many times, however slow this machine is."""
+def export(sandbox: da.Sandbox, *, ends_at: int, succeeds: bool = True) -> Iterator[int]:
+    """An export that the request of this number finds ended, and no earlier one."""
     export_id = sandbox.start_export(seconds=600, succeeds=succeeds)
-    is_over = threading.Event()
-
-    def end() -> None:
-        while len(sandbox.requests) < ends_after and not is_over.wait(0.02):
-            pass
-        sandbox.start_export(seconds=0, entries=2, export_id=export_id, succeeds=succeeds)
-
-    thread = threading.Thread(target=end)
-    thread.start()
-    try:
+    end = partial(sandbox.start_export, seconds=0, entries=2, export_id=export_id, succeeds=succeeds)
+    with at_request(sandbox, ends_at, end):
         yield export_id
-    finally:
-        is_over.set()
-        thread.join()
 
 
 @pytest.mark.parametrize("deferrable", [False, True])
 def test_it_waits_until_the_export_has_ended(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
     sensor(dag, "{{ params.export_id }}", deferrable=deferrable)
-    with export(sandbox, ends_after=3) as export_id:
+    with export(sandbox, ends_at=3) as export_id:
         done = run(dag, conf={"export_id": export_id})
 
     assert done.states == {"ended": "success"}
     assert len([entry for entry in done.result("ended")["entries"] if entry["endTime"]]) == 2
-    assert len(sandbox.requests) >= 3
+    assert len(sandbox.requests) == 3
 
 
 @pytest.mark.parametrize("deferrable", [False, True])
 def test_a_failed_export_is_not_retried(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
-    with export(sandbox, ends_after=2, succeeds=False) as export_id:
+    with export(sandbox, ends_at=2, succeeds=False) as export_id:
         sensor(dag, export_id, deferrable=deferrable, retries=3)
         done = run(dag)
     assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
 
 
 def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
-    with export(sandbox, ends_after=2, succeeds=False) as export_id:
+    with export(sandbox, ends_at=2, succeeds=False) as export_id:
         sensor(dag, export_id, deferrable=True, check=False)
         assert run(dag).states == {"ended": "success"}
 
@@ -86,10 +77,47 @@ def test_a_refused_token_ends_the_trigger_without_a_retry(dag: DAG, sandbox: da.
     assert token not in str(done.dag_run)
 
 
+def test_a_token_that_is_replaced_while_the_trigger_waits(
+    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str]
+) -> None:
+    replaced = []
+
+    def replace() -> None:
+        replaced.append(connect())
+        sandbox.revoke(token)
+
+    with export(sandbox, ends_at=4) as export_id, at_request(sandbox, 2, replace):
+        sensor(dag, export_id, deferrable=True)
+        done = run(dag)
+
+    assert done.states == {"ended": "success"}
+    last = [token[-4:], token[-4:], replaced[0][-4:], replaced[0][-4:]]
+    assert [request.headers["authorization"][-4:] for request in sandbox.requests] == last
+    assert [request.status for request in sandbox.requests] == [200, 403, 200, 200]
+
+
+def test_a_secrets_backend_that_is_down_does_not_end_the_trigger(
+    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(password=token, extra={"retries": 1})
+    backend_is_up_again = threading.Timer(0.5, connect)
+
+    def lose() -> None:
+        sandbox.revoke(token)
+        monkeypatch.delenv("AIRFLOW_CONN_DATAACCESS_DEFAULT")
+        backend_is_up_again.start()
+
+    with export(sandbox, ends_at=4) as export_id, at_request(sandbox, 2, lose):
+        sensor(dag, export_id, deferrable=True)
+        done = run(dag)
+    assert done.states == {"ended": "success"}
+    assert [request.status for request in sandbox.requests] == [200, 403, 200, 200]
+
+
 def test_an_outage_does_not_end_the_trigger(dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
     connect(extra={"retries": 0})
     outage = sandbox.fault("status", path="download", status=502, after=1, times=2)
-    with export(sandbox, ends_after=5) as export_id, outage:
+    with export(sandbox, ends_at=5) as export_id, outage:
         sensor(dag, export_id, deferrable=True, retries=1)
         done = run(dag)
     assert (done.states, tries(done, "ended"), outage.hits) == ({"ended": "success"}, 1, 2)

@@ -10,6 +10,7 @@ from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
 # A connection that is written as a URI has strings only.
 _NUMBERS: dict[str, Callable[[str], float]] = {
@@ -69,8 +70,9 @@ def base_url(connection: Connection) -> str | None:
 class ConnectionToken:
     """The token of a connection: the one that was read with it, and a newer one once the service refused that.
 
-    A long scan so follows a secrets backend that rotates its tokens. A forked child begins with the token that its
-    parent had: it shares the parent's channel to Airflow, which it must not use at the same time.
+    So a long scan, or a trigger that waits for hours, follows a secrets backend that rotates its tokens. A forked child
+    begins with the token that its parent had: it shares the parent's channel to Airflow, which it must not use at the
+    same time.
     """
 
     def __init__(self, token: str, look_up: Callable[[], str | None]) -> None:
@@ -78,6 +80,11 @@ class ConnectionToken:
         self._token = token
         self._look_up = look_up
         self._process: int | None = None
+
+    @classmethod
+    def of(cls, connection: Connection, look_up: Callable[[], str | None]) -> Self | None:
+        """The token of a connection; None for that of the environment."""
+        return cls(connection.password, look_up) if connection.password else None
 
     def __call__(self) -> str:
         """The token."""

@@ -25,7 +25,8 @@ _PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, CheckpointMis
 
 def is_permanent(error: DataAccessError) -> bool:
     """Whether no retry of the task can help."""
-    return isinstance(error, _PERMANENT)
+    # A token that could not be read is a `ConfigError` that is worth a retry.
+    return isinstance(error, _PERMANENT) and not error.retryable
 
 
 @contextmanager

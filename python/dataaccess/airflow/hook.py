@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -80,8 +81,7 @@ class DataAccessHook(BaseHook):
         connection = self.get_connection(self.dataaccess_conn_id)
         # This property masks secrets in logs.
         arguments = {**client_settings(connection, connection.extra_dejson), **settings}
-        token = ConnectionToken(connection.password, self._read_token) if connection.password else None
-        return Client(token=token, **arguments)
+        return Client(token=ConnectionToken.of(connection, self._read_token), **arguments)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """Makes an asynchronous client of the connection, for triggers and async tasks.
@@ -105,8 +105,16 @@ class DataAccessHook(BaseHook):
             return AsyncClient(**settings)
         connection = await self.aget_connection(self.dataaccess_conn_id)
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        extra = json.loads(connection.extra or "{}")
-        return AsyncClient(token=connection.password or None, **{**client_settings(connection, extra), **settings})
+        arguments = {**client_settings(connection, json.loads(connection.extra or "{}")), **settings}
+        loop = asyncio.get_running_loop()
+
+        def read_token() -> str | None:
+            # A thread of the client calls this; the channel of the triggerer to Airflow belongs to the event loop.
+            reading = self.aget_connection(str(self.dataaccess_conn_id))
+            password: str | None = asyncio.run_coroutine_threadsafe(reading, loop).result().password
+            return password
+
+        return AsyncClient(token=ConnectionToken.of(connection, read_token), **arguments)
 
     def scan_task(self, request: Mapping[str, Any]) -> Task:
         """Makes the task of a request that `scan_requests` returned, in a mapped task of your own.

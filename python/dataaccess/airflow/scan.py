@@ -50,7 +50,7 @@ class ScanOperator(ClientUser, BaseOperator):
 
     Args:
         folder: A path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials from the
-            worker's environment, or from an AWS connection whose id stands before the bucket:
+            worker's environment, or from an AWS connection whose id precedes the bucket:
             `s3://aws_default@warehouse/codes`. A folder belongs to one query.
         attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
         allocated_time: As in `Client.scan_codes`, such as `da.days("{{ params.start }}", "{{ params.stop }}")`; None:

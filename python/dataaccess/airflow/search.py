@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
@@ -56,8 +57,8 @@ class _SearchOperator(ClientUser, BaseOperator):
         with without_useless_retries():
             client = self.connect()
             if self.path is None:
-                return self._checked(self._search(client, context, self._xcom_limit()))
-            scan = self._scan(client, context)
+                return self._checked(self._scan(client, context, self._xcom_limit()).to_dicts(progress=False))
+            scan = self._scan(client, context, self.limit)
             written = write(scan, self.path)
             figures = {"path": written["path"], "rows": scan.last_stats.rows if scan.last_stats else 0} | written
             self.describe_outlets(context, figures)
@@ -76,11 +77,9 @@ class _SearchOperator(ClientUser, BaseOperator):
             )
         return rows
 
-    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:
-        raise NotImplementedError
-
-    def _scan(self, client: Client, context: Context) -> Scan:
-        raise NotImplementedError
+    @abstractmethod
+    def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
+        """The search as a scan, which is also what writes files."""
 
 
 class SearchCodesOperator(_SearchOperator):
@@ -155,21 +154,17 @@ class SearchCodesOperator(_SearchOperator):
         self.allocated_audience = allocated_audience
         self.code_status = code_status
 
-    def _arguments(self, client: Client, context: Context) -> dict[str, Any]:
-        time = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
-        return {
-            "attrs": self.attrs,
-            "allocated_time": time,
-            "audience_type": self.audience_type,
-            "allocated_audience": self.allocated_audience,
-            "code_status": self.code_status,
-        }
-
-    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:
-        return client.search_codes(limit=limit, **self._arguments(client, context))
-
-    def _scan(self, client: Client, context: Context) -> Scan:
-        return client.scan_codes(limit=self.limit, schema=self.schema, **self._arguments(client, context))
+    def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
+        window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
+        return client.scan_codes(
+            self.attrs,
+            allocated_time=window,
+            audience_type=self.audience_type,
+            allocated_audience=self.allocated_audience,
+            code_status=self.code_status,
+            limit=limit,
+            schema=self.schema,
+        )
 
 
 class SearchItemsOperator(_SearchOperator):
@@ -243,16 +238,12 @@ class SearchItemsOperator(_SearchOperator):
         self.where = where
         self.item_type_id = item_type_id
 
-    def _arguments(self) -> dict[str, Any]:
-        return {
-            "item_type_name": self.item_type_name,
-            "attrs": self.attrs,
-            "where": self.where,
-            "item_type_id": None if self.item_type_id is None else int(self.item_type_id),
-        }
-
-    def _search(self, client: Client, context: Context, limit: int) -> list[Row]:  # noqa: ARG002 - as the other one
-        return client.search_items(limit=limit, **self._arguments())
-
-    def _scan(self, client: Client, context: Context) -> Scan:  # noqa: ARG002 - as the other one
-        return client.scan_items(limit=self.limit, schema=self.schema, **self._arguments())
+    def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one
+        return client.scan_items(
+            self.item_type_name,
+            self.attrs,
+            self.where,
+            item_type_id=None if self.item_type_id is None else int(self.item_type_id),
+            limit=limit,
+            schema=self.schema,
+        )

@@ -25,7 +25,7 @@ _AWS = {
 def located(folder: str | ObjectStoragePath) -> tuple[str, dict[str, str] | None]:
     """The path or URL of a folder, and the options of its store.
 
-    The id of an Airflow connection may stand before the bucket, as in `ObjectStoragePath`: `s3://aws_default@bucket/codes`.
+    The id of an Airflow connection may precede the bucket, as in `ObjectStoragePath`: `s3://aws_default@bucket/codes`.
 
     Raises:
         ConfigError: The connection is not one of AWS.
