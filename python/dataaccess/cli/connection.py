@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.streams import note
 from dataaccess.cli.values import Duration
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def _log() -> Iterator[None]:
 
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            click.echo(f"dataaccess: {record.getMessage()}", err=True)
+            note(f"dataaccess: {record.getMessage()}")
 
     logger, lines = logging.getLogger("dataaccess"), Lines()
     level = logger.level

@@ -5,21 +5,24 @@ docs/command-line.md lists the codes.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
+import signal
+import threading
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess.cli.streams import note, silence
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Of the shell, for the signals SIGINT and SIGPIPE.
+# Of the shell, for signals.
 INTERRUPTED = 130
 CLOSED_PIPE = 141
+TERMINATED = 143
 # As in `sysexits.h`: input or output failed.
 _OUTPUT_FAILED = 74
 _USAGE = 2
@@ -52,6 +55,10 @@ _PHRASES = {
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:True\b)?(?=([^\s,;)])?)")
 _SCHEMA = re.compile(r'schema=\{"(.+?)": "(\w+)"\}')
 _DAY = re.compile(r'refresh=\["([\d-]+)"\]')
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as of `timeout`, systemd or a container that stops. It cleans up what Ctrl-C cleans up."""
 
 
 class CommandError(Exception):
@@ -91,10 +98,11 @@ def of(error: BaseException) -> int:
         _say(str(error))
         return error.code
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        _say("interrupted")
-        return INTERRUPTED
+        message, code = signaled(error)
+        _say(message)
+        return code
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message(), err=True)
+        note(error.format_message())
         return _USAGE
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "dataaccess"
@@ -111,7 +119,7 @@ def _of_call(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, OSError):
         # Python must not flush to the same file again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence("stdout")
         if isinstance(error, BrokenPipeError):
             # The reader has what it wanted, as `head` does.
             return CLOSED_PIPE
@@ -121,6 +129,30 @@ def _of_call(error: BaseException) -> int:
         _say(str(error))
         return _USAGE
     raise error
+
+
+def signaled(error: BaseException) -> tuple[str, int]:
+    """What a signal did to the command, and its exit code."""
+    return ("terminated", TERMINATED) if isinstance(error, Terminated) else ("interrupted", INTERRUPTED)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Makes SIGTERM an exception, so that no temporary file is left behind."""
+    is_main = threading.current_thread() is threading.main_thread()
+    # A signal that is ignored stays ignored.
+    if not is_main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def for_options(text: str) -> str:
@@ -164,4 +196,4 @@ def _sentence(error: click.UsageError) -> str:
 
 def _say(text: str) -> None:
     line = " ".join(text.splitlines())
-    click.echo(f"dataaccess: {line}", err=True)
+    note(f"dataaccess: {line}")

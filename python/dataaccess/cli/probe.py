@@ -10,6 +10,7 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.streams import note
 from dataaccess.cli.values import Day
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import click
+from dataaccess.cli.streams import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +35,12 @@ class Line:
         if now >= self._next:
             self._next = now + _PAUSE
             self._is_shown = True
-            click.echo(f"{_CLEAR}{text}", err=True, nl=False)
+            note(f"{_CLEAR}{text}", ends_line=False)
 
     def clear(self) -> None:
         """Removes the line."""
         if self._is_shown:
-            click.echo(_CLEAR, err=True, nl=False)
+            note(_CLEAR, ends_line=False)
 
 
 @contextmanager

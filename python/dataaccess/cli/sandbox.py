@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.streams import note
 from dataaccess.cli.values import List, Pair, flat
 
 if TYPE_CHECKING:
@@ -140,9 +141,9 @@ def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
 
 
 def _announce(sandbox: Sandbox, data: str, scopes: list[str]) -> None:
-    click.echo(f"Serving the Data Access API with {data}, until Ctrl-C:", err=True)
-    click.echo(_SERVED.format(url=sandbox.base_url), err=True)
-    click.echo(f"The token has the scopes {', '.join(scopes)}.", err=True)
+    note(f"Serving the Data Access API with {data}, until Ctrl-C:")
+    note(_SERVED.format(url=sandbox.base_url))
+    note(f"The token has the scopes {', '.join(scopes)}.")
 
 
 def _value(text: str) -> Any:

@@ -11,8 +11,9 @@ import click
 
 from dataaccess.cli import conditions, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import INTERRUPTED, CommandError, naming
+from dataaccess.cli.ending import CommandError, naming, signaled
 from dataaccess.cli.parts import Commands, all_of, option
+from dataaccess.cli.streams import note
 from dataaccess.cli.values import Pair
 
 if TYPE_CHECKING:
@@ -175,14 +176,15 @@ def _into_folder(scan: Scan, target: _Target, run: dict[str, Any], *, as_json: b
     try:
         with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
             report = scan.run(target.folder or "", private=target.private, **shown, **run)
-    except KeyboardInterrupt:
-        message = f"interrupted: finished requests are kept in {target.folder}; the same command resumes"
-        raise CommandError(message, INTERRUPTED) from None
+    except KeyboardInterrupt as error:
+        message, code = signaled(error)
+        kept = f"finished requests are kept in {target.folder}; the same command resumes"
+        raise CommandError(f"{message}: {kept}", code) from None
     if as_json:
         output.write_json(_as_dict(report))
     elif sys.stderr.isatty():
         kept = f", {report.kept:,} of them kept" if report.kept else ""
-        click.echo(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}", err=True)
+        note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
 
 
 def _as_dict(report: ScanReport) -> dict[str, Any]:
@@ -205,7 +207,7 @@ def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
     elif sys.stderr.isatty():
         from dataaccess.cli.progress import size
 
-        click.echo(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s", err=True)
+        note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
 
 
 def _write(scan: Scan, target: _Target) -> None:

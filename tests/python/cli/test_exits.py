@@ -23,7 +23,12 @@ def of_codes(run: Any, *words: str) -> Any:
 
 def seen_in_process() -> dict[int, str]:
     """The codes that need a process of their own: its test."""
-    return {130: "test_ctrl_c", 141: "test_a_reader_that_ends_first", 70: "test_a_defect_is_reported_as_one"}
+    return {
+        70: "test_a_defect_is_reported_as_one",
+        130: "test_ctrl_c",
+        141: "test_a_reader_that_ends_first",
+        143: "test_sigterm",
+    }
 
 
 CASES: list[Any] = [
@@ -200,5 +205,6 @@ def test_every_code_of_the_page_is_seen() -> None:
     here = {case[0] for case in CASES} | {1, 65, 75, 77}
     codes = {int(row[0]) for row in table(ROOT / "docs" / "command-line.md", "## Exit codes")}
     assert codes == here | seen_in_process().keys()
-    text = (Path(__file__).parent / "test_processes.py").read_text(encoding="utf-8")
+    files = ("test_processes.py", "test_streams.py")
+    text = "".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
     assert [name for name in seen_in_process().values() if f"def {name}" not in text] == []
