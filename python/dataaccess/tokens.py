@@ -33,7 +33,7 @@ class TokenFile:
             reason = error.strerror
         if reason is not None:
             # Neither the cause nor the context of ours: it has the name, which may be a token.
-            raise ConfigError(f"the token file {_shown(self.path, reason)}")
+            raise ConfigError(f"the token file {unreadable(self.path, reason)}")
         text: str | None
         try:
             text = content.decode()
@@ -50,7 +50,7 @@ class TokenFile:
         return text.strip()
 
 
-def _shown(path: Path, reason: str) -> str:
+def unreadable(path: Path, reason: str) -> str:
     """The path and why it cannot be read. Of what does not exist it has 8 characters: it may be the token itself."""
     exists = path
     while not os.path.lexists(exists) and exists != exists.parent:

@@ -11,13 +11,13 @@ import click
 
 from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Filter, List, Matches, flat
+from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Whole, flat
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
 
 _SECTION = "Rows"
-_DAY = "DAY is 2024-01-31, or a time as 2024-01-31T09:30:00Z."
+_DAY = "DAY is 2024-01-31; of a time as 2024-01-31T09:30 its whole day counts."
 _TIMES = ("on", "since", "after", "before", "days")
 
 _FILTER = option(
@@ -31,7 +31,7 @@ _FILTER = option(
 _ATTRS = option(
     "--attrs", type=List(), multiple=True, metavar="A,B", section=_SECTION, help="Attributes to return, in this order."
 )
-LIMIT = option("--limit", type=click.IntRange(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
+LIMIT = option("--limit", type=Whole(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
 
 _CODES = all_of(
     [

@@ -11,8 +11,8 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import for_options
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.wording import for_options
 
 if TYPE_CHECKING:
     from dataaccess import Client

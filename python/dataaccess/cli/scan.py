@@ -152,6 +152,8 @@ def _target(file: str | None, folder: str | None, kind: str | None, *, private: 
         return _Target(None, folder, "parquet", private)
     if unused := [f"--{name.replace('_', '-')}" for name, value in run.items() if value]:
         raise click.UsageError(f"{', '.join(unused)}: only with --folder")
+    if file is not None and file != "-":
+        _check_suffix(file, kind)
     if file is None or file == "-":
         if private:
             raise click.UsageError("--private is for --output FILE and --folder")
@@ -161,11 +163,24 @@ def _target(file: str | None, folder: str | None, kind: str | None, *, private: 
     return _Target(file, None, kind or _kind_of(file), private)
 
 
-def _kind_of(file: str) -> str:
+def _kind_of_suffix(file: str) -> str | None:
     name = file.lower().removesuffix(".gz").removesuffix(".zst")
-    for kind, suffixes in _SUFFIXES.items():
-        if name.endswith(suffixes):
-            return kind
+    return next((kind for kind, suffixes in _SUFFIXES.items() if name.endswith(suffixes)), None)
+
+
+def _check_suffix(file: str, chosen: str | None) -> None:
+    kind = _kind_of_suffix(file)
+    if kind is not None and chosen not in (None, kind):
+        raise click.UsageError(f"--format {chosen} and the suffix of --output {file!r} differ: leave --format out")
+    if (chosen or kind) in ("parquet", "arrow") and file.lower().endswith((".gz", ".zst")):
+        suffix = Path(file.lower()).suffix
+        raise click.UsageError(f"--output {file!r}: only csv and jsonl are written with {suffix}: leave it out")
+
+
+def _kind_of(file: str) -> str:
+    kind = _kind_of_suffix(file)
+    if kind is not None:
+        return kind
     known = ", ".join(suffixes[0] for suffixes in _SUFFIXES.values())
     raise click.UsageError(f"--output {file!r} has none of the suffixes {known}: add one, or --format")
 

@@ -10,7 +10,7 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import Duration
+from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -27,7 +27,7 @@ _WAIT = 3600.0
 
 
 @click.command("segment", cls=Command, epilog=_EPILOG)
-@click.argument("export_id", type=click.IntRange(min=0))
+@click.argument("export_id", type=Whole(min=0))
 @option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
 @option(
     "--timeout",
