@@ -18,9 +18,6 @@ _OTHER_NAMES = {
     "day": ["--on"],
     "from": ["--since"],
     "start": ["--since"],
-    "to": ["--before", "--days"],
-    "end": ["--before", "--days"],
-    "until": ["--before", "--days"],
     "range": ["--days"],
     "host": ["--base-url"],
     "server": ["--base-url"],
@@ -29,8 +26,6 @@ _OTHER_NAMES = {
     "env": ["--profile"],
     "tz": ["--timezone"],
     "zone": ["--timezone"],
-    "retry": ["--retry-for"],
-    "retries": ["--retry-for"],
     "insecure": ["--allow-http"],
     "cacert": ["--ca-bundle"],
     "debug": ["--verbose"],
@@ -53,6 +48,9 @@ _ELSEWHERE = {
     ("scan codes", "limit"): "dataaccess codes --limit N ends with N rows; a scan writes all",
     ("scan items", "limit"): "dataaccess items NAME --limit N ends with N rows; a scan writes all",
 }
+# Whether the last day is meant too is not known.
+_ENDS = ("to", "until", "end", "stop")
+_RANGE = "--days START STOP is a range, --before DAY an end: both exclude the last day"
 _NO_TOKEN = "no option takes a token: set DATAACCESS_TOKEN, or write it into a file for --token-file"  # noqa: S105
 # Two words as different as `--timeout` and `--limit` are no typing error.
 _CUTOFF = 0.75
@@ -76,6 +74,8 @@ def unknown_option(error: click.NoSuchOption) -> str:
     path = context.command_path.partition(" ")[2]
     if (path, word) in _ELSEWHERE:
         return f"{text}; {_ELSEWHERE[path, word]}"
+    if word in _ENDS and "--days" in known:
+        return f"{text}; {_RANGE}"
     meant = next((one for one in _OTHER_NAMES.get(word, []) if one in known), None) or _similar(name, known)
     return f"{text}; did you mean {meant!r}?" if meant else text
 

@@ -29,6 +29,14 @@ SUGGESTIONS: list[tuple[list[str], str]] = [
         "there is no option --url; did you mean '--base-url'? (see dataaccess codes --help)",
     ),
     (
+        ["codes", "--since", "2024-01-01", "--until", "2024-01-31"],
+        (
+            "there is no option --until; --days START STOP is a range, --before DAY an end: both exclude the last day "
+            "(see dataaccess codes --help)"
+        ),
+    ),
+    (["codes", *DAY, "--retries", "3"], "there is no option --retries (see dataaccess codes --help)"),
+    (
         ["codes", *DAY, "--output", "x.csv"],
         "there is no option --output; dataaccess scan codes --output FILE writes a file (see dataaccess codes --help)",
     ),
