@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli.streams import note
 
+from dataaccess._display.text import size
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -67,13 +69,3 @@ def _progress_text(update: Progress) -> str:
     requests = "" if update.total == 1 else f"{update.done} of {update.total} requests, "
     failed = f"{update.failed} failed, " if update.failed else ""
     return f"{requests}{failed}{update.rows:,} rows, {size(update.bytes)}, {update.seconds:.0f} s"
-
-
-def size(count: int) -> str:
-    """A number of bytes."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:  # noqa: PLR2004 - what the unit means
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

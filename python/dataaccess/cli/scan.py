@@ -220,7 +220,7 @@ def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons")
         output.write_json({"file": target.file, **{name: getattr(stats, name) for name in names}})
     elif sys.stderr.isatty():
-        from dataaccess.cli.progress import size
+        from dataaccess._display.text import size
 
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
 
