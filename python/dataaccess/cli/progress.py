@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from dataaccess.cli.streams import note
-
 from dataaccess._display.text import size
+from dataaccess.cli.streams import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

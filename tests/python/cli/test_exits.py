@@ -1,4 +1,4 @@
-"""Exit codes and the one line that says why. Each code of docs/command-line.md is seen, here or in `test_processes`."""
+"""Exit codes and the one line that says why. Each code of docs/command-line.md is seen, here or in two others."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CASES: list[Any] = [
     (
         2,
         ["scan", "codes", *DAY, "-o", "codes"],
-        "--output 'codes' has none of the suffixes .parquet, .csv, .jsonl, .arrow",
+        "--output 'codes' has none of the suffixes .parquet, .pq; .csv, .tsv, each also with .gz, .zst; ",
     ),
     (2, ["scan", "codes", *DAY, "--fail-fast"], "--fail-fast: only with --folder"),
     (2, ["scan", "codes", *DAY, "--folder", "a", "-o", "b.csv"], "--folder holds Parquet files: leave out --output"),
@@ -88,7 +88,7 @@ CASES: list[Any] = [
         ["scan", "codes", *DAY, "-o", "ftp://host/a.csv"],
         "dataaccess: --output: 'ftp://host/a.csv' is not on this machine",
     ),
-    (2, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], "dataaccess: --output: 'a.xlsx' "),
+    (2, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], "dataaccess: --output 'a.xlsx' ends with .xlsx"),
     (2, ["scan", "codes", "--days", "2024-01-01", "2024-01-03", "--folder", "x", "--refresh", "soon"], "--refresh"),
     (69, ["segment", "77"], "there is no export 77"),
     (74, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], "dataaccess: "),
