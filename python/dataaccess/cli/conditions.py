@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31; of a time as 2024-01-31T09:30 its whole day counts."
+_PROMOTION_CODE = -100
 _TIMES = ("on", "since", "after", "before", "days")
 
 _FILTER = option(
@@ -198,6 +199,8 @@ def _items(
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
     else:
+        if (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and ("days" in given or len(given) > 1):
+            raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")
         # The values of one column belong together, however often the option is given.
         columns: dict[str, list[Any]] = {}
         for column, values in matches:
@@ -206,6 +209,7 @@ def _items(
         for kind, value in given.items():
             if kind == "days":
                 (column, start), stop = value
+                _check_range(start, stop)
                 parts.append(da.col(column).between(start, stop))
             else:
                 column, day = value
@@ -227,6 +231,12 @@ def _items(
         "item_type_id": "--item-type-id",
     }
     return Search("items", arguments, options)
+
+
+def _check_range(start: str, stop: str) -> None:
+    """Refuses days without a day, as the core does of codes. Only the zone of the client decides about times."""
+    if len(start) == len(stop) == len("2024-01-31") and start >= stop:
+        raise click.UsageError("--days: the range has no day: stop is excluded, so it must be a later day than start")
 
 
 def _check_alone(others: list[str]) -> None:
