@@ -9,6 +9,7 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.progress import line
 from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
@@ -51,14 +52,14 @@ def command(
     if wait:
         status = _waited(client, export_id, _WAIT if timeout is None else timeout, poll, as_json=as_json)
     else:
-        status = client.download_segment(export_id, timeout=timeout)
+        with line():
+            status = client.download_segment(export_id, timeout=timeout)
     _print(status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
     from dataaccess._display.segment import summary
-    from dataaccess.cli.progress import line
     from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
     last: list[SegmentStatus] = []
