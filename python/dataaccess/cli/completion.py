@@ -15,8 +15,20 @@ To use it, add a line to the start file of the shell:
 """
 
 
+# `@` begins the name of a file, as in `--audience @ids.txt`, and would end a word.
+_AFTER = {"bash": "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}"}
+
+
+class _Shell(click.Choice):
+    """A shell, with one line for its absence."""
+
+    def get_missing_message(self, *_: object, **_more: object) -> str:
+        """What to write."""
+        return f"Write one of {', '.join(map(str, self.choices))}"
+
+
 @click.command("completion", cls=Command, epilog=_EPILOG)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=_Shell(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell."""
@@ -25,3 +37,5 @@ def command(context: click.Context, shell: str) -> None:
         raise click.UsageError(f"click knows no completion for {shell}")
     completion = kind(context.find_root().command, {}, "dataaccess", "_DATAACCESS_COMPLETE")
     click.echo(completion.source_template % completion.source_vars())
+    if shell in _AFTER:
+        click.echo(_AFTER[shell])

@@ -14,6 +14,8 @@ from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Whole, flat
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from dataaccess import Client, Scan
 
 _SECTION = "Rows"
@@ -33,6 +35,13 @@ _ATTRS = option(
     "--attrs", type=List(), multiple=True, metavar="A,B", section=_SECTION, help="Attributes to return, in this order."
 )
 LIMIT = option("--limit", type=Whole(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
+
+
+def _completions(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    from dataaccess.cli.completing import completions
+
+    return completions(context, parameter, typed)
+
 
 _CODES = all_of(
     [
@@ -73,7 +82,7 @@ _CODES = all_of(
 )
 _ITEMS = all_of(
     [
-        click.argument("name"),
+        click.argument("name", shell_complete=_completions),
         _ATTRS,
         option("--item-type-id", type=int, metavar="ID", section=_SECTION, help="Id of an object of your own."),
         option(

@@ -9,6 +9,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from click.shell_completion import CompletionItem
+
 # Wider help is hard to read.
 _WIDTH = 100
 
@@ -25,6 +27,12 @@ class Option(click.Option):
         """No more than the help: it has the default, and the range says little."""
         del ctx
         return {}
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell completes."""
+        from dataaccess.cli.completing import completions
+
+        return completions(ctx, self, incomplete) or super().shell_complete(ctx, incomplete)
 
 
 class Command(click.Command):
