@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.shell_completion import get_completion_class
 
@@ -19,7 +21,14 @@ To use it, add a line to the start file of the shell:
 _AFTER = {"bash": "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}"}
 
 
-class _Shell(click.Choice):
+# Generic in some versions of click.
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class _Shell(_Choice):
     """A shell, with one line for its absence."""
 
     def get_missing_message(self, *_: object, **_more: object) -> str:

@@ -64,9 +64,9 @@ def write_rows(scan: Scan, *, as_json: bool, as_csv: bool) -> None:
 
     rows = table.head(_SHOWN).to_pylist()
     count = counted(table.num_rows, "row")
-    shown = f"{count}; the first {_SHOWN} are shown" if table.num_rows > _SHOWN else count
+    summary = f"{count}; the first {_SHOWN} are shown" if table.num_rows > _SHOWN else count
     columns = columns_of(table.schema, rows, has_types=False, most=MOST) if rows else []
-    write_grid(columns, shown, advice="--json or --csv writes all", is_cut=table.num_rows > _SHOWN)
+    write_grid(columns, summary, advice="--json or --csv writes all", is_cut=table.num_rows > _SHOWN)
 
 
 def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: bool = False) -> None:
