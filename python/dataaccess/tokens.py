@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
 
-if TYPE_CHECKING:
-    import os
-
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Characters of the name of a file that does not exist.
+_MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +25,15 @@ class TokenFile:
 
     def __call__(self) -> str:
         """The content of the file without surrounding white space."""
+        reason = None
         try:
             mode = self.path.stat().st_mode
             content = self.path.read_bytes()
         except OSError as error:
-            raise ConfigError(f"the token file {self.path} cannot be read: {type(error).__name__}") from error
+            reason = error.strerror
+        if reason is not None:
+            # Neither the cause nor the context of ours: it has the name, which may be a token.
+            raise ConfigError(f"the token file {unreadable(self.path, reason)}")
         text: str | None
         try:
             text = content.decode()
@@ -45,6 +48,19 @@ class TokenFile:
             message = f"other users may read the token file {self.path}; run chmod 600 on it"
             warnings.warn(message, DataAccessWarning, stacklevel=2)
         return text.strip()
+
+
+def unreadable(path: Path, reason: str) -> str:
+    """The path and why it cannot be read. Of what does not exist it has 8 characters: it may be the token itself."""
+    exists = path
+    while not os.path.lexists(exists) and exists != exists.parent:
+        exists = exists.parent
+    missing = str(path.relative_to(exists)) if exists != path else ""
+    shown = str(path)
+    if len(missing) <= _MOST_SHOWN:
+        return f"{shown} cannot be read: {reason}"
+    shown = f"{shown.removesuffix(missing)}{missing[:_MOST_SHOWN]}…"
+    return f"{shown} cannot be read: {reason} (at most {_MOST_SHOWN} characters of a missing name are shown)"
 
 
 @public

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_PATHS = ("ca_bundle", "token_file")
+_PATHS = ("ca_bundle", "record", "token_file")
 _KEYS = [*CHECKS, "token", "token_file"]
 _PORTS = {"http": 80, "https": 443}
 
@@ -119,8 +119,10 @@ class _TokenOfProfile:
         self._path = path
 
     def __call__(self) -> str:
-        token: str = _read(self._path).get(self._name, {}).get("token", "")
-        if not token:
+        profile = _read(self._path).get(self._name)
+        token = profile.get("token") if isinstance(profile, dict) else None
+        if not isinstance(token, str) or not token:
+            profile = token = None
             raise ConfigError(f"profile {self._name} in {self._path} has no token any more")
         return token
 
@@ -129,7 +131,7 @@ def find(name: str | None) -> Profile | None:
     """The profile of this name; without a name the default one, if there is one.
 
     Raises:
-        ConfigError: There is none of this name, the file cannot be read, or it has mistakes: all of them.
+        ConfigError: There is none of this name, the file cannot be read, or the profile has mistakes: all of them.
     """
     path = config_path()
     # A folder that cannot be read has no file for us.
@@ -145,14 +147,18 @@ def find(name: str | None) -> Profile | None:
         known = ", ".join(profiles)
         advice = did_you_mean(name, profiles) or (f"; it has {known}" if known else "; it has no profile")
         raise ConfigError(f"there is no profile {name!r} in {path}{advice}")
-    lines = [f"{path}: profiles.{name}.{line}" for line in _refused(profiles[name])]
+    profile = profiles[name]
+    # No frame holds the secrets of other profiles; they may have mistakes of their own.
+    del profiles
+    lines = [f"{path}: profiles.{name}{line}" for line in _mistakes(name, profile, path.parent)]
     if lines:
+        profile = None
         raise _error(lines)
-    return Profile(name, path, profiles[name])
+    return Profile(name, path, profile)
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """All profiles of a file, with keys and types that are right."""
+def _read(path: Path) -> dict[str, Any]:
+    """All profiles of a file. The values of each are not checked."""
     import tomllib
 
     try:
@@ -171,56 +177,68 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     del content
     if problem is not None:
         raise ConfigError(f"{path} {problem}")
-    lines = [f"{path}: {line}" for line in _mistakes(parsed)]
+    lines = [f"{path}: {line}" for line in _misplaced(parsed)]
     if lines:
         parsed = {}
         raise _error(lines)
-    profiles: dict[str, dict[str, Any]] = parsed.get("profiles", {})
+    profiles: dict[str, Any] = parsed.get("profiles", {})
+    has_token = any(isinstance(profile, dict) and "token" in profile for profile in profiles.values())
     # On Windows the mode does not say who may read a file.
-    if mode & _OTHERS and sys.platform != "win32" and any("token" in profile for profile in profiles.values()):
+    if mode & _OTHERS and sys.platform != "win32" and has_token:
         message = f"other users may read {path}, which has a token; run chmod 600 on it"
         warn_caller(message, DataAccessWarning)
-    for profile in profiles.values():
-        for key in [key for key in _PATHS if key in profile]:
-            profile[key] = str(path.parent / Path(profile[key]).expanduser())
     return profiles
 
 
-def _mistakes(parsed: dict[str, Any]) -> Iterator[str]:
-    """Unknown keys, and values of wrong types. No line has a string that may be a secret."""
+def _misplaced(parsed: dict[str, Any]) -> Iterator[str]:
+    """What is outside of a profile."""
     for key in parsed.keys() - {"profiles"}:
         yield f"{key} is unknown; settings are in [profiles.NAME]"
-    profiles = parsed.get("profiles", {})
-    if not isinstance(profiles, dict):
+    if not isinstance(parsed.get("profiles", {}), dict):
         yield "profiles must be tables: write [profiles.NAME]"
+
+
+def _mistakes(name: str, profile: Any, folder: Path) -> Iterator[str]:
+    """Unknown keys, wrong types and refused values of a profile, whose paths it completes.
+
+    No line has a string that may be a secret.
+    """
+    if not isinstance(profile, dict):
+        yield f" must be a table: write [profiles.{name}]"
         return
-    for name, profile in profiles.items():
-        if not isinstance(profile, dict):
-            yield f"profiles.{name} must be a table: write [profiles.{name}]"
-            continue
-        for key, value in profile.items():
-            if key not in _KEYS:
-                yield f"profiles.{name}.{key} is not a setting{did_you_mean(key, _KEYS)}"
-            elif key in ("token", "token_file"):
-                if not isinstance(value, str) or not value:
-                    yield f"profiles.{name}.{key} must be a string, not of type {type(value).__name__}"
-            else:
-                yield from (f"profiles.{name}.{line}" for line in _wrong_type(key, value))
-        if "token" in profile and "token_file" in profile:
-            yield f"profiles.{name} has token and token_file: leave one out"
+    usable = {}
+    for key, value in profile.items():
+        problem = _wrong(key, value)
+        if problem is not None:
+            yield f".{problem}"
+        elif key in CHECKS:
+            usable[key] = value
+    if "token" in profile and "token_file" in profile:
+        yield " has token and token_file: leave one out"
+    for key in _PATHS:
+        if isinstance(profile.get(key), str) and profile[key]:
+            profile[key] = str(folder / Path(profile[key]).expanduser())
+    yield from (f".{line}" for line in _refused({key: profile[key] for key in usable}))
 
 
-def _wrong_type(key: str, value: object) -> Iterator[str]:
+def _wrong(key: str, value: object) -> str | None:
+    """What is wrong with the name or the type of a setting."""
+    if key not in _KEYS:
+        return f"{key} is not a setting{did_you_mean(key, _KEYS)}"
+    if key in ("token", "token_file"):
+        is_usable = isinstance(value, str) and value
+        return None if is_usable else f"{key} must be a string that is not empty, not of type {type(value).__name__}"
     check, _ = CHECKS[key]
     try:
         check(value)
     except ConfigError as error:
-        yield _line(key, error)
+        return _line(key, error)
+    return None
 
 
 def _refused(values: dict[str, Any]) -> Iterator[str]:
     """What the core refuses: its checks are those of the arguments."""
-    settings = {key: value for key, value in values.items() if key in CHECKS}
+    settings = dict(values)
     # Whether an address may have no TLS is said by another setting.
     shared = {"allow_http": settings.get("allow_http", False)}
     if "base_url" not in settings or settings["base_url"].startswith("sandbox:"):
@@ -247,7 +265,7 @@ def _accepts(given: dict[str, Any]) -> ConfigError | None:
 def _line(key: str, error: ConfigError) -> str:
     """A problem of an argument as one of a key."""
     text = str(error).replace(f"({key}=) ", "")
-    return key + text.removeprefix(f"{key}=") if text.startswith(f"{key}= ") else f"{key}: {text}"
+    return text.replace(f"{key}= ", f"{key} ", 1) if text.startswith(f"{key}=") else f"{key}: {text}"
 
 
 def _error(lines: list[str]) -> ConfigError:

@@ -28,6 +28,9 @@ _ENDED = (
     "%(operation)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s, HTTP %(status)s, %(bytes)d bytes, "
     "request %(request_id)s"
 )
+_WITHOUT_RESPONSE = (
+    "%(operation)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s, request %(request_id)s"
+)
 _AGAIN = (
     "%(operation)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
 )
@@ -71,6 +74,8 @@ def emit(fields: dict[str, Any]) -> None:
     time = fields.pop("time")
     if not logger.isEnabledFor(level):
         return
+    if form is _ENDED and fields["status"] is None:
+        form = _WITHOUT_RESPONSE
     record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000

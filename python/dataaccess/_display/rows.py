@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._display import html
-from dataaccess._display.text import MAX_COLUMNS, counted, duration, grid, left_out, size
+from dataaccess._display.grid import columns_of, ruled
+from dataaccess._display.text import MAX_COLUMNS, counted, duration, left_out, size
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,7 +20,10 @@ _NUMBERS = ("int64", "float64")
 
 def rows_text(schema: dict[str, str], rows: list[dict[str, Any]], total: int, stats: ScanStats | None) -> str:
     """The rows for a terminal, with the figures of the scan that they come from, if they are all of its rows."""
-    return "\n".join([grid(schema, rows, total), "; ".join([_shape(schema, total), *_figures(total, stats)])])
+    shown = {name: schema[name] for name in list(schema)[:MAX_COLUMNS]}
+    more = left_out(total - len(rows), len(schema) - len(shown))
+    lines = [*ruled(columns_of(shown, rows)).lines, *([f"… {more}"] if more else [])]
+    return "\n".join([*lines, "; ".join([_shape(schema, total), *_figures(total, stats)])])
 
 
 def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, stats: ScanStats | None) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from dataaccess._display import html
-from dataaccess._display.text import aligned, cell, counted, duration
+from dataaccess._display.grid import Column, ruled
+from dataaccess._display.text import MAX_WIDTH, cell, counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 
 # A `responseCode` of success, as a number or a string. 200 is the only one that the API specification knows.
 _SUCCESS = {"200", "200.0"}
-_HEADS = ["entry", "state", "rows", "started", "took", "message"]
+# The message before the times: it is the cause of a failure, and narrow terminals have no room for the last columns.
+_HEADS = ["entry", "state", "rows", "message", "started", "took"]
+_NUMBERS = ("entry", "rows", "took")
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _MAX_ENTRIES = 100
 
@@ -33,10 +37,19 @@ def state_of(entry: Mapping[str, Any]) -> str:
 
 
 def status_text(status: dict[str, Any]) -> str:
-    """The status for a terminal."""
-    entries = _entries(status)
-    lines = aligned([_HEADS, *([cell(value) for value in _row(*each)] for each in entries[:_MAX_ENTRIES])], rule=1)
-    return "\n".join([_summary(status), *(lines if entries else [])])
+    """The status for `print`."""
+    columns = entry_columns(status)
+    return "\n".join([summary(status), *(ruled(columns).lines if columns else [])])
+
+
+def entry_columns(status: Mapping[str, Any], most: int = MAX_WIDTH) -> list[Column]:
+    """The columns of the entries; none without entries. No cell is wider than `most`."""
+    rows = [[cell(value, most) for value in _row(*each)] for each in _entries(status)[:_MAX_ENTRIES]]
+    # Times are cut neither: a part of one is another one.
+    return [
+        Column([name], cells, name in _NUMBERS, name != "message")
+        for name, cells in zip(_HEADS, zip(*rows, strict=True), strict=False)
+    ]
 
 
 def status_html(status: dict[str, Any]) -> str:
@@ -46,17 +59,18 @@ def status_html(status: dict[str, Any]) -> str:
     for each in entries[:_MAX_ENTRIES]:
         number, state, *rest = _row(*each)
         rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
-    numeric = [name in ("entry", "rows", "took") for name in _HEADS]
+    numeric = [name in _NUMBERS for name in _HEADS]
     table = html.table(_HEADS, [], rows, numeric) if entries else ""
-    return html.block(html.title("Segment export", _summary(status)), table)
+    return html.block(html.title("Segment export", summary(status)), table)
 
 
-def _entries(status: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+def _entries(status: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     entries = status.get("entries")
     return [(number, entry) for number, entry in enumerate(entries or [], 1) if isinstance(entry, dict)]
 
 
-def _summary(status: dict[str, Any]) -> str:
+def summary(status: Mapping[str, Any]) -> str:
+    """How many entries there are, by their state."""
     states = [state_of(entry) for _, entry in _entries(status)]
     counts = [f"{states.count(state)} {state}" for state in _KINDS if state in states]
     entries = counted(len(states), "entry", "entries") if states else "no entries yet"
@@ -64,17 +78,22 @@ def _summary(status: dict[str, Any]) -> str:
 
 
 def _row(number: int, entry: dict[str, Any]) -> list[object]:
-    """Entry, state, rows, start, duration and message. What the service leaves open is shown as it is."""
+    """What `_HEADS` names. What the service leaves open is shown as it is."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
     said = " ".join(str(each) for each in (code, message) if each is not None)
     return [
         number,
         state_of(entry),
         f"{rows:,}" if isinstance(rows, int) else rows,
-        entry.get("startTime"),
-        _took(entry),
         said or None,
+        _time(entry.get("startTime")),
+        _took(entry),
     ]
+
+
+def _time(value: object) -> object:
+    """A time to the second, with its zone."""
+    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", value) if isinstance(value, str) else value
 
 
 def _took(entry: dict[str, Any]) -> str | None:

@@ -1,16 +1,10 @@
-"""Tables, names, sizes and durations as text."""
+"""Cells, names, sizes and durations as text."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
 # Columns and characters of a cell that a grid shows, and names that a repr shows.
 MAX_COLUMNS = 12
-_MAX_WIDTH = 32
+MAX_WIDTH = 32
 _MAX_NAMES = 12
 
 _MINUTE = 60
@@ -45,20 +39,29 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
 
 
-def cell(value: object, width: int = _MAX_WIDTH) -> str:
+def cell(value: object, width: int = MAX_WIDTH) -> str:
     """A value in one short line. What a terminal could act on is escaped: a value may hold control characters."""
     shown = "" if value is None else str(value)
-    text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in shown)
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return cut("".join(character if character.isprintable() else repr(character)[1:-1] for character in shown), width)
 
 
-def grid(schema: dict[str, str], rows: list[dict[str, Any]], total: int) -> str:
-    """The rows under the names and types of their columns, and the number of rows and columns that are left out."""
-    names = list(schema)[:MAX_COLUMNS]
-    lines = [[cell(name) for name in names], [schema[name] for name in names]]
-    lines += [[cell(row[name]) for name in names] for row in rows]
-    more = left_out(total - len(rows), len(schema) - len(names))
-    return "\n".join([*aligned(lines, rule=2), *([f"… {more}"] if more else [])])
+def cut(text: str, width: int) -> str:
+    """The text in so many columns of a terminal, with `…` in place of what does not fit."""
+    if width_of(text) <= width:
+        return text
+    text = text[: width - 1]
+    while width_of(text) > width - 1:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal that a text takes: wide characters take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
 
 
 def left_out(rows: int, columns: int) -> str:
@@ -66,26 +69,3 @@ def left_out(rows: int, columns: int) -> str:
     more = [counted(rows, "more row")] if rows > 0 else []
     more += [counted(columns, "more column")] if columns > 0 else []
     return ", ".join(more)
-
-
-def aligned(lines: list[list[str]], rule: int | None = None) -> list[str]:
-    """Lines of cells, each column as wide as its widest cell; `rule` is the number of lines above a ruled line."""
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    shown = [_line(line, widths) for line in lines]
-    if rule is not None:
-        shown.insert(rule, "  ".join("-" * width for width in widths))
-    return shown
-
-
-def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
-    padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
-    return "  ".join(padded).rstrip()
-
-
-def _width(text: str) -> int:
-    """Columns of a terminal that a text takes: wide characters take two."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)

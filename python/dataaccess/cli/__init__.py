@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 
+from dataaccess.cli.streams import open_missing
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code; docs/command-line.md lists them.
     """
+    open_missing()
     try:
         from dataaccess.cli.application import run
     except ModuleNotFoundError as error:

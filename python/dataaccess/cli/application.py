@@ -88,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(application, {}, "dataaccess", _COMPLETE, instruction)
-    with ending.warnings_as_lines():
+    with ending.terminable(), ending.warnings_as_lines():
         try:
             with application.make_context("dataaccess", list(arguments)) as context:
                 application.invoke(context)

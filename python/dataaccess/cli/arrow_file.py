@@ -2,46 +2,79 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from dataaccess.cli import output
 from dataaccess.cli.progress import line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import IO
+
     from dataaccess import Scan
 
-# What a file of its own gets: the umask decides about the rest.
-_USUAL = 0o666
+# Modes of a new file; the umask decides about the second.
+_PRIVATE, _USUAL = 0o600, 0o666
+# File systems limit the length of names.
+_REPEATED = 48
 
 
 def write(scan: Scan, file: str | None, *, private: bool) -> None:
     """Writes the rows batch by batch. A file can be read at any place; standard output gets a stream, once complete."""
-    from dataaccess._scan.output import copy_into
+    if file is not None:
+        with _appearing(Path(file), _PRIVATE if private else _USUAL) as opened:
+            _write_batches(scan, opened, "new_file")
+        return
+    with TemporaryFile() as complete:
+        _write_batches(scan, complete, "new_stream")
+        complete.seek(0)
+        with output.binary_stdout() as stdout:
+            copyfileobj(complete, stdout)
 
-    if file is not None and "://" in file:
-        raise click.UsageError(
-            f"--output {file!r}: Arrow is written to this machine only; Parquet to object stores too"
-        )
-    path = None if file is None else Path(file).expanduser()
-    folder = None if path is None else path.parent
-    with NamedTemporaryFile(dir=folder, prefix=".dataaccess-", delete=False) as temporary:
-        made = Path(temporary.name)
+
+@contextmanager
+def _appearing(path: Path, mode: int) -> Iterator[IO[bytes]]:
+    """A file that gets its name at the end of the block; an error in it leaves what was there.
+
+    Raises:
+        FileError: It cannot be written.
+    """
+    from dataaccess.errors import DataAccessError
+
+    made = path.with_name(f".{path.name[:_REPEATED]}.{token_hex(8)}.tmp")
+    if path.exists() and not path.is_file():
+        raise _not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
+    try:
+        # Before the first request is sent.
+        file = open(made, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115 - Path.open has no opener
         try:
-            _write_batches(scan, temporary, "new_stream" if file is None else "new_file")
-            if path is None:
-                with output.binary_stdout() as stdout:
-                    copy_into(stdout, made)
-                return
-            if not private:
-                made.chmod(_USUAL & ~_umask())
+            with file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
             made.replace(path)
         finally:
             made.unlink(missing_ok=True)
+    except DataAccessError:
+        # Some are also an OSError, and say more.
+        raise
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> Exception:
+    from dataaccess.errors import FileError
+
+    advice = "; make its folder, and try again" if error.errno == errno.ENOENT else ""
+    message = f"`{path}` cannot be written: {error.strerror or error}{advice}"
+    return FileError(message, errno=error.errno, path=str(path))
 
 
 def _write_batches(scan: Scan, file: Any, form: str) -> None:
@@ -55,11 +88,3 @@ def _write_batches(scan: Scan, file: Any, form: str) -> None:
             rows += len(batch)
             if shown is not None:
                 shown.show(f"{rows:,} rows")
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.shell_completion import get_completion_class
 
@@ -15,8 +17,27 @@ To use it, add a line to the start file of the shell:
 """
 
 
+# `@` begins the name of a file, as in `--audience @ids.txt`, and would end a word.
+_AFTER = {"bash": "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}"}
+
+
+# Generic in some versions of click.
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class _Shell(_Choice):
+    """A shell, with one line for its absence."""
+
+    def get_missing_message(self, *_: object, **_more: object) -> str:
+        """What to write."""
+        return f"Write one of {', '.join(map(str, self.choices))}"
+
+
 @click.command("completion", cls=Command, epilog=_EPILOG)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=_Shell(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell."""
@@ -25,3 +46,5 @@ def command(context: click.Context, shell: str) -> None:
         raise click.UsageError(f"click knows no completion for {shell}")
     completion = kind(context.find_root().command, {}, "dataaccess", "_DATAACCESS_COMPLETE")
     click.echo(completion.source_template % completion.source_vars())
+    if shell in _AFTER:
+        click.echo(_AFTER[shell])

@@ -11,13 +11,16 @@ import click
 
 from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Filter, List, Matches, flat
+from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Whole, flat
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from dataaccess import Client, Scan
 
 _SECTION = "Rows"
-_DAY = "DAY is 2024-01-31, or a time as 2024-01-31T09:30:00Z."
+_DAY = "DAY is 2024-01-31; of a time as 2024-01-31T09:30 its whole day counts."
+_PROMOTION_CODE = -100
 _TIMES = ("on", "since", "after", "before", "days")
 
 _FILTER = option(
@@ -31,7 +34,14 @@ _FILTER = option(
 _ATTRS = option(
     "--attrs", type=List(), multiple=True, metavar="A,B", section=_SECTION, help="Attributes to return, in this order."
 )
-LIMIT = option("--limit", type=click.IntRange(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
+LIMIT = option("--limit", type=Whole(min=1), metavar="N", section=_SECTION, help="Number of rows, at most.")
+
+
+def _completions(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    from dataaccess.cli.completing import completions
+
+    return completions(context, parameter, typed)
+
 
 _CODES = all_of(
     [
@@ -72,7 +82,7 @@ _CODES = all_of(
 )
 _ITEMS = all_of(
     [
-        click.argument("name"),
+        click.argument("name", shell_complete=_completions),
         _ATTRS,
         option("--item-type-id", type=int, metavar="ID", section=_SECTION, help="Id of an object of your own."),
         option(
@@ -198,6 +208,8 @@ def _items(
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
     else:
+        if (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and ("days" in given or len(given) > 1):
+            raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")
         # The values of one column belong together, however often the option is given.
         columns: dict[str, list[Any]] = {}
         for column, values in matches:
@@ -206,6 +218,7 @@ def _items(
         for kind, value in given.items():
             if kind == "days":
                 (column, start), stop = value
+                _check_range(start, stop)
                 parts.append(da.col(column).between(start, stop))
             else:
                 column, day = value
@@ -227,6 +240,12 @@ def _items(
         "item_type_id": "--item-type-id",
     }
     return Search("items", arguments, options)
+
+
+def _check_range(start: str, stop: str) -> None:
+    """Refuses days without a day, as the core does of codes. Only the zone of the client decides about times."""
+    if len(start) == len(stop) == len("2024-01-31") and start >= stop:
+        raise click.UsageError("--days: the range has no day: stop is excluded, so it must be a later day than start")
 
 
 def _check_alone(others: list[str]) -> None:

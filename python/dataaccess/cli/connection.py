@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from dataaccess.cli.ending import USAGE, CommandError, is_typed
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import Duration
+from dataaccess.cli.streams import note
+from dataaccess.cli.values import Duration, TokenPath
+from dataaccess.cli.wording import for_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +27,11 @@ _OPTIONS = {
         "--base-url", metavar="URL", section=_SECTION, help="Address of the service; sandbox:demo is the sandbox."
     ),
     "token_file": option(
-        "--token-file", metavar="FILE", section=_SECTION, help="File with the token; or set DATAACCESS_TOKEN."
+        "--token-file",
+        type=TokenPath(),
+        metavar="FILE",
+        section=_SECTION,
+        help="File with the token; or set DATAACCESS_TOKEN.",
     ),
     "timezone": option("--timezone", metavar="ZONE", section=_SECTION, help="Zone of days: an IANA name. [UTC]"),
     "timeout": option(
@@ -52,12 +59,30 @@ class Connection:
             **settings: In place of those of the options.
         """
         from dataaccess import Client
+        from dataaccess.errors import ConfigError
         from dataaccess.tokens import token_file
 
         options = {name: value for name, value in self.given.items() if value is not None} | settings
         if file := options.pop("token_file", None):
             options["token"] = token_file(file)
-        return Client(**options)
+        try:
+            return Client(**options)
+        except ConfigError as error:
+            if is_typed(error):
+                raise CommandError(for_options(str(error)), USAGE) from None
+            if options.get("base_url") or os.environ.get("DATAACCESS_BASE_URL") or options.get("profile"):
+                raise
+            # In a cron job, HOME or the folder of the profiles may be another one.
+            absent = _absent_profile()
+            lines = [f"{line}; {absent}" if number == 0 else line for number, line in enumerate(error.problems)]
+            raise ConfigError(f"{error}; {absent}", problems=lines) from None
+
+
+def _absent_profile() -> str:
+    from dataaccess._client.profiles import config_path
+
+    path = config_path()
+    return f"{path} has no profile default" if path.exists() else f"there is no file of profiles {path}"
 
 
 def connecting(*left_out: str) -> Callable[[Any], Any]:
@@ -89,7 +114,8 @@ def _log() -> Iterator[None]:
 
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            click.echo(f"dataaccess: {record.getMessage()}", err=True)
+            time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
+            note(f"{time} dataaccess: {for_options(record.getMessage())}")
 
     logger, lines = logging.getLogger("dataaccess"), Lines()
     level = logger.level

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import chdir, suppress
-from tempfile import TemporaryDirectory
+from contextlib import chdir, contextmanager, suppress
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from time import sleep
+from typing import TYPE_CHECKING
 
 import click
 
 from dataaccess.cli.colors import style
+from dataaccess.cli.ending import INTERRUPTED, CommandError
 from dataaccess.cli.parts import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# How often a folder is removed, and the seconds between.
+_ATTEMPTS = 40
+_PAUSE = 0.05
 
 _STEPS = [
     ("Promotion codes of a day:", "codes --on 2024-01-15 --attrs id,code_status,allocated_time --limit 5"),
@@ -40,12 +52,11 @@ def command(context: click.Context) -> None:
     before = os.environ.get("DATAACCESS_BASE_URL")
     os.environ["DATAACCESS_BASE_URL"] = "sandbox:demo"
     try:
-        with TemporaryDirectory(prefix="dataaccess-") as folder, chdir(folder):
+        with _temporary_folder() as folder, chdir(folder):
             for title, line in _STEPS:
                 click.echo(style(f"# {title}", dim=True))
                 click.echo(style(f"$ dataaccess {line}", bold=True))
-                with suppress(click.exceptions.Exit), application.make_context("dataaccess", shlex.split(line)) as run:
-                    application.invoke(run)
+                _run(application, line)
                 click.echo()
     finally:
         if before is None:
@@ -53,3 +64,28 @@ def command(context: click.Context) -> None:
         else:
             os.environ["DATAACCESS_BASE_URL"] = before
     click.echo("To go on: set DATAACCESS_BASE_URL=sandbox:demo, and try the commands with options of your own.")
+
+
+def _run(application: click.Command, line: str) -> None:
+    try:
+        with suppress(click.exceptions.Exit), application.make_context("dataaccess", shlex.split(line)) as run:
+            application.invoke(run)
+    except CommandError as error:
+        if error.code == INTERRUPTED:
+            # Without the advice to resume: the folder is a temporary one.
+            raise KeyboardInterrupt from None
+        raise
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    folder = Path(mkdtemp(prefix="dataaccess-"))
+    try:
+        yield folder
+    finally:
+        # An interrupted run may write its last file while the folder is removed.
+        for _ in range(_ATTEMPTS):
+            rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            sleep(_PAUSE)

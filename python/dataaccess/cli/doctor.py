@@ -11,8 +11,8 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import for_options
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.wording import for_options
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -31,7 +31,12 @@ Examples:
 _WRONG_DAY = 1
 # Always shown, though they are the default.
 _SHOWN = ("base_url", "token", "profile", "timezone", "proxy", "ca_bundle")
+_NOT_FOUND = 404
+# What an error says about a failed connection to the proxy, and the step that failed.
+_TO_THE_PROXY = {"cannot resolve the host of the proxy": "dns", "connect to the proxy": "tcp"}
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}
+
+_ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,8 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     Shows each setting with where it came from, and the steps of a request: DNS, TCP, proxy, TLS, token and scopes. Two
     requests are sent, which change nothing. The token is shown nowhere.
 
-    The exit code is 0 if requests work, else that of the error: 78 configuration, 69 or 75 connection, 77 token; 1 if
-    only the time zone is wrong.
+    The exit code is 0 if one of the two requests works: a token may have one scope alone. Else it is that of the error:
+    78 configuration, 69 or 75 connection, 77 token; 1 if only the time zone is wrong.
     """
     from dataaccess.errors import ConfigError
 
@@ -100,21 +105,17 @@ def _code(check: ClientCheck) -> int:
 
 def _connection(client: Client, check: ClientCheck) -> list[_Step]:
     """The steps to a response. The error of the core says which of them failed."""
-    from dataaccess.errors import TransportError
-
     details = _details(client, check)
-    if check.is_reachable:
+    names = list(details)
+    failed, failure = _failed_step(check, names)
+    if failed is None:
         return [_Step(name, True, detail) for name, detail in details.items()]  # noqa: FBT003 - what it found out
-    failure = next((one for one in check.errors.values() if isinstance(one, TransportError)), None)
-    # Without a token nothing was sent.
-    failed = "dns" if failure is None else _failed_step(failure, list(details))
-    steps = [
-        _Step(name, True, detail) if number < list(details).index(failed) else _Step(name, None, "not tried")  # noqa: FBT003 - likewise
-        for number, (name, detail) in enumerate(details.items())
+    number = names.index(failed)
+    return [
+        *(_Step(name, True, details[name]) for name in names[:number]),  # noqa: FBT003 - likewise
+        _Step(failed, None if failure is None else False, "not tried" if failure is None else _reason(failure)),
+        *(_Step(name, None, "not tried") for name in names[number + 1 :]),
     ]
-    if failure is not None:
-        steps[list(details).index(failed)] = _Step(failed, False, for_options(str(failure)))  # noqa: FBT003 - likewise
-    return steps
 
 
 def _details(client: Client, check: ClientCheck) -> dict[str, str]:
@@ -136,11 +137,31 @@ def _details(client: Client, check: ClientCheck) -> dict[str, str]:
     return {**details, "http": f"the service responded, {check.seconds:.2f} s in all"}
 
 
-def _failed_step(failure: DataAccessError, names: list[str]) -> str:
+def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, DataAccessError | None]:
+    """The step that failed, if one did, and its error; without one nothing was sent."""
+    from dataaccess.errors import ProxyError, TransportError
+
+    if check.is_reachable:
+        # A refused token is a response of the service, and so is a scope that is missing.
+        if any(has is not None for has in check.scopes.values()):
+            return None, None
+        return "http", next(iter(check.errors.values()))
+    failure = next((one for one in check.errors.values() if isinstance(one, TransportError)), None)
+    if failure is None:
+        return "dns", None
     phase = getattr(failure, "phase", None)
+    if isinstance(failure, ProxyError):
+        # What failed on the way to the proxy has the phase of the proxy too.
+        phase = next((step for text, step in _TO_THE_PROXY.items() if text in str(failure)), phase)
     if phase in names:
-        return str(phase)
-    return "tcp" if phase == "connect" else "http"
+        return str(phase), failure
+    return "tcp" if phase == "connect" else "http", failure
+
+
+def _reason(failure: DataAccessError) -> str:
+    """The message of an error, and what to do about a wrong path."""
+    advice = "; check the path of --base-url" if getattr(failure, "status", None) == _NOT_FOUND else ""
+    return f"{for_options(str(failure))}{advice}"
 
 
 def _addresses(host: str) -> str:
@@ -164,12 +185,15 @@ def _token(check: ClientCheck) -> list[_Step]:
     elif known:
         steps = [_Step("token", any(known), "accepted" if any(known) else "not accepted")]
     else:
-        steps = [_Step("token", None, "not tried")]
+        steps = [_Step("token", None, "not known" if check.is_reachable else "not tried")]
     for scope, has in check.scopes.items():
-        detail = {True: "yes", False: f"no: {check.errors.get(scope)}", None: "not known"}[has]
-        steps.append(_Step(f"scope {scope}", has, for_options(detail)))
+        # What both requests failed of is the reason of a step above.
+        reason = f": {_reason(check.errors[scope])}" if known and scope in check.errors else ""
+        steps.append(_Step(f"scope {scope}", has, f"{_ANSWERS[has]}{reason}"))
     if check.day is not None:
         steps.append(_Step("day", check.is_day_right, for_options(check.day)))
+    elif "day" in check.errors:
+        steps.append(_Step("day", None, f"not known: {_reason(check.errors['day'])}"))
     return steps
 
 

@@ -5,53 +5,34 @@ docs/command-line.md lists the codes.
 
 from __future__ import annotations
 
-import os
-import re
-import sys
+import signal
+import threading
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from dataaccess.cli.streams import note, silence
+from dataaccess.cli.wording import arguments_in, for_options, problems_for_options, typed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Of the shell, for the signals SIGINT and SIGPIPE.
+    from dataaccess.errors import ConfigError
+
+# Of the shell, for signals.
 INTERRUPTED = 130
 CLOSED_PIPE = 141
+TERMINATED = 143
 # As in `sysexits.h`: input or output failed.
-_OUTPUT_FAILED = 74
-_USAGE = 2
+_FAILED = 74
+# What was typed cannot be used.
+USAGE = 2
 
-# Arguments of calls that messages name, and the options for them.
-_OPTIONS = {
-    "allow_http": "--allow-http",
-    "base_url": "--base-url",
-    "ca_bundle": "--ca-bundle",
-    "item_type_id": "--item-type-id",
-    "known_row_cap": "--known-row-cap",
-    "limit": "--limit",
-    "profile": "--profile",
-    "refresh": "--refresh",
-    "retry_for": "--retry-for",
-    "same_service": "--same-service",
-    "schema": "--schema",
-    "timeout": "--timeout",
-    "timezone": "--timezone",
-    "token": "--token-file",
-}
-# What a program writes in another way, or only a program can do.
-_PHRASES = {
-    'Client("sandbox:demo")': "--base-url sandbox:demo",
-    'on_suspected_cap="split"': "--split-capped",
-    ", a list of days, or da.days(start, stop)": "",
-    ", the last response is in .last": "",
-    "; all entries are in .entries, and check=False returns them": "",
-}
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:True\b)?(?=([^\s,;)])?)")
-_SCHEMA = re.compile(r'schema=\{"(.+?)": "(\w+)"\}')
-_DAY = re.compile(r'refresh=\["([\d-]+)"\]')
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as of `timeout`, systemd or a container that stops. It cleans up what Ctrl-C cleans up."""
 
 
 class CommandError(Exception):
@@ -64,19 +45,38 @@ class CommandError(Exception):
 
 
 @contextmanager
-def naming(options: dict[str, str]) -> Iterator[None]:
+def naming(names: dict[str, str]) -> Iterator[None]:
     """Names the options in the problems of a request, by the arguments that they became."""
     from dataaccess.errors import ValidationError
 
     try:
         yield
     except ValidationError as error:
-        lines = []
-        for problem in error.problems:
-            name = re.split(r"\W", problem.argument, maxsplit=1)[0]
-            place = options.get(name, name) + problem.argument[len(name) :]
-            lines.append(f"{place}: {for_options(problem.message)}")
-        raise CommandError("; ".join(lines) or str(error), error.exit_code) from None
+        raise CommandError(problems_for_options(error, names), USAGE) from None
+
+
+@contextmanager
+def in_the_words_of_the_command() -> Iterator[None]:
+    """Errors of calls name the options of the command that runs; what was typed wrong is an error of usage."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
+        raise
+    except Exception as error:
+        from dataaccess.errors import ConfigError, DataAccessError, ValidationError
+
+        if isinstance(error, ValidationError):
+            raise CommandError(problems_for_options(error, {}), USAGE) from None
+        if isinstance(error, ConfigError) and is_typed(error):
+            raise CommandError(for_options(str(error)), USAGE) from None
+        if isinstance(error, DataAccessError):
+            raise CommandError(for_options(str(error)), error.exit_code) from None
+        raise
+
+
+def is_typed(error: ConfigError) -> bool:
+    """Whether a setting was typed wrong, and not in the environment or the profile."""
+    return any(arguments_in(line) & typed() for line in error.problems or [str(error)])
 
 
 def of(error: BaseException) -> int:
@@ -87,49 +87,58 @@ def of(error: BaseException) -> int:
     """
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, CommandError):
-        _say(str(error))
-        return error.code
-    if isinstance(error, KeyboardInterrupt | click.Abort):
-        _say("interrupted")
-        return INTERRUPTED
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message(), err=True)
-        return _USAGE
-    if isinstance(error, click.UsageError):
-        path = error.ctx.command_path if error.ctx else "dataaccess"
-        _say(f"{_sentence(error)} (see {path} --help)")
-        return error.exit_code
-    return _of_call(error)
+        note(error.format_message())
+        return USAGE
+    message, code = _last_line(error)
+    if message:
+        _say(message)
+    return code
 
 
-def _of_call(error: BaseException) -> int:
-    from dataaccess.errors import DataAccessError
-
-    if isinstance(error, DataAccessError):
-        _say(for_options(str(error)))
-        return error.exit_code
-    if isinstance(error, OSError):
-        # Python must not flush to the same file again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
+def _last_line(error: BaseException) -> tuple[str, int]:
+    """What to print, and the exit code."""
+    match error:
+        case CommandError():
+            return str(error), error.code
+        case KeyboardInterrupt() | click.Abort():
+            return signaled(error)
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else "dataaccess"
+            return f"{_sentence(error)} (see {path} --help)", error.exit_code
+        case OSError():
+            # Python must not flush to the same file again at exit.
+            silence("stdout")
             # The reader has what it wanted, as `head` does.
-            return CLOSED_PIPE
-        _say(f"the output could not be written: {error.strerror}")
-        return _OUTPUT_FAILED
-    if isinstance(error, ImportError) and "pip install" in str(error):
-        _say(str(error))
-        return _USAGE
+            is_closed = isinstance(error, BrokenPipeError)
+            return ("", CLOSED_PIPE) if is_closed else (f"the output could not be written: {error.strerror}", _FAILED)
+        case ImportError() if "pip install" in str(error):
+            return str(error), USAGE
     raise error
 
 
-def for_options(text: str) -> str:
-    """A message of a call, with the options in place of arguments."""
-    for phrase, instead in _PHRASES.items():
-        text = text.replace(phrase, instead)
-    text = _DAY.sub(r"--refresh \1", _SCHEMA.sub(r"--schema \1=\2", text))
-    # `timeout=5` is two words of a command.
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), text)
+def signaled(error: BaseException) -> tuple[str, int]:
+    """What a signal did to the command, and its exit code."""
+    return ("terminated", TERMINATED) if isinstance(error, Terminated) else ("interrupted", INTERRUPTED)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Makes SIGTERM an exception, so that no temporary file is left behind."""
+    is_main = threading.current_thread() is threading.main_thread()
+    # A signal that is ignored stays ignored.
+    if not is_main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
@@ -137,7 +146,7 @@ def warnings_as_lines() -> Iterator[None]:
     """Prints the warnings of this package as lines: the place in the code says nothing to who runs a command."""
     from dataaccess.errors import DataAccessWarning
 
-    usual = warnings.showwarning
+    usual, shown = warnings.showwarning, set()
 
     def show(
         message: Warning | str,
@@ -148,7 +157,11 @@ def warnings_as_lines() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, DataAccessWarning):
-            _say(f"warning: {for_options(str(message))}")
+            text = f"warning: {for_options(str(message))}"
+            # Some are found at several places, such as the mode of a file that is read again.
+            if text not in shown:
+                shown.add(text)
+                _say(text)
         else:
             usual(message, category, filename, lineno, file, line)
 
@@ -159,16 +172,13 @@ def warnings_as_lines() -> Iterator[None]:
 
 def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
-        from dataaccess._core.tracebacks import did_you_mean
+        from dataaccess.cli.suggestions import unknown_option
 
-        # Not of what follows `=`, which may be a secret.
-        name = error.option_name.partition("=")[0]
-        known = [known for one in error.ctx.command.params for known in one.opts] if error.ctx else []
-        return f"there is no option {name}{did_you_mean(name, known)}"
+        return unknown_option(error)
     text = error.format_message()
     return text[:1].lower() + text[1:].rstrip(".")
 
 
 def _say(text: str) -> None:
     line = " ".join(text.splitlines())
-    click.echo(f"dataaccess: {line}", err=True)
+    note(f"dataaccess: {line}")

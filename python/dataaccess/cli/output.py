@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from functools import partial
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,14 +14,16 @@ import click
 from dataaccess.cli.parts import all_of, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from dataaccess import Scan
+    from dataaccess._display.grid import Column
 
 _SECTION = "Output"
 
-# Rows that a terminal shows.
+# Rows that a terminal shows, and characters of a value before it is fitted.
 _SHOWN = 40
+MOST = 1_000
 
 FORMS = all_of(
     [
@@ -55,9 +59,27 @@ def write_rows(scan: Scan, *, as_json: bool, as_csv: bool) -> None:
                 scan.to_jsonl(file, **shown)
             return
         table = scan.collect(**shown)
-    from dataaccess.cli.grid import grid
+    from dataaccess._display.grid import columns_of
+    from dataaccess._display.text import counted
 
-    click.echo(grid(table.schema, table.head(_SHOWN).to_pylist(), table.num_rows))
+    rows = table.head(_SHOWN).to_pylist()
+    count = counted(table.num_rows, "row")
+    summary = f"{count}; the first {_SHOWN} are shown" if table.num_rows > _SHOWN else count
+    columns = columns_of(table.schema, rows, has_types=False, most=MOST) if rows else []
+    write_grid(columns, summary, advice="--json or --csv writes all", is_cut=table.num_rows > _SHOWN)
+
+
+def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: bool = False) -> None:
+    """Writes columns as wide as the terminal. The line below says what they are, and how to see what is left out."""
+    from dataaccess._display.grid import fitted
+    from dataaccess.cli.colors import style
+
+    shown = fitted(columns, get_terminal_size().columns, partial(style, bold=True)) if columns else None
+    if shown is not None:
+        click.echo("\n".join(shown.lines))
+        if shown.left_out:
+            summary, is_cut = f"{summary}; columns that do not fit: {', '.join(shown.left_out)}", True
+    click.echo(style(f"{summary} ({advice})" if is_cut else summary, dim=True))
 
 
 def write_json(value: Any) -> None:

@@ -9,6 +9,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from click.shell_completion import CompletionItem
+
 # Wider help is hard to read.
 _WIDTH = 100
 
@@ -26,6 +28,12 @@ class Option(click.Option):
         del ctx
         return {}
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell completes."""
+        from dataaccess.cli.completing import completions
+
+        return completions(ctx, self, incomplete) or super().shell_complete(ctx, incomplete)
+
 
 class Command(click.Command):
     """A command whose help has its options in sections."""
@@ -35,6 +43,31 @@ class Command(click.Command):
         settings = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
         keywords["context_settings"] = {**settings, **keywords.get("context_settings", {})}
         super().__init__(*arguments, **keywords)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuses an option that is given again: click would drop the first value."""
+        try:
+            if not ctx.resilient_parsing:
+                self._refuse_repeated(ctx, args)
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            # The parser does not say whose option it is.
+            error.ctx = error.ctx or ctx
+            raise
+
+    def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for one in order:
+            if isinstance(one, Option) and not one.multiple and not one.is_flag and order.count(one) > 1:
+                name = max(one.opts, key=len)
+                raise click.UsageError(f"{name} is given {order.count(one)} times, and takes one value", ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        from dataaccess.cli.ending import in_the_words_of_the_command
+
+        with in_the_words_of_the_command():
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section; those of click, as `--help`, come last."""
@@ -53,6 +86,12 @@ class Commands(click.Group):
     """A group of commands that suggests the name which may be meant."""
 
     command_class: type[click.Command] | None = Command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes `help COMMAND` as `COMMAND --help`."""
+        if args and args[0] == "help":
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

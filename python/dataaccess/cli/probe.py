@@ -9,13 +9,17 @@ import click
 
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
+from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import Day
+from dataaccess.cli.streams import note
+from dataaccess.cli.values import Day, Whole
 
 if TYPE_CHECKING:
     from datetime import date
 
     from dataaccess.cli.connection import Connection
+
+_NOT_CONFIRMED = 1
 
 _EPILOG = """\b
 Examples:
@@ -26,7 +30,7 @@ Examples:
 
 @click.command("probe", cls=Command, epilog=_EPILOG)
 @option("--day", type=Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
-@option("--export", "export_id", type=click.IntRange(min=0), metavar="ID", help="A segment export that has ended.")
+@option("--export", "export_id", type=Whole(min=0), metavar="ID", help="A segment export that has ended.")
 @option("--yes", is_flag=True, help="Send the requests without a confirmation; required without a terminal.")
 @option("--json", "as_json", is_flag=True, help="All findings as JSON.")
 @connecting()
@@ -44,7 +48,8 @@ def command(day: date, export_id: int | None, connection: Connection, *, yes: bo
         if not sys.stdin.isatty():
             raise click.UsageError("add --yes to send the requests: without a terminal nobody can be asked")
         where = f"up to {MOST_REQUESTS} requests, which only read, to {client.base_url}"
-        click.confirm(f"Send {where}?", abort=True, err=True)
+        if not click.confirm(f"Send {where}?", err=True):
+            raise CommandError("nothing was sent", _NOT_CONFIRMED)
     report = probe(client, day, export_id=export_id)
     if as_json:
         output.write_json(report.to_dict())
@@ -53,4 +58,4 @@ def command(day: date, export_id: int | None, connection: Connection, *, yes: bo
     if sys.stderr.isatty():
         settled = sum(finding.value is not None for finding in report.findings)
         counted = f"{report.requests} requests settled {settled} of {len(report.findings)} open points"
-        click.echo(counted, err=True)
+        note(counted)

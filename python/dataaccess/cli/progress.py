@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import click
+from dataaccess._display.text import cut, size
+from dataaccess.cli.streams import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # Seconds without a line, and between two.
 _PATIENCE = 1.0
 _PAUSE = 0.1
+# Columns of a terminal that does not say.
+_USUAL = 80
 _CLEAR = "\r\x1b[K"
 
 
@@ -29,18 +32,27 @@ class Line:
         self._next = monotonic() + _PATIENCE
         self._is_shown = False
 
-    def show(self, text: str) -> None:
-        """Shows a text, if it is time."""
+    def show(self, text: str, lasts: float = 0.0) -> None:
+        """Shows a text, if it is time, or if nothing else comes for so many seconds and it will be time then."""
         now = monotonic()
-        if now >= self._next:
+        if now + lasts >= self._next:
             self._next = now + _PAUSE
             self._is_shown = True
-            click.echo(f"{_CLEAR}{text}", err=True, nl=False)
+            # A text of two lines could not be removed.
+            note(f"{_CLEAR}{cut(text, _columns() - 1)}", ends_line=False)
 
     def clear(self) -> None:
         """Removes the line."""
         if self._is_shown:
-            click.echo(_CLEAR, err=True, nl=False)
+            note(_CLEAR, ends_line=False)
+
+
+def _columns() -> int:
+    """The width of the terminal of standard error: standard output may be a file."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        return _USUAL
 
 
 @contextmanager
@@ -51,9 +63,32 @@ def line() -> Iterator[Line | None]:
         return
     shown = Line()
     try:
-        yield shown
+        with _retries(shown):
+            yield shown
     finally:
         shown.clear()
+
+
+@contextmanager
+def _retries(shown: Line) -> Iterator[None]:
+    """Shows why a request is retried: until a service responds there is no other progress."""
+    import logging
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            fields = record.__dict__
+            shown.show(f"retry in {fields['delay']:.1f} s: {fields['detail']}", fields["delay"])
+
+    logger, handler = logging.getLogger("dataaccess.retry"), Handler()
+    if logger.isEnabledFor(logging.DEBUG):
+        # `--verbose` prints each record in a line of its own.
+        yield
+        return
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager
@@ -67,13 +102,3 @@ def _progress_text(update: Progress) -> str:
     requests = "" if update.total == 1 else f"{update.done} of {update.total} requests, "
     failed = f"{update.failed} failed, " if update.failed else ""
     return f"{requests}{failed}{update.rows:,} rows, {size(update.bytes)}, {update.seconds:.0f} s"
-
-
-def size(count: int) -> str:
-    """A number of bytes."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:  # noqa: PLR2004 - what the unit means
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

@@ -10,14 +10,19 @@ import os
 import shlex
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import List, Pair, flat
+from dataaccess.cli.streams import note
+from dataaccess.cli.values import List, Pair, TokenPath, Whole, flat
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataaccess.sandbox import Sandbox
 
 # Every user of the machine can read the arguments of a process; only its own user can read its environment and files.
@@ -40,9 +45,14 @@ Examples:
 
 
 @click.command("sandbox", cls=Command, epilog=_EPILOG)
-@option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="Port on 127.0.0.1. [a free one]")
+@option("--port", type=Whole(0, 65535), default=0, metavar="PORT", help="Port on 127.0.0.1. [a free one]")
 @option("--scopes", type=List(), multiple=True, metavar="A,B", help="Scopes of the token. [all]")
-@option("--token-file", metavar="FILE", help=f"File with a token of your own, which has every scope; or set {_TOKEN}.")
+@option(
+    "--token-file",
+    type=TokenPath(),
+    metavar="FILE",
+    help=f"File with a token of your own, which has every scope; or set {_TOKEN}.",
+)
 @option(
     "--host-names",
     type=List(),
@@ -104,7 +114,8 @@ def command(
     if replay is not None:
         made = Sandbox.replay(replay, port=port)
     else:
-        made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options)
+        with _refused_switches():
+            made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options)
     with made as sandbox:
         token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
         _announce(sandbox, data, granted)
@@ -115,6 +126,20 @@ def command(
             click.echo(f"export DATAACCESS_TOKEN={shlex.quote(token)}")
         while not stopping.wait(_POLL_SECONDS):
             pass
+
+
+@contextmanager
+def _refused_switches() -> Iterator[None]:
+    """A switch that is refused was typed wrong; other errors, as of a port in use, are those of the sandbox."""
+    from dataaccess.errors import SandboxError
+
+    try:
+        yield
+    except SandboxError as error:
+        text = str(error)
+        if text.startswith(("switch ", "there is no switch ")):
+            raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
+        raise
 
 
 def _stop_by_signals() -> threading.Event:
@@ -140,9 +165,9 @@ def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
 
 
 def _announce(sandbox: Sandbox, data: str, scopes: list[str]) -> None:
-    click.echo(f"Serving the Data Access API with {data}, until Ctrl-C:", err=True)
-    click.echo(_SERVED.format(url=sandbox.base_url), err=True)
-    click.echo(f"The token has the scopes {', '.join(scopes)}.", err=True)
+    note(f"Serving the Data Access API with {data}, until Ctrl-C:")
+    note(_SERVED.format(url=sandbox.base_url))
+    note(f"The token has the scopes {', '.join(scopes)}.")
 
 
 def _value(text: str) -> Any:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dataaccess.cli import conditions, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import INTERRUPTED, CommandError, naming
+from dataaccess.cli.ending import CommandError, naming, signaled
 from dataaccess.cli.parts import Commands, all_of, option
+from dataaccess.cli.streams import note
+from dataaccess.cli.target import target_of
 from dataaccess.cli.values import Pair
 
 if TYPE_CHECKING:
     from dataaccess import Scan, ScanReport
     from dataaccess.cli.conditions import Search
     from dataaccess.cli.connection import Connection
+    from dataaccess.cli.target import Target
 
 _WHERE = "Where rows go"
 _RUN = "With --folder"
@@ -68,13 +69,6 @@ Examples:
   dataaccess scan items customer --attrs customer_id,name -o - --format csv | gzip > customers.csv.gz
 """
 
-_SUFFIXES = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv", ".tsv"),
-    "jsonl": (".jsonl", ".ndjson", ".json"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
-
 
 @click.group("scan", cls=Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
@@ -106,16 +100,6 @@ def items(search: Search, connection: Connection, **writing: Any) -> None:
     _run(search, connection, **writing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """Where the rows go, and in which format."""
-
-    file: str | None
-    folder: str | None
-    kind: str
-    private: bool
-
-
 def _run(
     search: Search,
     connection: Connection,
@@ -132,11 +116,13 @@ def _run(
     private: bool,
     **run: Any,
 ) -> None:
-    target = None if explain else _target(file, folder, kind, private=private, run=run)
+    if explain and as_json:
+        raise click.UsageError("--explain prints text: leave --json out; `dataaccess validate` prints requests as JSON")
+    target = target_of(file, folder, kind, private=private, run=run, is_written=not explain)
     cap = "split" if split_capped else "warn"
     more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
     scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
-    if target is None:
+    if explain:
         click.echo(scan.explain())
     elif target.folder is not None:
         _into_folder(scan, target, run, as_json=as_json)
@@ -144,45 +130,21 @@ def _run(
         _into_file(scan, target, as_json=as_json)
 
 
-def _target(file: str | None, folder: str | None, kind: str | None, *, private: bool, run: dict[str, Any]) -> _Target:
-    if folder is not None:
-        if file is not None or kind not in (None, "parquet"):
-            raise click.UsageError("--folder holds Parquet files: leave out --output and --format")
-        return _Target(None, folder, "parquet", private)
-    if unused := [f"--{name.replace('_', '-')}" for name, value in run.items() if value]:
-        raise click.UsageError(f"{', '.join(unused)}: only with --folder")
-    if file is None or file == "-":
-        if private:
-            raise click.UsageError("--private is for --output FILE and --folder")
-        if sys.stdout.isatty():
-            raise click.UsageError("write --output FILE or --folder FOLDER, or pipe standard output into a program")
-        return _Target(None, None, kind or "jsonl", private)
-    return _Target(file, None, kind or _kind_of(file), private)
-
-
-def _kind_of(file: str) -> str:
-    name = file.lower().removesuffix(".gz").removesuffix(".zst")
-    for kind, suffixes in _SUFFIXES.items():
-        if name.endswith(suffixes):
-            return kind
-    known = ", ".join(suffixes[0] for suffixes in _SUFFIXES.values())
-    raise click.UsageError(f"--output {file!r} has none of the suffixes {known}: add one, or --format")
-
-
-def _into_folder(scan: Scan, target: _Target, run: dict[str, Any], *, as_json: bool) -> None:
+def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bool) -> None:
     from dataaccess.cli.progress import progress
 
     try:
         with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
             report = scan.run(target.folder or "", private=target.private, **shown, **run)
-    except KeyboardInterrupt:
-        message = f"interrupted: finished requests are kept in {target.folder}; the same command resumes"
-        raise CommandError(message, INTERRUPTED) from None
+    except KeyboardInterrupt as error:
+        message, code = signaled(error)
+        kept = f"finished requests are kept in {target.folder}; the same command resumes"
+        raise CommandError(f"{message}: {kept}", code) from None
     if as_json:
         output.write_json(_as_dict(report))
     elif sys.stderr.isatty():
         kept = f", {report.kept:,} of them kept" if report.kept else ""
-        click.echo(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}", err=True)
+        note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
 
 
 def _as_dict(report: ScanReport) -> dict[str, Any]:
@@ -192,7 +154,7 @@ def _as_dict(report: ScanReport) -> dict[str, Any]:
     return {"folder": str(report.folder), "tasks": len(report.tasks), **figures}
 
 
-def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
+def _into_file(scan: Scan, target: Target, *, as_json: bool) -> None:
     if as_json and target.file is None:
         raise click.UsageError("--json prints a report to standard output, where the rows go: name a file")
     _write(scan, target)
@@ -203,17 +165,17 @@ def _into_file(scan: Scan, target: _Target, *, as_json: bool) -> None:
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons")
         output.write_json({"file": target.file, **{name: getattr(stats, name) for name in names}})
     elif sys.stderr.isatty():
-        from dataaccess.cli.progress import size
+        from dataaccess._display.text import size
 
-        click.echo(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s", err=True)
+        note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
 
 
-def _write(scan: Scan, target: _Target) -> None:
+def _write(scan: Scan, target: Target) -> None:
     with naming({"path": "--output", "private": "--private"}):
         _write_as(scan, target)
 
 
-def _write_as(scan: Scan, target: _Target) -> None:
+def _write_as(scan: Scan, target: Target) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":
@@ -227,6 +189,5 @@ def _write_as(scan: Scan, target: _Target) -> None:
             with output.binary_stdout() as stdout:
                 write_as(stdout, **shown)
             return
-        is_tabbed = target.kind == "csv" and Path(target.file.lower()).name.partition(".")[2].startswith("tsv")
-        separator = {"separator": "\t"} if is_tabbed else {}
+        separator = {"separator": "\t"} if target.is_tabbed else {}
         write_as(target.file, private=target.private, **shown, **separator)

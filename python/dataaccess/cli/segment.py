@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import Duration
+from dataaccess.cli.progress import line
+from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -27,7 +27,7 @@ _WAIT = 3600.0
 
 
 @click.command("segment", cls=Command, epilog=_EPILOG)
-@click.argument("export_id", type=click.IntRange(min=0))
+@click.argument("export_id", type=Whole(min=0))
 @option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
 @option(
     "--timeout",
@@ -52,13 +52,14 @@ def command(
     if wait:
         status = _waited(client, export_id, _WAIT if timeout is None else timeout, poll, as_json=as_json)
     else:
-        status = client.download_segment(export_id, timeout=timeout)
+        with line():
+            status = client.download_segment(export_id, timeout=timeout)
     _print(status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
-    from dataaccess.cli.progress import line
+    from dataaccess._display.segment import summary
     from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
     last: list[SegmentStatus] = []
@@ -68,7 +69,7 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
             def update(status: SegmentStatus) -> None:
                 last[:] = [status]
                 if shown is not None:
-                    shown.show(_summary(status))
+                    shown.show(summary(status))
 
             return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
     except (SegmentExportError, WaitTimeoutError):
@@ -80,50 +81,7 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
 def _print(status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
-    else:
-        click.echo(_table(status))
+        return
+    from dataaccess._display.segment import entry_columns, summary
 
-
-_COLUMNS = {
-    "state": "string",
-    "exportedRows": "int64",
-    "startTime": "timestamp",
-    "endTime": "timestamp",
-    "responseCode": "string",
-    "responseMessage": "string",
-}
-
-
-def _table(status: SegmentStatus) -> str:
-    from dataaccess.cli.colors import style
-    from dataaccess.cli.grid import grid
-
-    entries = status["entries"]
-    if not entries:
-        return style("the export has no entries yet", dim=True)
-    rows = [_row(entry) for entry in entries]
-    return grid(_COLUMNS, rows, len(rows), noun="entries" if len(rows) > 1 else "entry")
-
-
-def _row(entry: Any) -> dict[str, Any]:
-    times = {name: _time(entry.get(name)) for name in ("startTime", "endTime")}
-    return {**dict.fromkeys(_COLUMNS), **entry, **times, "state": _state(entry)}
-
-
-def _time(text: object) -> object:
-    """A time to the second."""
-    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", text) if isinstance(text, str) else text
-
-
-def _state(entry: Any) -> str:
-    from dataaccess._display.segment import has_failed
-
-    if entry.get("endTime") is None:
-        return "running"
-    return "failed" if has_failed(entry) else "ended"
-
-
-def _summary(status: SegmentStatus) -> str:
-    entries = status["entries"]
-    ended = sum(entry.get("endTime") is not None for entry in entries)
-    return f"{ended} of {len(entries)} entries have ended" if entries else "the export has no entries yet"
+    output.write_grid(entry_columns(status, output.MOST), summary(status), advice="--json writes all")

@@ -28,7 +28,7 @@ _TIMEZONE = option(
 def command() -> None:
     """Check a search and print its request. Sends nothing.
 
-    Needs neither an address nor a token. The exit code is 64 if the request breaks a rule of the service.
+    Needs neither an address nor a token. The exit code is 2 if the request breaks a rule of the service.
     """
 
 
@@ -57,11 +57,9 @@ def items(search: Search, timezone: str, *, as_json: bool) -> None:
 
 
 def _print(search: Search, timezone: str, *, as_json: bool) -> None:
-    from dataaccess import Client
+    from dataaccess._client.unconnected import unconnected_client
 
-    # Nothing is sent: the address and the token of this client are used by nobody.
-    client = Client("https://localhost", token=str, timezone=timezone)
-    bodies = [request["body"] for request in search.scan(client).requests()]
+    bodies = [request["body"] for request in search.scan(unconnected_client(timezone)).requests()]
     if len(bodies) == 1 and not as_json:
         output.write_json(bodies[0])
         return

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 import sys
 from datetime import date
 from pathlib import Path
@@ -23,6 +26,33 @@ if TYPE_CHECKING:
     _Type = click.ParamType[Any]
 else:
     _Type = click.ParamType
+
+
+class Whole(click.IntRange):
+    """An integer in a range, under its usual name."""
+
+    name = "integer"
+
+
+class TokenPath(_Type):
+    """The file of a token. It is not read here: a pipe can be read once."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path. The error does not show it whole: it may be the token itself."""
+        from dataaccess.tokens import unreadable
+
+        try:
+            mode = os.stat(value).st_mode  # noqa: PTH116 - its errors are those of the system
+        except OSError as error:
+            reason = error.strerror
+        else:
+            refused = errno.EISDIR if stat.S_ISDIR(mode) else 0 if os.access(value, os.R_OK) else errno.EACCES
+            reason = os.strerror(refused) if refused else None
+        if reason is not None:
+            self.fail(f"the token file {unreadable(Path(value), reason)}", param, ctx)
+        return str(value)
 
 
 class Duration(_Type):

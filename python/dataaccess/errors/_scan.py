@@ -84,7 +84,7 @@ class FileError(DataAccessError, OSError):
     errno: int | None
     path: str | None
 
-    _exit_code = 73
+    _exit_code = 74
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles `errno` too, which an OSError keeps apart from its other fields."""

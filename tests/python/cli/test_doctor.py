@@ -92,7 +92,9 @@ def test_what_cannot_be_a_client_is_78(run: Any, tmp_path: Path) -> None:
     assert [line.partition(";")[0] for line in json.loads(ended.output)["problems"]] == ["no base URL", "no token"]
     shown = run("doctor", terminal=True)
     assert "✗\x1b[0m configuration  no base URL; give --base-url or set DATAACCESS_BASE_URL" in shown.output
-    ended = run("doctor", "--base-url", "http://127.0.0.1:9", "--token-file", str(tmp_path / "none"), "--json")
+    token = tmp_path / "token"
+    token.write_bytes(b"tok\xff")
+    ended = run("doctor", "--base-url", "http://127.0.0.1:9", "--token-file", str(token), "--json")
     found = json.loads(ended.output)
     assert (ended.code, found["token"][0]["ok"], marks(found["steps"])["tcp"]) == (78, False, None)
 

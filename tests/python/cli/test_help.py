@@ -50,10 +50,21 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["--help"], {"ending", "parts", "application"}),
+        (["--help"], {"ending", "parts", "application", "streams", "wording"}),
         (
             ["codes", "--help"],
-            {"ending", "parts", "application", "codes", "conditions", "connection", "output", "values"},
+            {
+                "ending",
+                "parts",
+                "application",
+                "streams",
+                "wording",
+                "codes",
+                "conditions",
+                "connection",
+                "output",
+                "values",
+            },
         ),
     ],
     ids=["list", "codes"],

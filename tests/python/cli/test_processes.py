@@ -93,8 +93,8 @@ def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatc
     monkeypatch.setenv("NO_COLOR", "1")
     code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", "--poll", "0.2", columns=120)
     assert code == 75
-    assert "\r\x1b[K0 of 1 entries have ended\r\x1b[K" in printed
-    assert printed.rpartition("\r\x1b[K")[2].startswith("state    exportedRows")
+    assert "\r\x1b[K1 entry: 1 running\r\x1b[K" in printed
+    assert printed.rpartition("\r\x1b[K")[2].startswith("entry  state    rows")
     assert demo.requests
 
 

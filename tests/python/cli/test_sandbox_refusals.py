@@ -37,14 +37,14 @@ def test_the_data_is_one_of(
 @pytest.mark.parametrize(
     ("words", "code", "reported"),
     [
-        (["--scopes", "itme"], 78, "dataaccess: scopes: there is no `itme`; there are item, download\n"),
-        (["--switch", "latnecy=1"], 69, "dataaccess: there is no switch `latnecy`; did you mean latency?\n"),
-        (["--switch", "maximum_rows=[1]"], 69, "switch maximum_rows: [1] is not a value of it"),
+        (["--scopes", "itme"], 2, "dataaccess: --scopes: there is no `itme`; there are item, download\n"),
+        (["--switch", "latnecy=1"], 2, "dataaccess: --switch: there is no switch `latnecy`; did you mean latency?\n"),
+        (["--switch", "maximum_rows=[1]"], 2, "--switch: maximum_rows: [1] is not a value of it"),
         (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
-        (["--token-file", "/nowhere/token"], 78, "the token file /nowhere/token cannot be read: FileNotFoundError"),
+        (["--token-file", "/nowhere/token"], 2, "the token file /nowhere/… cannot be read: No such file"),
         (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
         (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay takes --port and --json alone"),
-        (["--token-file", "/nowhere/token", "--scopes", "item"], 2, "--scopes does not apply to the token"),
+        (["--token-file", "/dev/null", "--scopes", "item"], 2, "--scopes does not apply to the token"),
     ],
     ids=str,
 )

@@ -19,11 +19,10 @@ def test_the_status_is_json_in_a_pipe(run: Any) -> None:
 def test_the_status_is_a_table_in_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     lines = run("segment", "5637054", terminal=True).output.splitlines()
-    assert lines[0].split() == [
-        "state", "exportedRows", "startTime", "endTime", "responseCode", "responseMessage"
-    ]  # fmt: skip
-    assert [line.split()[0] for line in lines[1:]] == ["ended", "failed", "running", "3"]
-    assert run("segment", "5637055", terminal=True).output == "the export has no entries yet\n"
+    assert lines[0].split() == ["entry", "state", "rows", "message", "started", "took"]
+    assert [line.split()[1] for line in lines[1:-1]] == ["finished", "failed", "running"]
+    assert lines[-1] == "3 entries: 1 running, 1 finished, 1 failed"
+    assert run("segment", "5637055", terminal=True).output == "no entries yet\n"
 
 
 def test_a_wait_ends_with_the_export(run: Any) -> None:
@@ -36,7 +35,7 @@ def test_a_wait_that_is_too_short_prints_the_last_status(run: Any) -> None:
     ended = run("segment", "5637052", "--wait", "--timeout", "0.2s", "--poll", "0.1")
     assert ended.code == 75
     assert json.loads(ended.output)["entries"][0]["endTime"] is None
-    assert ended.reported.startswith("dataaccess: wait_for_segment: export 5637052 has not ended within 0.2 s")
+    assert ended.reported.startswith("dataaccess: export 5637052 has not ended within 0.2 s")
     assert ended.reported.endswith("; raise --timeout\n")
 
 

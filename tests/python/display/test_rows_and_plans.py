@@ -85,7 +85,7 @@ def test_a_table_shows_its_head_types_and_figures(scan: da.Scan) -> None:
     assert page.tags.count("tr") == 11
     assert re.fullmatch(r"… \d+ more rows: \d+ rows, 2 columns; [\d.]+ kB in [\d.]+ s, 3 requests", page.cells[-1])
     lines = str(table).splitlines()
-    assert lines[:3] == ["id               pool_id", "string           int64", "---------------  -------"]
+    assert lines[:3] == ["id               pool_id", "string             int64", "---------------  -------"]
     assert lines[-1] == page.cells[-1].partition(": ")[2]
     assert repr(table) == f"Table({len(table)} rows, 2 columns: id, pool_id)"
 

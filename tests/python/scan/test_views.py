@@ -158,10 +158,10 @@ def test_a_printed_table_is_a_grid_of_ten_rows_with_types(connect: Any) -> None:
         table = scan.collect()
     lines = str(table).splitlines()
     assert lines[:5] == [
-        "id                                n      t",
+        "id                                    n  t",
         "string                            int64  timestamp",
         "--------------------------------  -----  -------------------",
-        "x" * 31 + "…  0      2024-01-15 10:00:00",
+        "x" * 31 + "…      0  2024-01-15 10:00:00",
         r"a\n\x1b[31m                              2024-01-15 10:00:00",
     ]
     assert (len(lines), lines[-2]) == (15, "… 1 more row")

@@ -15,7 +15,10 @@ MODULE = (sys.executable, "-m", "dataaccess")
 
 
 def in_terminal(
-    *words: str, columns: int = 100, while_running: Callable[[subprocess.Popen[bytes]], None] | None = None
+    *words: str,
+    columns: int = 100,
+    while_running: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    respond: bytes = b"",
 ) -> tuple[int, str]:
     """Runs `dataaccess` in a terminal of so many columns: its exit code, and all that it printed."""
     own, other = pty.openpty()
@@ -24,6 +27,8 @@ def in_terminal(
         [*MODULE, *words], stdin=other, stdout=other, stderr=other, start_new_session=True
     )
     os.close(other)
+    # What is typed waits until the command reads it.
+    os.write(own, respond)
     with process:
         try:
             if while_running is not None:

@@ -1,0 +1,120 @@
+"""What a shell completes: files, folders and values of options and arguments, by the name of the parameter.
+
+The shell asks while somebody types: nothing here imports the core, sends a request, or fails.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
+
+_FILES = ("token_file", "file", "ca_bundle", "db", "replay")
+_FOLDERS = ("folder",)
+# Values that may also be in a file, as `@FILE`.
+_LISTS = ("attrs", "audience", "audience_type", "status", "matches", "raw")
+
+# The names in docs/open-points.md.
+_SWITCHES = (
+    "day_zone",
+    "day_comparison",
+    "operators",
+    "time_unit",
+    "value_type",
+    "condition_type",
+    "attrs_format",
+    "attrs_separator",
+    "empty_shape",
+    "last_used_type",
+    "channel_id_type",
+    "generic_scope",
+    "download_scope",
+    "finished_status",
+    "failed_status",
+    "finished_types",
+    "failed_code",
+    "unknown_export",
+    "unknown_object",
+    "malformed_request",
+    "refusal_data",
+    "no_conditions",
+    "empty_values",
+    "equals_values",
+    "member_defaults",
+    "repeated_names",
+    "declared_types",
+    "content_type",
+    "row_order",
+    "maximum_rows",
+    "key_order",
+    "gzip",
+    "latency",
+)
+
+
+def completions(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """What may follow what was typed of the value of a parameter; none if that is not known."""
+    name = parameter.name or ""
+    if name in _FILES:
+        return [CompletionItem(typed, type="file")]
+    if name in _FOLDERS:
+        return [CompletionItem(typed, type="dir")]
+    if name in _LISTS and typed.startswith("@"):
+        return _behind_at(typed)
+    known = _KNOWN.get(name)
+    values = [] if known is None else known(context)
+    # The last of several values.
+    before, comma, last = typed.rpartition(",") if name in _LISTS else ("", "", typed)
+    return [CompletionItem(f"{before}{comma}{value}") for value in values if value.startswith(last)]
+
+
+def _behind_at(typed: str) -> list[CompletionItem]:
+    """Files, with the `@` before each: a shell would look for a file of this name."""
+    from pathlib import Path
+
+    folder, slash, begin = typed[1:].rpartition("/")
+    try:
+        found = sorted(Path(f"{folder}{slash}" or ".").expanduser().iterdir())
+    except OSError:
+        return []
+    return [
+        CompletionItem(f"@{folder}{slash}{path.name}{'/' if path.is_dir() else ''}")
+        for path in found
+        if path.name.startswith(begin) and not (path.name.startswith(".") and not begin)
+    ]
+
+
+def _attributes(context: click.Context) -> list[str]:
+    # click does not assign arguments before an option whose value is being typed.
+    given = (context.params.get("name"), *context.args)
+    if context.info_name != "codes" and "promotion_code" not in given:
+        return []
+    from dataaccess.types import PROMOTION_CODE_ATTRIBUTES
+
+    return list(PROMOTION_CODE_ATTRIBUTES)
+
+
+def _profiles(_context: click.Context) -> list[str]:
+    import tomllib
+
+    from dataaccess._client.profiles import config_path
+
+    try:
+        return sorted(tomllib.loads(config_path().read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return []
+
+
+_KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
+    "status": lambda _: ["available", "sent", "used"],
+    "audience_type": lambda _: ["customer", "visitor"],
+    "name": lambda _: ["customer", "promotion_code"],
+    "attrs": _attributes,
+    "profile": _profiles,
+    "switches": lambda _: [f"{name}=" for name in _SWITCHES],
+}

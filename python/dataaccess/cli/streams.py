@@ -1,0 +1,34 @@
+"""Standard input, output and error of the command: also where they are closed or full."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def open_missing() -> None:
+    """Opens /dev/null in place of streams that the caller has closed, as `>&-` does.
+
+    Else the next file that is opened would get the descriptor of standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest free descriptor: that of this stream.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+
+
+def silence(name: str) -> None:
+    """Sends a stream that cannot be written to /dev/null, so that Python does not fail to flush it at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, getattr(sys, name).fileno())
+    os.close(null)
+
+
+def note(text: str, *, ends_line: bool = True) -> None:
+    """Writes to standard error. A message that cannot be written is dropped: it must not decide the outcome."""
+    import click
+
+    try:
+        click.echo(text, err=True, nl=ends_line)
+    except OSError:
+        silence("stderr")

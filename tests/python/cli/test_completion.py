@@ -1,0 +1,141 @@
+"""Completion: what each option and argument offers, through the protocol of click's scripts, and in bash."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import MODULE
+from support.pages import ROOT
+
+from dataaccess.cli import completing
+
+
+@pytest.fixture
+def complete(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The type and value of each completion of the last word."""
+
+    def complete(line: str) -> list[str]:
+        monkeypatch.setenv("_DATAACCESS_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        # Without any there is an empty line.
+        return [one for one in run().output.splitlines() if one]
+
+    return complete
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("codes --token-file to", ["file,to"]),
+        ("scan codes -o ja", ["file,ja"]),
+        ("scan codes --output ", ["file,"]),
+        ("scan items customer --folder co", ["dir,co"]),
+        ("codes --ca-bundle /etc", ["file,/etc"]),
+        ("sandbox --replay r", ["file,r"]),
+        ("sandbox --switch laten", ["plain,latency="]),
+        ("codes --status ", ["plain,available", "plain,sent", "plain,used"]),
+        ("codes --status sent,u", ["plain,sent,used"]),
+        ("codes --audience-type c", ["plain,customer"]),
+        ("codes --attrs id,code", ["plain,id,code_status"]),
+        ("validate codes --attrs pool", ["plain,pool_id"]),
+        ("items ", ["plain,customer", "plain,promotion_code"]),
+        ("scan items pro", ["plain,promotion_code"]),
+        ("items promotion_code --attrs pool", ["plain,pool_id"]),
+        ("items customer --attrs pool", []),
+        ("scan codes --layout d", ["plain,days"]),
+        ("codes --on ", []),
+        ("completion z", ["plain,zsh"]),
+    ],
+)
+def test_values_are_offered(complete: Any, line: str, expected: list[str]) -> None:
+    assert complete(f"dataaccess {line}") == expected
+
+
+def test_a_file_of_values_is_found(complete: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ids.txt").touch()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "ids.csv").touch()
+    assert complete("dataaccess codes --audience @") == ["plain,@ids.txt", "plain,@more/"]
+    assert complete("dataaccess codes --audience @more/i") == ["plain,@more/ids.csv"]
+    assert complete("dataaccess items customer --filter @no/x") == []
+
+
+def test_profiles_are_offered_by_their_names(complete: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("APPDATA", str(tmp_path))
+    assert complete("dataaccess codes --profile ") == []
+    (tmp_path / "dataaccess").mkdir()
+    config = tmp_path / "dataaccess" / "config.toml"
+    config.write_text('[staging]\ntimezone = "UTC"\n[default]\n', encoding="utf-8")
+    assert complete("dataaccess doctor --profile s") == ["plain,staging"]
+    config.write_text("[", encoding="utf-8")
+    assert complete("dataaccess doctor --profile s") == []
+
+
+def test_the_switches_are_those_of_the_page() -> None:
+    page = (ROOT / "docs" / "open-points.md").read_text(encoding="utf-8")
+    assert list(completing._SWITCHES) == re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+
+
+def test_without_a_shell_one_line_names_them(run: Any) -> None:
+    ended = run("completion")
+    assert (ended.code, ended.output) == (2, "")
+    assert re.fullmatch(r"dataaccess: missing argument .*\. Write one of bash, zsh, fish \(see .*\)\n", ended.reported)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="bash")
+def test_bash_completes(tmp_path: Path) -> None:
+    """As a person does: the script is evaluated, and TAB pressed, in an interactive bash."""
+    import pty
+
+    (tmp_path / "january-ids.txt").touch()
+    command = tmp_path / "bin" / "dataaccess"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {" ".join(MODULE)} "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    own, other = pty.openpty()
+    environment = {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "PS1": "$ ", "TERM": "dumb"}
+    bash = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],  # noqa: S607 - that of the user
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        cwd=tmp_path,
+        env=environment,
+        start_new_session=True,
+    )
+    os.close(other)
+    with bash:
+        try:
+            os.write(own, b'eval "$(dataaccess completion bash)"; echo "rea"dy\n')
+            read_until(own, b"ready")
+            for typed, completed in [
+                (b"dataaccess codes --token-file janu", b"january-ids.txt"),
+                (b"dataaccess codes --audience @janu", b"@january-ids.txt"),
+                (b"dataaccess items promo", b"promotion_code"),
+            ]:
+                os.write(own, typed + b"\t")
+                read_until(own, completed)
+                os.write(own, b"\x15")
+        finally:
+            bash.kill()
+            os.close(own)
+
+
+def read_until(file: int, expected: bytes) -> None:
+    """Reads until the text arrives."""
+    import select
+
+    found = b""
+    while expected not in found:
+        assert select.select([file], [], [], 10)[0], found
+        found += os.read(file, 1 << 16)

@@ -1,0 +1,35 @@
+"""A service that is down: a terminal shows after a second that the command retries, and why."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+
+CLEAR = "\r\x1b[K"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["codes"], ["scan", "codes", "--folder", "codes"]], ids=" ".join)
+def test_a_terminal_shows_why_a_request_is_retried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str]
+) -> None:
+    from support.command_terminal import in_terminal
+
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(tmp_path)
+    more = ["--on", "2024-01-15", "--base-url", "http://127.0.0.1:9", "--retry-for", "2"]
+    code, printed = in_terminal(*words, *more, columns=60)
+    lines = printed.split(CLEAR)
+    assert code == 75
+    shown = [line for line in lines[1:-1] if line.startswith("retry in ")]
+    assert shown, printed
+    assert re.fullmatch(r"retry in \d\.\d s: cannot connect to 127\.0\.0\.1:9.*", shown[0])
+    assert max(map(len, lines[1:-1])) < 60
+    # Nothing of it stays.
+    assert lines[-1].startswith("dataaccess: ")

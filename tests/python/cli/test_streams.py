@@ -1,0 +1,102 @@
+"""Standard streams that are closed or full, and SIGTERM."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import MODULE
+from support.raw_server import serving
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the shell, signals and devices of POSIX")
+
+DAY = ("--on", "2024-01-15")
+
+
+def in_shell(redirected: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = f"{shlex.join([*MODULE, *words])} {redirected}"
+    return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=False, cwd=cwd)  # noqa: S602 - our own command
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("redirected", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_a_missing_one(redirected: str, tmp_path: Path) -> None:
+    done = in_shell(redirected, "codes", *DAY, "--attrs", "id", "--limit", "2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == (0 if ">&-" in redirected.split(" ") else 2)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> None:
+    done = in_shell(">&- 2>&-", "scan", "codes", *DAY, "-o", "a.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert (len(lines), lines[0][:8]) == (74, "id,name,")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full")
+@pytest.mark.parametrize(
+    ("words", "rows"), [(["codes", *DAY], 73), (["codes", *DAY, "-v"], 73), (["scan", "codes", *DAY, "-o", "a.csv"], 0)]
+)
+def test_a_full_standard_error_does_not_decide(
+    words: list[str], rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its warning is the first message.
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    done = in_shell("2>/dev/full", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("\n")) == (0, rows)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full")
+def test_a_full_standard_error_keeps_the_exit_code(tmp_path: Path) -> None:
+    assert in_shell("2>/dev/full", "codes", cwd=tmp_path).returncode == 2
+
+
+RESUMES = "terminated: finished requests are kept in codes; the same command resumes"
+
+
+@pytest.mark.slow
+@pytest.mark.quiet
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["codes", *DAY], "terminated"),
+        (["scan", "codes", *DAY, "-o", "codes.csv"], "terminated"),
+        (["scan", "codes", *DAY, "--folder", "codes"], RESUMES),
+        (["segment", "1", "--wait"], "terminated"),
+        (["probe", "--day", "2024-01-15", "--yes"], "terminated"),
+    ],
+    ids=["codes", "file", "folder", "segment", "probe"],
+)
+def test_sigterm_cleans_up_as_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
+) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    asked = threading.Event()
+    with serving(lambda *_: asked.set()) as server:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*MODULE, *words, "--base-url", server.base_url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        with process:
+            assert asked.wait(10)
+            process.send_signal(signal.SIGTERM)
+            output, reported = process.communicate(timeout=10)
+    assert (process.returncode, output, reported) == (143, "", f"dataaccess: {line}\n")
+    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name != "codes"] == []
+
+
+def test_the_usual_end_by_sigterm_is_restored(run: Any) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert run("validate", "codes", *DAY).code == 0
+    assert signal.getsignal(signal.SIGTERM) == before
