@@ -84,7 +84,7 @@ def test_no_token_is_in_a_recording_or_error_though_the_service_escapes_it(path:
         client = da.Client(server.base_url, token=token, record=path)
         with pytest.raises(da.RequestRejectedError) as caught:
             client.search_codes(["id"], allocated_time=DAY)
-    for shown in (str(caught.value), caught.value.body_excerpt, path.read_text(encoding="utf-8")):
+    for shown in (str(caught.value), str(caught.value.body_excerpt), path.read_text(encoding="utf-8")):
         assert "no such token: " in shown
         assert "cccc" not in shown
 
