@@ -10,9 +10,10 @@ from dataaccess._client.given import find_profile, noting_arguments
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
-from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
+from dataaccess._core.tracebacks import at_line, at_the_caller
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 TYPE_CHECKING = False

@@ -9,6 +9,7 @@ import os
 from functools import wraps
 from types import FunctionType
 
+from dataaccess._public import did_you_mean
 from dataaccess.errors import DataAccessError, InternalError
 
 TYPE_CHECKING = False
@@ -117,10 +118,3 @@ def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: It
     # Python 3.13 suggests a name itself.
     suggested = "" if "Did you mean" in text else "".join(did_you_mean(name, known) for name in unknown)
     error.args = (f"{public}(){text.removeprefix(named)}{suggested}",)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown name, if a known one is similar."""
-    from difflib import get_close_matches
-
-    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(name, known, n=1))

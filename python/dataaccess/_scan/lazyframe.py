@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 class AsyncLazySource(Planned):
     """Scans that polars cannot read: its queries do not await."""
 
+    _MEANT = {  # noqa: RUF012 - declared by the base
+        **Planned._MEANT,  # noqa: SLF001 - of the base
+        "to_lazyframe": "queries of polars do not await: use a scan of da.Client, or `await scan.to_polars()`",
+        "explain_query": "queries of polars do not await: use a scan of da.Client",
+    }
+
 
 @short_tracebacks
 class LazySource(Planned):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
+from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
 from dataaccess._scan.outcome import progress_of, stats_of, warn_of
@@ -49,7 +50,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @short_tracebacks
-class BaseScan:
+class BaseScan(Suggesting):
     """The common part of scans and tasks."""
 
     _raw: RawScan
@@ -58,11 +59,17 @@ class BaseScan:
     _schema: dict[str, Any] | None
     _limit: int | None = None
     _splits: bool = False
+    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns."""
         return self._raw.column_names
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Types of the columns by name, as `schema=` takes them; "inferred" where the first rows decide."""
+        return dict(zip(self.column_names, self._raw.types, strict=True))
 
     @property
     def last_stats(self) -> ScanStats | None:
@@ -123,7 +130,7 @@ class BaseScan:
         from dataaccess._scan.explain import plan_of
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
-        columns = list(zip(self.column_names, self._raw.types, strict=True))
+        columns = list(self.schema.items())
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
         return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)

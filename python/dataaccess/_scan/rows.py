@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from dataaccess._core.checks import time_zone
+from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class Rows:
+class Rows(Suggesting):
     """The columns of a batch or a table."""
 
     __slots__ = ("_raw",)
+    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
 
     _raw: Any
 

@@ -152,7 +152,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
-        from dataaccess._core.tracebacks import did_you_mean
+        from dataaccess._public import did_you_mean
 
         # Not of what follows `=`, which may be a secret.
         name = error.option_name.partition("=")[0]
