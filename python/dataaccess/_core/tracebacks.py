@@ -115,6 +115,14 @@ def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: It
     public = ".".join(name for name in (owner, function.__name__) if name not in ("", "__init__"))
     known = signature(function).parameters
     unknown = [name for name in keywords if f"unexpected keyword argument {name!r}" in text and name not in known]
-    # Python 3.13 suggests a name itself.
-    suggested = "" if "Did you mean" in text else "".join(did_you_mean(name, known) for name in unknown)
-    error.args = (f"{public}(){text.removeprefix(named)}{suggested}",)
+    error.args = (f"{public}(){text.removeprefix(named)}",)
+    for name in unknown:
+        error.args = (f"{public}() got an unexpected keyword argument {name!r}{suggestion(public, name, known)}",)
+
+
+def suggestion(call: str, name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown argument: what to do, or an argument that may be meant."""
+    from dataaccess._core.advice import advice_for
+
+    advice = advice_for(call.rpartition(".")[2], name)
+    return did_you_mean(name, known) if advice is None else f": {advice}"
