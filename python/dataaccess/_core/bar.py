@@ -157,7 +157,9 @@ def _total(progress: Progress) -> int | None:
 
 def _figures(first: Progress, now: Progress) -> str:
     """Rows, bytes, speed and what went wrong."""
-    figures = [] if now.unit == "rows" and _total(now) else [counted(now.rows, "row")]
+    # A running export does not say its rows.
+    is_known = now.rows > 0 if now.unit == "entries" else not (now.unit == "rows" and _total(now))
+    figures = [counted(now.rows, "row")] if is_known else []
     if now.seconds > 0 and now.rows > first.rows:
         figures.append(f"{(now.rows - first.rows) / now.seconds:,.0f} rows/s")
     figures += [size(now.bytes)] if now.bytes else []

@@ -47,8 +47,8 @@ class _AtTheCaller:
 
 
 def _is_hidden(error: BaseException, traceback: TracebackType) -> bool:
-    # A defect is reported with its frames.
-    if isinstance(error, DataAccessError) and not isinstance(error, InternalError):
+    # A defect is reported with its frames. Ctrl-C is none.
+    if isinstance(error, DataAccessError | KeyboardInterrupt) and not isinstance(error, InternalError):
         frame: TracebackType | None = traceback
         while frame is not None:
             # A callback of the user keeps its own.

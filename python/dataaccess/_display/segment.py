@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ _SUCCESS = {"200", "200.0"}
 _HEADS = ["entry", "state", "rows", "started", "took", "message"]
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _MAX_ENTRIES = 100
+# What is not known yet.
+_OPEN = "–"  # noqa: RUF001 - a dash
 
 
 def has_failed(entry: Mapping[str, Any]) -> bool:
@@ -36,10 +39,15 @@ def status_text(status: dict[str, Any]) -> str:
     """The status for a terminal."""
     entries = _entries(status)
     lines = aligned([_HEADS, *([cell(value) for value in _row(*each)] for each in entries[:_MAX_ENTRIES])], rule=1)
-    return "\n".join([_summary(status), *(lines if entries else [])])
+    return "\n".join(
+        [
+            _summary(status),
+            *(lines if entries else []),
+        ]
+    )
 
 
-def status_html(status: dict[str, Any]) -> str:
+def status_html(status: dict[str, Any], export_id: object) -> str:
     """The status for a notebook."""
     entries = _entries(status)
     rows = []
@@ -48,7 +56,8 @@ def status_html(status: dict[str, Any]) -> str:
         rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
     numeric = [name in ("entry", "rows", "took") for name in _HEADS]
     table = html.table(_HEADS, [], rows, numeric) if entries else ""
-    return html.block(html.title("Segment export", _summary(status)), table)
+    title = "Segment export" if export_id is None else f"Segment export {export_id}"
+    return html.block(html.title(title, _summary(status)), table)
 
 
 def _entries(status: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
@@ -64,17 +73,17 @@ def _summary(status: dict[str, Any]) -> str:
 
 
 def _row(number: int, entry: dict[str, Any]) -> list[object]:
-    """Entry, state, rows, start, duration and message. What the service leaves open is shown as it is."""
+    """Entry, state, rows, start, duration and message. What the service leaves open is a dash."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
     said = " ".join(str(each) for each in (code, message) if each is not None)
-    return [
-        number,
-        state_of(entry),
-        f"{rows:,}" if isinstance(rows, int) else rows,
-        entry.get("startTime"),
-        _took(entry),
-        said or None,
-    ]
+    known = [f"{rows:,}" if isinstance(rows, int) else rows, _started(entry), _took(entry), said or None]
+    return [number, state_of(entry), *(_OPEN if value is None else value for value in known)]
+
+
+def _started(entry: dict[str, Any]) -> object:
+    """The time without fractions of a second."""
+    started = entry.get("startTime")
+    return re.sub(r"(:\d\d)\.\d+", r"\1", started) if isinstance(started, str) else started
 
 
 def _took(entry: dict[str, Any]) -> str | None:

@@ -106,11 +106,12 @@ class BaseScan(Suggesting):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> days = da.days("2024-01-01", "2024-04-01")
-            >>> print(client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain())
+            >>> attrs = ["id", "pool_id", "allocated_time"]
+            >>> print(client.scan_codes(attrs, allocated_time=days, code_status="used").explain())
             promotion_code (-100) in 91 requests, days and times in UTC
             service filters: code_status matches USED (4)
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
-            columns:         id string, pool_id int64
+            columns:         id string, pool_id int64, allocated_time timestamp
         """
         from dataaccess._display.plan import plan_text
 
@@ -269,12 +270,12 @@ class Single(BaseScan):
         return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
-def checked_table(raw: RawTable, tz: str | None = None) -> Table:
+def checked_table(raw: RawTable, tz: str | None = None, *, is_of_files: bool = False) -> Table:
     """A table, with its timestamps in a time zone. Warns of what is doubtful in the data."""
     from dataaccess._scan.table import Table
 
     warn_of(raw.stats)
-    return Table(raw if tz is None else raw.zoned(tz))
+    return Table(raw if tz is None else raw.zoned(tz), is_of_files=is_of_files)
 
 
 def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from dataaccess.reports import ScanStats
     from dataaccess.types import DtypeBackend, Row, TimeZone
 
 
@@ -138,9 +137,9 @@ class Rows(Suggesting):
         """Number of rows."""
         return self.num_rows
 
-    def _figures(self) -> ScanStats | None:
-        """The figures of the scan, if they are known."""
-        return None
+    def _figures(self) -> str:
+        """Where the rows come from, if they are all of a scan."""
+        return ""
 
     def __str__(self) -> str:
         """The first rows as a grid with the types of the columns: what `print(table)` shows."""
