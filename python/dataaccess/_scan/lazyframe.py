@@ -76,7 +76,9 @@ class LazySource(Planned):
 
         Raises:
             ImportError: polars is not installed, or older than 2.0.
-            ValidationError: The scan was made with `on_suspected_cap="split"`.
+            ValidationError: The scan was made with `on_suspected_cap="split"`, or the query compares integers with
+                names.
+            TypeError: `query` is not a function.
 
         Examples:
             >>> import dataaccess as da
@@ -92,6 +94,11 @@ class LazySource(Planned):
         """
         from dataaccess._scan.polars_source import Explained
 
+        if not callable(query):
+            raise TypeError(
+                f"explain_query takes a function that makes the query, not a {type(query).__name__}: write "
+                "scan.explain_query(lambda codes: codes.filter(…))"
+            )
         source = Explained(self)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)

@@ -89,7 +89,8 @@ class RunProgress:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Adds the note."""
         if isinstance(error, KeyboardInterrupt) and self._last is not None:
-            kept = f"{self._last.done:,} of {counted(self._last.total or 0, 'task')}"
+            # Others may have ended since.
+            kept = f"at least {self._last.done:,} of {counted(self._last.total or 0, 'task')}"
             error.add_note(f"{kept} are kept in {self._options['folder']}; run the same line again")
 
 
@@ -113,7 +114,7 @@ def report_of(
     path = str if "://" in options["folder"] else Path
     tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
-    figures = ("rows", "bytes", "file_bytes", "retries", "seconds", "reasons", "stray_days")
+    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,
