@@ -63,7 +63,7 @@ def service_of(client: Connection) -> str:
 class RunProgress:
     """Makes the progress of a run of the plain values of the core. Warns of parts of another service.
 
-    If Ctrl-C ends its block, a note of the exception says what is kept.
+    If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
     """
 
     def __init__(self, client: Connection, options: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ class RunProgress:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Adds the note."""
-        if isinstance(error, KeyboardInterrupt) and self._last is not None:
+        if error is not None and not isinstance(error, Exception) and self._last is not None:
             # Others may have ended since.
             kept = f"at least {self._last.done:,} of {counted(self._last.total or 0, 'task')}"
             error.add_note(f"{kept} are kept in {self._options['folder']}; run the same line again")
