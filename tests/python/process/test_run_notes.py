@@ -44,7 +44,7 @@ def test_ctrl_c_says_what_is_kept_without_internal_frames(tmp_path: Path) -> Non
 def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
     async def main(address: str, token: str) -> None:
         updates: list[da.Progress] = []
-        scan = da.AsyncClient(address, token="tok").scan_codes(
+        scan = da.AsyncClient(address, token=token).scan_codes(
             ["id"], allocated_time=da.days("2024-01-01", "2024-04-01")
         )
         running = asyncio.create_task(scan.run(tmp_path, progress=updates.append))
