@@ -171,7 +171,7 @@ def ended(
     hint = "waiting longer will not make it succeed, as an entry has failed" if is_lost else "raise timeout="
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; "
-        f"{hint}; the last response is in .last",
+        f"{hint}, the last response is in .last",
         operation="wait_for_segment",
         hint=hint,
         retryable=not is_lost,

@@ -102,7 +102,7 @@ def test_a_wait_for_an_export_that_has_failed_does_not_advise_to_wait_longer(con
     body = {"code": 200, "message": "Success", "data": {"entries": [failed, running], "meta": {"total": 2}}}
     with serving(always(http(body))) as server, pytest.raises(da.WaitTimeoutError) as caught:
         connect(server.base_url).wait_for_segment(7, timeout=0.1, poll=0.05)
-    assert "waiting longer will not make it succeed, as an entry has failed; the last response" in str(caught.value)
+    assert "waiting longer will not make it succeed, as an entry has failed, the last response" in str(caught.value)
     assert "raise timeout" not in str(caught.value)
     assert caught.value.retryable is False
 
