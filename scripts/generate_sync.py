@@ -88,7 +88,7 @@ TYPE_CHECKING = False
 def synchronous(source: str) -> str:
     """The synchronous form of an asynchronous module."""
     # `contextlib.aclosing` needs this name, and nothing synchronous does.
-    source = re.sub(r"    async def aclose.*?\n\n(?=    \S)", "", source, flags=re.DOTALL)
+    source = re.sub(r"    async def aclose.*?(\n\n(?=    \S)|\Z)", "", source, flags=re.DOTALL).rstrip() + "\n"
     for pattern, word in WORDS:
         source = re.sub(pattern, word, source)
     while (start := source.find("asyncio.run(")) >= 0:

@@ -118,7 +118,9 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         else:
             errors = _import_module("dataaccess.errors")
             if name not in errors.__all__:
-                raise AttributeError(f"module 'dataaccess' has no attribute {name!r}")
+                from dataaccess._public import no_attribute
+
+                raise no_attribute(_import_module(__name__), "module 'dataaccess'", name)
             value = getattr(errors, name)
         globals()[name] = value
         return value
@@ -128,5 +130,5 @@ del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:
-    """The names that users type; exceptions are in `errors`, the types of arguments and results in `types`."""
-    return [*__all__, "errors", "types"]
+    """All public names, for tab completion. The exceptions are loaded with it."""
+    return sorted({*__all__, *_PUBLIC, *_HOMES, *_import_module("dataaccess.errors").__all__})

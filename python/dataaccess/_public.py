@@ -1,4 +1,4 @@
-"""Shows public classes and functions as members of `dataaccess`, whichever module defines them.
+"""Public names: shows classes and functions as members of `dataaccess`, and suggests a name for an unknown one.
 
 A pickle then names `dataaccess.Client`, so it survives a move of the class. A traceback shows the name users import.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypeVar
 
     _T = TypeVar("_T")
@@ -20,3 +21,17 @@ def public(member: _T) -> _T:
     marked: Any = member
     marked.__module__ = "dataaccess"
     return member
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown name, if a known one is similar."""
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(name, known, n=1))
+
+
+def no_attribute(owner: object, described: str, name: str) -> AttributeError:
+    """The error for an attribute that does not exist."""
+    known = [] if name.startswith("_") else [other for other in dir(owner) if not other.startswith("_")]
+    # With `obj` and without `name` Python adds no suggestion of its own.
+    return AttributeError(f"{described} has no attribute {name!r}{did_you_mean(name, known)}", obj=owner)

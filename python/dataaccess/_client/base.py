@@ -10,7 +10,7 @@ from dataaccess._client.given import find_profile, noting_arguments
 from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
-from dataaccess._core.tracebacks import at_line, at_the_caller, did_you_mean
+from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
@@ -219,7 +219,11 @@ class Connection(Validation):
                 # One of them may be a token.
                 options = {}
                 is_fixed = name in ("token", "profile")
-                advice = f"; a new {name} needs a new client" if is_fixed else did_you_mean(name, self._settings)
+                advice = (
+                    f"; a new {name} needs a new client"
+                    if is_fixed
+                    else suggestion("with_options", name, self._settings)
+                )
                 raise TypeError(f"with_options() got an unexpected keyword argument {name!r}{advice}")
             settings = Settings(self._settings, **options)
             given = list(options)

@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings
-from dataaccess._core.tracebacks import did_you_mean
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_settings
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.tokens import TokenFile
 

@@ -30,7 +30,12 @@ class Status(dict[str, object]):
     Copies and pickles of it are plain dicts.
     """
 
-    __slots__ = ()
+    __slots__ = ("_export_id",)
+
+    def __init__(self, status: dict[str, Any], export_id: object) -> None:
+        """Takes the members of the status, and of which export it is."""
+        super().__init__(status)
+        self._export_id = export_id
 
     def __str__(self) -> str:
         """A line for each entry: what `print(status)` shows."""
@@ -42,7 +47,7 @@ class Status(dict[str, object]):
         """The entries for notebooks."""
         from dataaccess._display.segment import status_html
 
-        return status_html(self)
+        return status_html(self, self._export_id)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and deep copies as a dict."""
@@ -56,9 +61,9 @@ def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
     return rows
 
 
-def checked_status(response: dict[str, Any]) -> SegmentStatus:
+def checked_status(response: dict[str, Any], export_id: object) -> SegmentStatus:
     """The status of an export. Warns if it reports another number of entries than it has."""
-    status = _status(response)
+    status = _status(response, export_id)
     meta: object = status["meta"]
     total = meta.get("total") if isinstance(meta, dict) else None
     if total is not None and total != len(status["entries"]):
@@ -66,12 +71,12 @@ def checked_status(response: dict[str, Any]) -> SegmentStatus:
     return status
 
 
-def _status(response: dict[str, Any]) -> SegmentStatus:
+def _status(response: dict[str, Any], export_id: object) -> SegmentStatus:
     data = response["data"]
     status = {"entries": data["entries"], "meta": data.get("meta")}
     status.update((name, value) for name, value in data.items() if name not in status)
     status.update((name, value) for name, value in response.items() if name != "data")
-    return Status(status)  # type: ignore[return-value] # the members of the envelope
+    return Status(status, export_id)  # type: ignore[return-value] # the members of the envelope
 
 
 def _states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
@@ -91,23 +96,27 @@ def _state(entry: ExportEntry) -> str:
 
 
 def update_callback(
-    on_update: OnUpdate | None, report: Callable[[dict[str, Any]], object] | None
+    export_id: object, on_update: OnUpdate | None, report: Callable[[dict[str, Any]], object] | None
 ) -> Callable[[dict[str, Any]], object] | None:
     """A callback that gets each response: for the user in the form of the result, and for `progress=`."""
     if on_update is None:
         return report
-    return _Both(on_update, report) if report else lambda response: on_update(_status(response))
+
+    def in_form(response: dict[str, Any]) -> object:
+        return on_update(_status(response, export_id))
+
+    return _Both(in_form, report) if report else in_form
 
 
 class _Both:
     """Calls two functions; what is to be awaited of both is awaited together."""
 
-    def __init__(self, on_update: OnUpdate, report: Any) -> None:
+    def __init__(self, on_update: Callable[[dict[str, Any]], object], report: Any) -> None:
         self._on_update, self._report = on_update, report
         self.tick = getattr(report, "tick", None) or (lambda: None)
 
     def __call__(self, response: dict[str, Any]) -> object:
-        returned = [self._report(response), self._on_update(_status(response))]
+        returned = [self._report(response), self._on_update(response)]
         waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
         if len(waiting) > 1:
             from asyncio import gather
@@ -149,19 +158,23 @@ def ended(
         WaitTimeoutError: It has not ended.
     """
     finished, last = outcome
-    status = None if last is None else checked_status(last)
+    status = None if last is None else checked_status(last, export_id)
     entries = [] if status is None else status["entries"]
     if finished and status is not None:
         if check:
             check_entries(export_id, entries)
         return status
+    from dataaccess._display.segment import has_failed
+
     states = _states(entries, entries) or "it has no entries yet"
+    is_lost = any(has_failed(entry) for entry in entries)
+    hint = "waiting longer will not make it succeed, as an entry has failed" if is_lost else "raise timeout="
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; "
-        "raise timeout=, the last response is in .last",
+        f"{hint}, the last response is in .last",
         operation="wait_for_segment",
-        hint="raise timeout=",
-        retryable=True,
+        hint=hint,
+        retryable=not is_lost,
         last=status,
     )
 

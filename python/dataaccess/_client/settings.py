@@ -8,7 +8,16 @@ from datetime import UTC, tzinfo
 from functools import partial
 from reprlib import repr as shortened
 
-from dataaccess._core.checks import MAX_INTEGER, boolean, integer, number, optional_integer, seconds, string
+from dataaccess._core.checks import (
+    MAX_INTEGER,
+    boolean,
+    integer,
+    number,
+    offset_advice,
+    optional_integer,
+    seconds,
+    string,
+)
 from dataaccess.errors import ConfigError
 
 TYPE_CHECKING = False
@@ -101,7 +110,9 @@ def origin(url: str) -> str:
 def zone_name(zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
-        return string("timezone", zone)
+        if (advice := offset_advice(string("timezone", zone))) is not None:
+            raise ConfigError(f"timezone={shortened(zone)} {advice}")
+        return zone
     name = "UTC" if zone is UTC else getattr(zone, "key", None)
     if isinstance(zone, tzinfo) and isinstance(name, str):
         return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import validate_codes, validate_items
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class Validation:
+class Validation(Suggesting):
     """Checks the arguments of searches."""
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from logging import getLogger
 from math import inf
 from time import monotonic
 
@@ -64,11 +65,20 @@ class Bar:
     ) -> None:
         """Shows the end and closes the bar."""
         if self._bar is not None and self._last is not None:
-            self._draw(self._last)
-            self._bar.close()
+            self._draw(self._last, is_last=True)
         self._bar, self._due = None, inf
 
-    def _draw(self, progress: Progress) -> None:
+    def _draw(self, progress: Progress, *, is_last: bool = False) -> None:
+        """Draws a progress. A bar that cannot be drawn is given up, and the call goes on."""
+        try:
+            self._show(progress)
+            if is_last:
+                self._bar.close()
+        except Exception as error:  # noqa: BLE001 - tqdm meets consoles and widgets of all kinds
+            getLogger("dataaccess").debug("no progress bar: %r", error)
+            self._bar, self._due = None, inf
+
+    def _show(self, progress: Progress) -> None:
         if self._bar is not None and self._bar.total != _total(progress):
             # It has another form, and is not done although it ends.
             self._bar.total, self._bar.leave = None, False
@@ -84,11 +94,11 @@ class Bar:
         self._bar.refresh()
 
     def _opened(self, progress: Progress) -> Any:
-        """A new bar; None without tqdm."""
+        """A new bar; None without tqdm, or if tqdm draws none."""
         try:
             make = _tqdm()
         except ImportError:
-            if self._is_wanted:
+            if self._is_wanted and sys.stderr is not None:
                 print('no progress bar without tqdm: pip install "dataaccess[progress]"', file=sys.stderr)  # noqa: T201 - was asked for
             return None
         total = _total(progress)
@@ -101,6 +111,9 @@ class Bar:
             leave=self._is_wanted,
             dynamic_ncols=True,
         )
+        if bar.disable:
+            # `TQDM_DISABLE=1`.
+            return None
         # tqdm measures from here on, but the call has begun earlier.
         bar.start_t -= monotonic() - self._began
         return bar
@@ -144,7 +157,9 @@ def _total(progress: Progress) -> int | None:
 
 def _figures(first: Progress, now: Progress) -> str:
     """Rows, bytes, speed and what went wrong."""
-    figures = [] if now.unit == "rows" and _total(now) else [counted(now.rows, "row")]
+    # A running export does not say its rows.
+    is_known = now.rows > 0 if now.unit == "entries" else not (now.unit == "rows" and _total(now))
+    figures = [counted(now.rows, "row")] if is_known else []
     if now.seconds > 0 and now.rows > first.rows:
         figures.append(f"{(now.rows - first.rows) / now.seconds:,.0f} rows/s")
     figures += [size(now.bytes)] if now.bytes else []

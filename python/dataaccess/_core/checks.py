@@ -129,9 +129,28 @@ def time_zone(name: str, value: object) -> str | None:
     key = getattr(value, "key", "UTC" if value is UTC else value)
     found = zone_name(key) if isinstance(key, str) else None
     if found is None:
-        message = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
+        offset = offset_advice(key)
+        wanted = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
+        message = wanted if offset is None else f"{shortened(key)} {offset}"
         raise invalid(name, message, value)
     return found
+
+
+def offset_advice(zone: object) -> str | None:
+    """What to write in place of an offset from UTC, such as `UTC+7` or `+07:00`; None if it is none, or a zone too."""
+    if not isinstance(zone, str) or zone_name(zone) is not None:
+        return None
+    import re
+
+    offset = re.fullmatch(r"(?:UTC|GMT)?\s*([+-])(\d\d?)(?::?(\d\d))?", zone.strip(), re.IGNORECASE)
+    if offset is None:
+        return None
+    sign, hours, minutes = offset[1], int(offset[2]), int(offset[3] or 0)
+    fixed = f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
+    is_whole = not minutes and zone_name(fixed) is not None
+    return 'is an offset, not a time zone: write an IANA zone such as "Europe/Berlin"' + (
+        f', or "{fixed}" (its sign is inverted)' if is_whole else ""
+    )
 
 
 def duration(name: str, value: object) -> float:

@@ -9,6 +9,7 @@ import os
 from functools import wraps
 from types import FunctionType
 
+from dataaccess._public import did_you_mean
 from dataaccess.errors import DataAccessError, InternalError
 
 TYPE_CHECKING = False
@@ -46,8 +47,8 @@ class _AtTheCaller:
 
 
 def _is_hidden(error: BaseException, traceback: TracebackType) -> bool:
-    # A defect is reported with its frames.
-    if isinstance(error, DataAccessError) and not isinstance(error, InternalError):
+    # A defect is reported with its frames. Ctrl-C is none.
+    if isinstance(error, DataAccessError | KeyboardInterrupt) and not isinstance(error, InternalError):
         frame: TracebackType | None = traceback
         while frame is not None:
             # A callback of the user keeps its own.
@@ -114,13 +115,14 @@ def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: It
     public = ".".join(name for name in (owner, function.__name__) if name not in ("", "__init__"))
     known = signature(function).parameters
     unknown = [name for name in keywords if f"unexpected keyword argument {name!r}" in text and name not in known]
-    # Python 3.13 suggests a name itself.
-    suggested = "" if "Did you mean" in text else "".join(did_you_mean(name, known) for name in unknown)
-    error.args = (f"{public}(){text.removeprefix(named)}{suggested}",)
+    error.args = (f"{public}(){text.removeprefix(named)}",)
+    for name in unknown:
+        error.args = (f"{public}() got an unexpected keyword argument {name!r}{suggestion(public, name, known)}",)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown name, if a known one is similar."""
-    from difflib import get_close_matches
+def suggestion(call: str, name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown argument: what to do, or an argument that may be meant."""
+    from dataaccess._core.advice import advice_for
 
-    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(name, known, n=1))
+    advice = advice_for(call.rpartition(".")[2], name)
+    return did_you_mean(name, known) if advice is None else f": {advice}"

@@ -21,6 +21,7 @@ class Plan(NamedTuple):
         filters: The conditions of the service, in words.
         columns: Names and types.
         limit: Rows after which the client cuts.
+        unchecked: What the client does not check in the rows, and why; None if it checks what it can.
         notes: What does not happen.
     """
 
@@ -30,6 +31,7 @@ class Plan(NamedTuple):
     filters: list[str]
     columns: list[tuple[str, str]]
     limit: int | None
+    unchecked: str | None = None
     notes: Sequence[str] = ()
 
 
@@ -43,6 +45,8 @@ def plan_text(plan: Plan) -> str:
     ]
     if plan.limit is not None:
         lines.append(f"client cuts:     {counted(plan.limit, 'row')}")
+    if plan.unchecked is not None:
+        lines.append(f"not checked:     {plan.unchecked}")
     return "\n".join(lines)
 
 
@@ -55,6 +59,8 @@ def plan_html(plan: Plan) -> str:
     ]
     if plan.limit is not None:
         facts.append(("client cuts", f"after {counted(plan.limit, 'row')}"))
+    if plan.unchecked is not None:
+        facts.append(("not checked", html.Mark(plan.unchecked, "doubt wide")))
     facts.append(("not done", [html.Mark(note, "dim") for note in plan.notes]))
     zone = f", days and times in {plan.zone}" if plan.zone else ""
     return html.block(html.title(plan.item, f"{requests}{zone}; nothing was sent"), html.facts(facts))

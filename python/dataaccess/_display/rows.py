@@ -18,16 +18,16 @@ HEAD = 10
 _NUMBERS = ("int64", "float64")
 
 
-def rows_text(schema: dict[str, str], rows: list[dict[str, Any]], total: int, stats: ScanStats | None) -> str:
-    """The rows for a terminal, with the figures of the scan that they come from, if they are all of its rows."""
+def rows_text(schema: dict[str, str], rows: list[dict[str, Any]], total: int, figures: str) -> str:
+    """The rows for a terminal, with what is known of where they come from."""
     shown = {name: schema[name] for name in list(schema)[:MAX_COLUMNS]}
     more = left_out(total - len(rows), len(schema) - len(shown))
     lines = [*ruled(columns_of(shown, rows)).lines, *([f"… {more}"] if more else [])]
-    return "\n".join([*lines, "; ".join([_shape(schema, total), *_figures(total, stats)])])
+    return "\n".join([*lines, _summary(schema, total, figures)])
 
 
-def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, stats: ScanStats | None) -> str:
-    """The rows for a notebook, with the figures of the scan that they come from, if they are all of its rows."""
+def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, figures: str) -> str:
+    """The rows for a notebook, with what is known of where they come from."""
     names = list(schema)[:MAX_COLUMNS]
     head = html.table(
         names,
@@ -37,17 +37,20 @@ def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, st
     )
     more = left_out(total - len(rows), len(schema) - len(names))
     more = f"… {more}: " if more else ""
-    text = "; ".join([_shape(schema, total), *_figures(total, stats)])
+    text = _summary(schema, total, figures)
     return html.block(head, html.line(html.Mark(f"{more}{text}", "dim")))
 
 
-def _shape(schema: dict[str, str], total: int) -> str:
-    return f"{counted(total, 'row')}, {counted(len(schema), 'column')}"
-
-
-def _figures(total: int, stats: ScanStats | None) -> list[str]:
-    """Size, time and requests of the scan, if the rows are all that it read."""
-    if stats is None or not stats.bytes or stats.rows != total:
-        return []
+def scan_figures(stats: ScanStats) -> str:
+    """Size, time and requests of a scan."""
     retries = f", {counted(stats.retries, 'retry', 'retries')}" if stats.retries else ""
-    return [f"{size(stats.bytes)} in {duration(stats.seconds)}, {counted(stats.requests, 'request')}{retries}"]
+    return f"{size(stats.bytes)} in {duration(stats.seconds)}, {counted(stats.requests, 'request')}{retries}"
+
+
+def file_figures(stats: ScanStats) -> str:
+    """Of how many files the rows are."""
+    return f"from {counted(stats.requests, 'file')}"
+
+
+def _summary(schema: dict[str, str], total: int, figures: str) -> str:
+    return "; ".join(filter(None, [f"{counted(total, 'row')}, {counted(len(schema), 'column')}", figures]))

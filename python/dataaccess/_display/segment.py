@@ -21,6 +21,8 @@ _HEADS = ["entry", "state", "rows", "message", "started", "took"]
 _NUMBERS = ("entry", "rows", "took")
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _MAX_ENTRIES = 100
+# What is not known yet.
+_OPEN = "–"  # noqa: RUF001 - a dash
 
 
 def has_failed(entry: Mapping[str, Any]) -> bool:
@@ -52,7 +54,7 @@ def entry_columns(status: Mapping[str, Any], most: int = MAX_WIDTH) -> list[Colu
     ]
 
 
-def status_html(status: dict[str, Any]) -> str:
+def status_html(status: dict[str, Any], export_id: object) -> str:
     """The status for a notebook."""
     entries = _entries(status)
     rows = []
@@ -61,7 +63,8 @@ def status_html(status: dict[str, Any]) -> str:
         rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
     numeric = [name in _NUMBERS for name in _HEADS]
     table = html.table(_HEADS, [], rows, numeric) if entries else ""
-    return html.block(html.title("Segment export", summary(status)), table)
+    title = "Segment export" if export_id is None else f"Segment export {export_id}"
+    return html.block(html.title(title, summary(status)), table)
 
 
 def _entries(status: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
@@ -78,17 +81,16 @@ def summary(status: Mapping[str, Any]) -> str:
 
 
 def _row(number: int, entry: dict[str, Any]) -> list[object]:
-    """What `_HEADS` names. What the service leaves open is shown as it is."""
+    """What `_HEADS` names. What the service leaves open is a dash."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
     said = " ".join(str(each) for each in (code, message) if each is not None)
-    return [
-        number,
-        state_of(entry),
+    known = [
         f"{rows:,}" if isinstance(rows, int) else rows,
         said or None,
         _time(entry.get("startTime")),
         _took(entry),
     ]
+    return [number, state_of(entry), *(_OPEN if value is None else value for value in known)]
 
 
 def _time(value: object) -> object:

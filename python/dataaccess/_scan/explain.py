@@ -18,6 +18,8 @@ _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status"
 # Values of a condition, and groups of conditions, that are shown.
 _MAX_VALUES = 5
 _MAX_GROUPS = 10
+# In milliseconds.
+_DAY = 86_400_000
 
 # What does not happen.
 _NOTES = (
@@ -43,8 +45,9 @@ def plan_of(
     groups, ends = first["filters"]["OR"], last["filters"]["OR"]
     names = _ENUMS if first["itemTypeId"] == _PROMOTION_CODES else {}
     filters: list[str] = []
+    parts = _parts(requests, groups, ends)
     for group, end in list(zip(groups, ends, strict=True))[:_MAX_GROUPS]:
-        conditions = [_condition(*pair, names, clock) for pair in zip(group["AND"], end["AND"], strict=True)]
+        conditions = [_condition(*pair, names, clock, parts) for pair in zip(group["AND"], end["AND"], strict=True)]
         if filters:
             conditions[0] = f"or {conditions[0]}"
         filters += conditions
@@ -58,16 +61,47 @@ def plan_of(
         filters=filters or ["none, so every record"],
         columns=columns,
         limit=limit,
+        unchecked=_unchecked_day(groups, [name for name, _ in columns]),
         notes=[*_NOTES, *([] if limit is None else [_LIMITED])],
     )
 
 
+def _is_day(condition: dict[str, Any]) -> bool:
+    return (condition["data_type"], condition["operator"], condition.get("time_unit")) == ("datetime", "equals", "DAY")
+
+
+def _unchecked_day(groups: list[dict[str, Any]], columns: list[str]) -> str | None:
+    """That rows are not compared with the day that they are requested for, if no column has the time."""
+    days = [[condition["column"] for condition in group["AND"] if _is_day(condition)] for group in groups]
+    common = [name for name in (days[0] if days else []) if all(name in names for names in days)]
+    if not common or set(common) & set(columns):
+        return None
+    return f"the day of the rows: {cell(common[0])} is not in attrs"
+
+
+def _parts(requests: int, groups: list[dict[str, Any]], ends: list[dict[str, Any]]) -> str:
+    """How many requests the values of a list are in, which may be several for each day."""
+    pairs = [
+        pair for both in zip(groups, ends, strict=True) for pair in zip(*(group["AND"] for group in both), strict=True)
+    ]
+    days = [(first["value"], last["value"]) for first, last in pairs if _is_day(first) and first != last]
+    if not days:
+        return f"in {counted(requests, 'request')}"
+    first, last = days[0]
+    return f"in {counted(requests // (round((last - first) / _DAY) + 1), 'request')} a day"
+
+
 def _condition(
-    first: dict[str, Any], last: dict[str, Any], names: dict[str, type[IntEnum]], clock: Callable[[int], str]
+    first: dict[str, Any],
+    last: dict[str, Any],
+    names: dict[str, type[IntEnum]],
+    clock: Callable[[int], str],
+    parts: str,
 ) -> str:
     shown = _values(first, names, clock)
     if first["value"] != last["value"]:
-        shown = f"{shown} … {_values(last, names, clock)}, one per request"
+        is_single = not isinstance(first["value"], list) or len(first["value"]) == 1
+        shown = f"{shown} … {_values(last, names, clock)}, {'one per request' if is_single else parts}"
     unit = f"{first['time_unit']} of " if first.get("time_unit") else ""
     return f"{cell(first['column'])} {cell(first['operator'])} {unit}{shown}"
 

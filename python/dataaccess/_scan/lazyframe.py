@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 class AsyncLazySource(Planned):
     """Scans that polars cannot read: its queries do not await."""
 
+    _MEANT = {  # noqa: RUF012 - declared by the base
+        **Planned._MEANT,  # noqa: SLF001 - of the base
+        "to_lazyframe": "queries of polars do not await: use a scan of da.Client, or `await scan.to_polars()`",
+        "explain_query": "queries of polars do not await: use a scan of da.Client",
+    }
+
 
 @short_tracebacks
 class LazySource(Planned):
@@ -70,7 +76,9 @@ class LazySource(Planned):
 
         Raises:
             ImportError: polars is not installed, or older than 2.0.
-            ValidationError: The scan was made with `on_suspected_cap="split"`.
+            ValidationError: The scan was made with `on_suspected_cap="split"`, or the query compares integers with
+                names.
+            TypeError: `query` is not a function.
 
         Examples:
             >>> import dataaccess as da
@@ -86,6 +94,11 @@ class LazySource(Planned):
         """
         from dataaccess._scan.polars_source import Explained
 
+        if not callable(query):
+            raise TypeError(
+                f"explain_query takes a function that makes the query, not a {type(query).__name__}: write "
+                "scan.explain_query(lambda codes: codes.filter(…))"
+            )
         source = Explained(self)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
+from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
 from dataaccess._scan.outcome import progress_of, stats_of, warn_of
@@ -49,7 +50,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @short_tracebacks
-class BaseScan:
+class BaseScan(Suggesting):
     """The common part of scans and tasks."""
 
     _raw: RawScan
@@ -58,11 +59,17 @@ class BaseScan:
     _schema: dict[str, Any] | None
     _limit: int | None = None
     _splits: bool = False
+    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns."""
         return self._raw.column_names
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Types of the columns by name, as `schema=` takes them; "inferred" where the first rows decide."""
+        return dict(zip(self.column_names, self._raw.types, strict=True))
 
     @property
     def last_stats(self) -> ScanStats | None:
@@ -99,11 +106,12 @@ class BaseScan:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> days = da.days("2024-01-01", "2024-04-01")
-            >>> print(client.scan_codes(["id", "pool_id"], allocated_time=days, code_status="used").explain())
+            >>> attrs = ["id", "pool_id", "allocated_time"]
+            >>> print(client.scan_codes(attrs, allocated_time=days, code_status="used").explain())
             promotion_code (-100) in 91 requests, days and times in UTC
             service filters: code_status matches USED (4)
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
-            columns:         id string, pool_id int64
+            columns:         id string, pool_id int64, allocated_time timestamp
         """
         from dataaccess._display.plan import plan_text
 
@@ -123,7 +131,7 @@ class BaseScan:
         from dataaccess._scan.explain import plan_of
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
-        columns = list(zip(self.column_names, self._raw.types, strict=True))
+        columns = list(self.schema.items())
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
         return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)
@@ -262,12 +270,12 @@ class Single(BaseScan):
         return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
-def checked_table(raw: RawTable, tz: str | None = None) -> Table:
+def checked_table(raw: RawTable, tz: str | None = None, *, is_of_files: bool = False) -> Table:
     """A table, with its timestamps in a time zone. Warns of what is doubtful in the data."""
     from dataaccess._scan.table import Table
 
     warn_of(raw.stats)
-    return Table(raw if tz is None else raw.zoned(tz))
+    return Table(raw if tz is None else raw.zoned(tz), is_of_files=is_of_files)
 
 
 def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.predicate import selected_by
-from dataaccess._scan.pushdown import NoRowsError, narrowed
+from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
 from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -53,11 +53,12 @@ class Source:
         from polars.io.plugins import register_io_source
 
         name, requests = self._raw.body(0)["itemTypeName"], counted(self._raw.requests, "request")
+        shown = "scan.explain_query(lambda codes: codes.filter(…)) shows which are sent"
         return register_io_source(
             self,
             schema=self.schema,
             explain_name=self._scan._call,  # noqa: SLF001 - of this package
-            explain_detail=f"{name} in {requests}; explain_query shows which of them a query sends",
+            explain_detail=f"{name} in {requests}; {shown}",
         )
 
     def schema(self) -> pl.Schema:
@@ -139,8 +140,10 @@ class Source:
             limit = scan._limit  # noqa: SLF001 - of this package
             filters = {"limit": n_rows if limit is None else min(n_rows, limit)}
         elif predicate is not None:
+            selected = selected_by(predicate)
+            check_types(self.types(), selected)
             try:
-                filters = narrowed(scan, self.types(), selected_by(predicate))
+                filters = narrowed(scan, self.types(), selected)
                 return self._with({"attrs": columns, **filters}), list(filters)
             except NoRowsError:
                 return None, ["no rows"]

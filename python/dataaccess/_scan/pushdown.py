@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._core.checks import invalid
 from dataaccess.filters import col, days, op
 from dataaccess.filters._column import Expression
 from dataaccess.types import AudienceType, CodeStatus
@@ -56,6 +57,20 @@ def narrowed(scan: Planned, types: dict[str, str], selected: Selected) -> dict[s
     if first["itemTypeId"] == _CUSTOMER and types.get("customer_id") == "string":
         return _customers(arguments["where"], selected.values.get("customer_id"), most_values)
     return {}
+
+
+def check_types(types: dict[str, str], selected: Selected) -> None:
+    """Refuses names of values where a column has their numbers: polars would fail once the rows are there.
+
+    Raises:
+        ValidationError: A column of integers is compared with a name.
+    """
+    for name, enum in (("code_status", CodeStatus), ("audience_type", AudienceType)):
+        values = [value for value in selected.values.get(name, []) if isinstance(value, str)]
+        if values and types.get(name) == "int64":
+            member = next((each for each in enum if each.name.lower() == values[0]), None)
+            use = f"da.{enum.__name__}.{'…' if member is None else member.name}"
+            raise invalid(name, f"is int64 here, not {values[0]!r}: use {use}, or decode_status=True", values[0])
 
 
 def _by_column(body: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from dataaccess._core.checks import time_zone
+from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from dataaccess.reports import ScanStats
     from dataaccess.types import DtypeBackend, Row, TimeZone
 
 
 @short_tracebacks
-class Rows:
+class Rows(Suggesting):
     """The columns of a batch or a table."""
 
     __slots__ = ("_raw",)
+    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
 
     _raw: Any
 
@@ -136,9 +137,9 @@ class Rows:
         """Number of rows."""
         return self.num_rows
 
-    def _figures(self) -> ScanStats | None:
-        """The figures of the scan, if they are known."""
-        return None
+    def _figures(self) -> str:
+        """Where the rows come from, if they are all of a scan."""
+        return ""
 
     def __str__(self) -> str:
         """The first rows as a grid with the types of the columns: what `print(table)` shows."""

@@ -9,13 +9,13 @@ from dataaccess._core.checks import boolean_argument, choice
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
 from dataaccess._core.warn import warn_caller
+from dataaccess._display.text import counted
 from dataaccess._scan.outcome import progress_of, warn_of
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
     from dataaccess._core.storage import StorageOptions
     from dataaccess._scan.plan import Connection
@@ -60,20 +60,38 @@ def service_of(client: Connection) -> str:
     return client._embedded or client.base_url  # noqa: SLF001 - its client
 
 
-def run_progress_of(client: Connection, options: dict[str, Any]) -> Callable[[dict[str, Any]], Progress]:
-    """Makes the progress of a run of the plain values of the core. Warns of parts of another service."""
-    convert_scan = progress_of(client)
+class RunProgress:
+    """Makes the progress of a run of the plain values of the core. Warns of parts of another service.
 
-    def convert(update: dict[str, Any]) -> Progress:
+    If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
+    """
+
+    def __init__(self, client: Connection, options: dict[str, Any]) -> None:
+        """A run that begins now."""
+        self._convert, self._options = progress_of(client), options
+        self._last: Progress | None = None
+
+    def __call__(self, update: dict[str, Any]) -> Progress:
+        """The progress of an update."""
         if (other := update["other_service"]) is not None:
             warn_caller(
-                f"{options['folder']} has parts from {other}, and this run asks {options['service']}: pass "
+                f"{self._options['folder']} has parts from {other}, and this run asks {self._options['service']}: pass "
                 f"same_service=True if both are one service, or name another folder",
                 errors.OtherServiceWarning,
             )
-        return convert_scan(update)
+        self._last = self._convert(update)
+        return self._last
 
-    return convert
+    def __enter__(self) -> Self:
+        """The same."""
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Adds the note."""
+        if error is not None and not isinstance(error, Exception) and self._last is not None:
+            # Others may have ended since.
+            kept = f"at least {self._last.done:,} of {counted(self._last.total or 0, 'task')}"
+            error.add_note(f"{kept} are kept in {self._options['folder']}; run the same line again")
 
 
 def report_of(
@@ -97,7 +115,7 @@ def report_of(
     path = str if "://" in options["folder"] else Path
     tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
-    figures = ("rows", "bytes", "file_bytes", "retries", "seconds", "reasons", "stray_days")
+    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,
@@ -114,7 +132,8 @@ def report_of(
         named = f" ({', '.join(days[:_NAMED])}{', …' if len(days) > _NAMED else ''})" if days else ""
         retryable = any(error.retryable for _, _, error in failed)
         how = "failed" if retryable else "failed permanently"
-        kept = f", and {len(tasks)} are kept in {report.folder}: run it again to resume with the others"
+        again = "run it again to resume with the others" if retryable else "fix the cause, then run it again"
+        kept = f", and {len(tasks)} are kept in {report.folder}: {again}"
         count = f"{len(failed)} of {len(failed) + len(tasks)} tasks"
         raise errors.ScanIncompleteError(
             f"{count} {how}{named}{kept if tasks else ''}. The first: {first}",

@@ -39,11 +39,11 @@ class Table(Rows):
         Table(73 rows, 2 columns: id, pool_id)
     """
 
-    __slots__ = ()
+    __slots__ = ("_is_of_files",)
 
-    def __init__(self, raw: RawTable) -> None:
+    def __init__(self, raw: RawTable, *, is_of_files: bool = False) -> None:
         """Use `Scan.collect`."""
-        self._raw = raw
+        self._raw, self._is_of_files = raw, is_of_files
 
     @classmethod
     def _of_files(
@@ -112,7 +112,7 @@ class Table(Rows):
             >>> scan.collect().head(2)
             Table(2 rows, 1 column: id)
         """
-        return Table(self._raw.slice(0, count("n", n, 0)))
+        return self._part(self._raw.slice(0, count("n", n, 0)))
 
     def to_parquet(
         self,
@@ -159,15 +159,18 @@ class Table(Rows):
         if isinstance(key, str):
             return [row[key] for row in self[[key]]]
         if isinstance(key, list):
-            return Table(self._raw.select([self._position(name) for name in key]))
+            return self._part(self._raw.select([self._position(name) for name in key]))
         if isinstance(key, slice):
             start, stop, step = key.indices(self.num_rows)
             if step != 1:
                 raise ValueError("a slice of a table has no step")
-            return Table(self._raw.slice(start, max(stop - start, 0)))
+            return self._part(self._raw.slice(start, max(stop - start, 0)))
         number = range(self.num_rows)[operator.index(key)]
         (row,) = self[number : number + 1]
         return row
+
+    def _part(self, raw: RawTable) -> Table:
+        return Table(raw, is_of_files=self._is_of_files)
 
     def _position(self, name: str) -> int:
         names = self.column_names
@@ -179,5 +182,10 @@ class Table(Rows):
         """The rows, as in `to_pylist`."""
         return iter(self.to_pylist())
 
-    def _figures(self) -> ScanStats:
-        return self.stats
+    def _figures(self) -> str:
+        from dataaccess._display.rows import file_figures, scan_figures
+
+        stats = self.stats
+        if not stats.bytes or stats.rows != self.num_rows:
+            return ""
+        return file_figures(stats) if self._is_of_files else scan_figures(stats)

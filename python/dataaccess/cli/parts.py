@@ -98,7 +98,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first argument names."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            from dataaccess._core.tracebacks import did_you_mean
+            from dataaccess._public import did_you_mean
 
             known = self.list_commands(ctx)
             advice = did_you_mean(args[0], known) or f"; there are {', '.join(known)}"

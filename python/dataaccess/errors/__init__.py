@@ -49,7 +49,7 @@ DataAccessWarning (UserWarning)
 └─ SandboxWarning                       the data is synthetic
 """
 
-from dataaccess._public import public
+from dataaccess._public import no_attribute, public
 from dataaccess.errors._base import (
     ClientClosedError,
     ConfigError,
@@ -170,8 +170,15 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
     def __getattr__(name: str) -> object:
         """Loads `Problem` at its first use: a dataclass takes longer to import than all of these exceptions."""
         if name != "Problem":
-            raise AttributeError(f"module 'dataaccess.errors' has no attribute {name!r}")
+            import sys
+
+            raise no_attribute(sys.modules[__name__], "module 'dataaccess.errors'", name)
         from dataaccess.errors._problem import Problem
 
         globals()[name] = Problem
         return Problem
+
+
+def __dir__() -> list[str]:
+    """The exceptions and warnings, for tab completion."""
+    return __all__

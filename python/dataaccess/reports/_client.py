@@ -105,5 +105,11 @@ class ClientCheck:
         ]
         return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
 
+    def _repr_html_(self) -> str:
+        """The findings for notebooks."""
+        from dataaccess._display.check import check_html
+
+        return check_html(self)
+
     def __repr__(self) -> str:
         return f"ClientCheck({self.base_url!r}, {'ok' if self.is_ok else 'not ok'})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from dataaccess._public import public
@@ -127,18 +127,21 @@ class TaskReport:
 class ScanReport:
     """The result of a run: what `Scan.run` returns. It shows how many tasks are new, kept and refreshed.
 
+    `retries` and `seconds` are of this run alone. The other figures are of all tasks of the scan in the folder, also of
+    those that an earlier run did.
+
     Attributes:
         folder: The folder of the files, in an object store its URL as a string.
         tasks: The tasks of the scan that are done, in the order of the plan.
         rows: Rows of all tasks.
         bytes: Size of their responses.
         file_bytes: Size of their files.
-        retries: Requests that were retried.
         seconds: How long this run took.
         maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
             so False does not prove that all rows arrived.
         reasons: Why they may be capped; empty otherwise.
-        stray_days: The days whose requests returned rows of another day.
+        stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
+            `allocated_time` is not in `attrs`.
     """
 
     folder: Path | str
@@ -146,7 +149,6 @@ class ScanReport:
     rows: int
     bytes: int
     file_bytes: int
-    retries: int
     seconds: float
     maybe_capped: bool
     reasons: list[str]
@@ -168,6 +170,31 @@ class ScanReport:
     def refreshed(self) -> int:
         """Tasks whose file this run replaced, because of `refresh=` or because a response looked capped."""
         return sum(task.was_refreshed for task in self.tasks)
+
+    @property
+    def retries(self) -> int:
+        """Requests that this run retried, of the tasks that are done."""
+        return sum(max(task.attempts - 1, 0) for task in self.tasks if not task.was_done)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the report as a dict that `json.dumps` takes: paths are strings.
+
+        Returns:
+            The figures by name, also `new`, `kept`, `refreshed` and `retries`; `tasks` is a list of dicts.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> import json
+            >>> client = da.Client("sandbox:demo")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> text = json.dumps(report.to_dict())
+            >>> json.loads(text)["rows"]
+            73
+        """
+        names = [each.name for each in fields(self) if each.name not in ("folder", "tasks", "_reader")]
+        tasks = [{**asdict(task), "path": None if task.path is None else str(task.path)} for task in self.tasks]
+        figures = {name: getattr(self, name) for name in [*names, "new", "kept", "refreshed", "retries"]}
+        return {"folder": str(self.folder), **figures, "tasks": tasks}
 
     def frame(self, *, tz: TimeZone | None = None, storage_options: StorageOptions | None = None) -> pd.DataFrame:
         """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.

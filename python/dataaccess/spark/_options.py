@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
-from dataaccess._core.tracebacks import did_you_mean
+from dataaccess._public import did_you_mean
 from dataaccess.errors import Problem, ValidationError
 from dataaccess.spark._text import NotReadError, value_of, words
 from dataaccess.tokens import token_file

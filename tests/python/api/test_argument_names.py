@@ -40,7 +40,36 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: SCAN.to_parquet("x", progres=print),
         "Scan.to_parquet() … 'progres'; did you mean 'progress'?",
     ),
-    "rows": (lambda: SCAN.iter_rows(timezone="UTC"), "Scan.iter_rows() … 'timezone'"),
+    "rows": (lambda: SCAN.iter_rows(timezone="UTC"), "Scan.iter_rows() … 'timezone': it is called tz="),
+    "frame": (lambda: SCAN.to_polars(timezone="UTC"), "Scan.to_polars() … 'timezone': it is called tz="),
+    "parquet": (
+        lambda: SCAN.to_parquet("x", compression="snappy"),
+        "Scan.to_parquet() … 'compression': Parquet files are always compressed, with zstd",
+    ),
+    "resume": (lambda: SCAN.run("x", resume=True), "Scan.run() … 'resume': a run always resumes"),
+    "attribute": (
+        lambda: CLIENT.search_codes(**ON_A_DAY, last_used_time=da.on("2024-01-15")),
+        (
+            "Client.search_codes() … 'last_used_time': the service does not filter codes by last_used_time: "
+            "request the attribute and filter the result"
+        ),
+    ),
+    "attribute of a function": (
+        lambda: PACKAGE.scan_codes(**ON_A_DAY, pool_id=901),
+        "scan_codes() … 'pool_id': the service does not filter codes by pool_id",
+    ),
+    "decoded": (
+        lambda: CLIENT.search_codes(**ON_A_DAY, decode_status=True),
+        "Client.search_codes() … 'decode_status': it is an argument of scan_codes",
+    ),
+    "verify": (
+        lambda: PACKAGE.Client("https://x", verify=False),
+        "Client() … 'verify': certificates are always verified; name your own CA by ca_bundle=",
+    ),
+    "logger": (
+        lambda: CLIENT.with_options(logger=print),
+        "with_options() … 'logger': log records go to logging.getLogger(\"dataaccess\")",
+    ),
     "run": (lambda: SCAN.run("x", refesh=["x"]), "Scan.run() … 'refesh'; did you mean 'refresh'?"),
     "task": (lambda: SCAN.tasks()[0].collect(tzz=1), "Task.collect() … 'tzz'; did you mean 'tz'?"),
     "awaited": (

@@ -177,7 +177,7 @@ def test_waiting_for_an_export_shows_its_entries(connect: Any, sandbox: da.Sandb
     with terminal() as screen:
         connect(sandbox).wait_for_segment(export, timeout=20, poll=0.05)
         text = screen.shown()
-    assert re.search(rf"export {export}: \[00:00, 0 rows\]", text)
+    assert re.search(rf"export {export}: \[00:00\]", text)
     assert re.search(r"0%\|.*\| 0/2 entries \[", text)
     assert re.search(r"100%\|.*\| 2/2 entries \[.*1,000 rows", text)
     assert last_line(text) == ""

@@ -43,7 +43,7 @@ def test_a_status_shows_a_row_for_each_entry(status: SegmentStatus) -> None:
     assert lines[0] == "2 entries: 1 running, 1 finished"
     assert lines[1].split() == ["entry", "state", "rows", "message", "started", "took"]
     assert lines[3].split() == ["1", "finished", "1,234", "200", "OK", "2024-01-15", "08:00:00Z", "5", "min", "2", "s"]
-    assert lines[4].split() == ["2", "running", "1,234", *EVIL.split(), "2024-01-15", "08:00:00Z"]
+    assert lines[4].split() == ["2", "running", "1,234", *EVIL.split(), "2024-01-15", "08:00:00Z", "–"]  # noqa: RUF001 - a dash
     html = status._repr_html_()  # type: ignore[attr-defined] # a dict for type checkers
     assert '<span class="good">finished</span>' in html
     assert '<span class="busy">running</span>' in html
@@ -53,7 +53,7 @@ def test_a_status_shows_a_row_for_each_entry(status: SegmentStatus) -> None:
 def test_entries_of_any_shape_are_shown(status: SegmentStatus) -> None:
     changes = {"startTime": "soon", "endTime": "later", "responseCode": 500, "exportedRows": None}
     status["entries"][0].update(changes)  # type: ignore[typeddict-item] # what a service may send
-    assert str(status).splitlines()[3].split() == ["1", "failed", "500", "OK", "soon"]
+    assert str(status).splitlines()[3].split() == ["1", "failed", "–", "500", "OK", "soon", "–"]  # noqa: RUF001 - a dash
     status["entries"] = []
     assert str(status) == "no entries yet"
     assert "no entries yet" in status._repr_html_()  # type: ignore[attr-defined] # as above

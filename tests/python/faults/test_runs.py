@@ -138,7 +138,8 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
     with responding(give) as server:
         scan = by_value(connect(server.base_url), values)
         with pytest.raises(
-            da.ScanIncompleteError, match=r"^2 of 50 tasks failed permanently, and 48 are kept in"
+            da.ScanIncompleteError,
+            match=r"^2 of 50 tasks failed permanently, and 48 are kept in .+: fix the cause, then run it again\.",
         ) as caught:
             scan.run(tmp_path, progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))

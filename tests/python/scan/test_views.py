@@ -106,7 +106,8 @@ def test_explain_returns_the_plan_and_sends_nothing(connect: Any, sandbox: da.Sa
 service filters: code_status matches USED (4), SENT (3)
                  allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
 columns:         id json, pool_id float64, code_status string
-client cuts:     2 rows"""
+client cuts:     2 rows
+not checked:     the day of the rows: allocated_time is not in attrs"""
     )
     for condition, shown in [
         (da.since("2024-07-01"), "after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)"),

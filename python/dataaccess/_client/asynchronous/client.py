@@ -7,6 +7,7 @@ from dataaccess._client.asynchronous.searches import AsyncSearches
 from dataaccess._client.asynchronous.segments import AsyncSegments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
+from dataaccess._core.managed import AsyncManaged
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
@@ -14,8 +15,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta
-    from types import TracebackType
-    from typing import Any, Self
+    from typing import Any
 
     from dataaccess.reports import ClientCheck
     from dataaccess.types import Time
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @public
 @short_tracebacks
-class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
+class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
     """A client of the Data Access API for asyncio. Several event loops may use it, one after another or at once.
 
     Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
@@ -179,16 +179,3 @@ class AsyncClient(AsyncSearches, AsyncScans, AsyncSegments):
             2
         """
         self._raw.close()
-
-    async def __aenter__(self) -> Self:
-        """The client itself."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes the client."""
-        await self.close()

@@ -46,7 +46,7 @@ class AsyncSegments(Connection):
             True
         """
         with problem_values({"export_id": export_id}):
-            return checked_status(await self._raw.download_segment_async(export_id, call_timeout(timeout)))
+            return checked_status(await self._raw.download_segment_async(export_id, call_timeout(timeout)), export_id)
 
     async def wait_for_segment(
         self,
@@ -96,6 +96,6 @@ class AsyncSegments(Connection):
             problem_values({"export_id": export_id}),
             follow_async(progress, f"export {export_id}", export_progress) as report,
         ):
-            callback = update_callback(on_update, report)
+            callback = update_callback(export_id, on_update, report)
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome, check=check)

@@ -8,6 +8,7 @@ from dataaccess._client.synchronous.searches import Searches
 from dataaccess._client.synchronous.segments import Segments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
+from dataaccess._core.managed import Managed
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
@@ -15,8 +16,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta
-    from types import TracebackType
-    from typing import Any, Self
+    from typing import Any
 
     from dataaccess.reports import ClientCheck
     from dataaccess.types import Time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @public
 @short_tracebacks
-class Client(Searches, Scans, Segments):
+class Client(Managed, Searches, Scans, Segments):
     """A client of the Data Access API that blocks. Threads may share it, and it works on after a fork.
 
     Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
@@ -161,16 +161,3 @@ class Client(Searches, Scans, Segments):
             >>> client.close()
         """
         self._raw.close()
-
-    def __enter__(self) -> Self:
-        """The client itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes the client."""
-        self.close()

@@ -46,7 +46,7 @@ class Segments(Connection):
             True
         """
         with problem_values({"export_id": export_id}):
-            return checked_status(self._raw.download_segment(export_id, call_timeout(timeout)))
+            return checked_status(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
 
     def wait_for_segment(
         self,
@@ -95,6 +95,6 @@ class Segments(Connection):
             problem_values({"export_id": export_id}),
             follow(progress, f"export {export_id}", export_progress) as report,
         ):
-            callback = update_callback(on_update, report)
+            callback = update_callback(export_id, on_update, report)
             outcome = self._raw.wait_for_segment(export_id, limit, pause, callback)
         return ended(export_id, limit, outcome, check=check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataaccess._core.managed import AsyncManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
@@ -11,16 +12,13 @@ from dataaccess._scan.outcome import stats_of, warn_of
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from dataaccess._native import RawStream
     from dataaccess.reports import ScanStats
 
 
 @public
 @short_tracebacks
-class AsyncBatches:
+class AsyncBatches(AsyncManagedIterator):
     """The batches of a scan: an asynchronous iterator, and a context manager that closes it.
 
     Tasks may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
@@ -77,10 +75,6 @@ class AsyncBatches:
         """
         self._raw.close()
 
-    def __aiter__(self) -> Self:
-        """The iterator itself."""
-        return self
-
     async def __anext__(self) -> Batch:
         """The next batch.
 
@@ -99,16 +93,3 @@ class AsyncBatches:
         if outcome is not None and not self._warned:
             self._warned = True
             warn_of(outcome)
-
-    async def __aenter__(self) -> Self:
-        """The iterator itself."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes the batches."""
-        await self.close()

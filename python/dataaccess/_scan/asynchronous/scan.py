@@ -11,7 +11,7 @@ from dataaccess._scan.asynchronous.reading import AsyncReading
 from dataaccess._scan.asynchronous.writing import AsyncWriting
 from dataaccess._scan.lazyframe import AsyncLazySource
 from dataaccess._scan.plan import Single, checked_table
-from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
+from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
 
 TYPE_CHECKING = False
 
@@ -153,8 +153,10 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             private=private,
             fail_fast=fail_fast,
         )
-        convert = run_progress_of(self._client, options)
-        with follow_async(progress, f"run of {self._call}", lambda: convert) as report:
+        with (
+            RunProgress(self._client, options) as convert,
+            follow_async(progress, f"run of {self._call}", lambda: convert) as report,
+        ):
             result = await self._raw.run_async(options, report or convert)
         return report_of(options, self.column_names, result)
 
@@ -199,4 +201,4 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
         """
         storage_options = hidden(storage_options)
         zone, arguments = time_zone("tz", tz), read_options(self._client, folder, storage_options, missing)
-        return checked_table(await self._raw.read_async(*arguments), zone)
+        return checked_table(await self._raw.read_async(*arguments), zone, is_of_files=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataaccess._core.managed import ManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
@@ -12,16 +13,13 @@ from dataaccess._scan.outcome import stats_of, warn_of
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from dataaccess._native import RawStream
     from dataaccess.reports import ScanStats
 
 
 @public
 @short_tracebacks
-class Batches:
+class Batches(ManagedIterator):
     """The batches of a scan: an iterator, and a context manager that closes it.
 
     Threads may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
@@ -60,10 +58,6 @@ class Batches:
         """
         self._raw.close()
 
-    def __iter__(self) -> Self:
-        """The iterator itself."""
-        return self
-
     def __next__(self) -> Batch:
         """The next batch.
 
@@ -82,16 +76,3 @@ class Batches:
         if outcome is not None and not self._warned:
             self._warned = True
             warn_of(outcome)
-
-    def __enter__(self) -> Self:
-        """The iterator itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes the batches."""
-        self.close()

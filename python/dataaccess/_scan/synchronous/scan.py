@@ -12,7 +12,7 @@ from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
-from dataaccess._scan.run import read_options, report_of, run_options, run_progress_of
+from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
 
 TYPE_CHECKING = False
 
@@ -152,8 +152,10 @@ class Scan(LazySource, Reading, Writing):
             private=private,
             fail_fast=fail_fast,
         )
-        convert = run_progress_of(self._client, options)
-        with follow(progress, f"run of {self._call}", lambda: convert) as report:
+        with (
+            RunProgress(self._client, options) as convert,
+            follow(progress, f"run of {self._call}", lambda: convert) as report,
+        ):
             result = self._raw.run(options, report or convert)
         return report_of(options, self.column_names, result)
 
@@ -197,4 +199,4 @@ class Scan(LazySource, Reading, Writing):
         """
         storage_options = hidden(storage_options)
         zone, arguments = time_zone("tz", tz), read_options(self._client, folder, storage_options, missing)
-        return checked_table(self._raw.read(*arguments), zone)
+        return checked_table(self._raw.read(*arguments), zone, is_of_files=True)

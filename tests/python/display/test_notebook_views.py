@@ -1,0 +1,123 @@
+"""What a notebook shows of plans, files, exports and checks; and what it says of `with` and `for` without `async`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import ENTRY, always, http, serving
+
+import dataaccess as da
+
+DAYS = da.days("2024-01-01", "2024-01-04")
+UNCHECKED = "the day of the rows: allocated_time is not in attrs"
+
+
+@pytest.mark.parametrize(
+    ("condition", "attrs", "times"),
+    [
+        (DAYS, ["id"], 1),
+        (da.on("2024-01-15"), ["id"], 1),
+        (da.on("2024-01-15"), ["id", "allocated_time"], 0),
+        (da.on("2024-01-15"), None, 0),
+        (da.since("2024-01-15"), ["id"], 0),
+    ],
+)
+def test_a_plan_says_that_days_are_not_checked(sandbox: da.Sandbox, condition: Any, attrs: Any, times: int) -> None:
+    scan = sandbox.client().scan_codes(attrs, allocated_time=condition)
+    assert scan.explain().count(f"\nnot checked:     {UNCHECKED}") == times
+    assert scan._repr_html_().count(UNCHECKED) == times
+
+
+def test_so_does_the_plan_of_items(sandbox: da.Sandbox) -> None:
+    where = da.col("date_created").on("2024-01-15") & da.col("city").equals("x")
+    client = sandbox.client(item_types={"store": 7})
+    assert "date_created is not in attrs" in client.scan_items("store", ["city"], where).explain()
+    assert "not checked" not in client.scan_items("store", ["date_created"], where).explain()
+    either = where | da.col("city").equals("y")
+    assert "not checked" not in client.scan_items("store", ["city"], either).explain()
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [(da.on("2024-01-15"), "a, b … e, in 3 requests\n"), (DAYS, "a, b … e, in 3 requests a day\n")],
+)
+def test_a_plan_counts_the_requests_of_a_list(sandbox: da.Sandbox, condition: Any, shown: str) -> None:
+    scan = sandbox.client().scan_codes(allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=2)
+    assert f"allocated_audience matches {shown}" in scan.explain()
+    one_each = sandbox.client().scan_codes(
+        allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=1
+    )
+    assert "allocated_audience matches a … e, one per request" in one_each.explain()
+
+
+@pytest.mark.both_clients
+def test_a_table_of_files_says_so(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
+    scan = connect(sandbox).scan_codes(allocated_time=DAYS)
+    scan.run(tmp_path / "codes")
+    table = scan.read(tmp_path / "codes")
+    assert str(table).endswith("\n206 rows, 10 columns; from 3 files")
+    assert "10 columns; from 3 files" in table._repr_html_()
+    assert "from 3 files" in str(table[["id"]])
+    assert str(scan.collect()).endswith(" s, 3 requests")
+
+
+def test_a_check_is_shown_with_what_is_wrong(sandbox: da.Sandbox) -> None:
+    page = sandbox.client().check("2024-01-15")._repr_html_()
+    assert '<span class="title">Check of a client</span> <span class="dim">ok</span>' in page
+    assert page.count('<span class="good wide">') == 4
+    assert "the 73 rows of 2024-01-15 are of that day" in page
+    unknown = sandbox.client().check()._repr_html_()
+    assert '<span class="doubt wide">UTC: not checked; name a day that has rows: check(day)</span>' in unknown
+    refused = da.Client(sandbox.base_url, token="<b>wrong</b>").check()._repr_html_()
+    assert ">not ok<" in refused
+    assert refused.count('<span class="bad wide">') >= 3
+    assert "<b>" not in refused
+
+
+def test_a_running_export_shows_dashes_and_its_id() -> None:
+    with da.Sandbox() as sandbox:
+        number = sandbox.start_export(rows=5, seconds=60)
+        status: Any = sandbox.client().download_segment(number)
+        page = status._repr_html_()
+        assert f'<span class="title">Segment export {number}</span>' in page
+        assert page.count("<td>–</td>") + page.count('<td class="number">–</td>') == 3  # noqa: RUF001 - a dash
+        assert "null" not in page
+        (line,) = str(status).splitlines()[3:]
+        assert line.count("–") == 3  # noqa: RUF001 - likewise
+        assert "." not in line
+        updates: list[Any] = []
+        with pytest.raises(da.WaitTimeoutError) as caught:
+            sandbox.client().wait_for_segment(number, timeout=0.2, poll=0.05, on_update=updates.append)
+        last: Any = caught.value.last
+        for shown in (last, updates[0]):
+            assert f"Segment export {number}" in shown._repr_html_()
+
+
+def test_a_wait_for_an_export_that_has_failed_does_not_advise_to_wait_longer(connect: Any) -> None:
+    running = {**ENTRY, "endTime": None, "responseCode": None}
+    failed = {**running, "endTime": "2024-01-15T08:05:00.000Z", "responseCode": 500}
+    body = {"code": 200, "message": "Success", "data": {"entries": [failed, running], "meta": {"total": 2}}}
+    with serving(always(http(body))) as server, pytest.raises(da.WaitTimeoutError) as caught:
+        connect(server.base_url).wait_for_segment(7, timeout=0.1, poll=0.05)
+    assert "waiting longer will not make it succeed, as an entry has failed, the last response" in str(caught.value)
+    assert "raise timeout" not in str(caught.value)
+    assert caught.value.retryable is False
+
+
+def test_with_and_for_without_async_say_what_to_write(sandbox: da.Sandbox) -> None:
+    client: Any = da.AsyncClient(sandbox.base_url, token="tok")
+    with pytest.raises(TypeError, match=r"^AsyncClient is closed by an event loop: write `async with`$"), client:
+        pass
+
+    async def read() -> None:
+        batches: Any = client.scan_codes(allocated_time=DAYS).batches()
+        with pytest.raises(TypeError, match=r"^AsyncBatches is awaited: write `async for`$"):
+            list(batches)
+        with pytest.raises(TypeError, match=r"^AsyncBatches is closed by an event loop: write `async with`$"), batches:
+            pass
+        await batches.close()
+
+    asyncio.run(read())

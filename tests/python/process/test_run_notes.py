@@ -1,0 +1,61 @@
+"""What a user reads whose run ended early: where it ended, and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dataaccess as da
+
+PROGRAM = """
+import os, signal, sys, threading, time
+from pathlib import Path
+import dataaccess as da
+
+def interrupt():
+    while sum(1 for _ in Path("codes").glob("day=*")) < 3:
+        time.sleep(0.005)
+    os.kill(os.getpid(), signal.SIGINT)
+
+with da.Sandbox.demo(switches={"latency": 0.05}) as sandbox:
+    scan = sandbox.client(concurrency=2).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
+    threading.Thread(target=interrupt, daemon=True).start()
+    scan.run("codes", progress=False)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+def test_ctrl_c_says_what_is_kept_without_internal_frames(tmp_path: Path) -> None:
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-W", "ignore", "-c", PROGRAM], cwd=tmp_path, capture_output=True, check=False, text=True
+    )
+    *frames, _, error, note = done.stderr.splitlines()
+    assert error == "KeyboardInterrupt", done.stderr
+    assert note.startswith("at least ")
+    assert note.endswith(" of 91 tasks are kept in codes; run the same line again")
+    assert 2 <= int(note.split()[2]) < 91
+    assert [frame for frame in frames if "dataaccess" in frame and "File" in frame] == []
+
+
+def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
+    async def main(address: str, token: str) -> None:
+        updates: list[da.Progress] = []
+        scan = da.AsyncClient(address, token=token).scan_codes(
+            ["id"], allocated_time=da.days("2024-01-01", "2024-04-01")
+        )
+        running = asyncio.create_task(scan.run(tmp_path, progress=updates.append))
+        while not running.done() and not (updates and updates[-1].done):
+            await asyncio.sleep(0.005)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await running
+        (note,) = caught.value.__notes__
+        assert note.startswith("at least ")
+        assert note.endswith(f" of 91 tasks are kept in {tmp_path}; run the same line again")
+
+    with da.Sandbox.demo(switches={"latency": 0.02}) as sandbox:
+        asyncio.run(main(sandbox.base_url, sandbox.issue_token()))
