@@ -108,6 +108,7 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
             .with(|details| details.location_host = Some(host))
             .with_hint("base_url= is probably not the service's own URL"),
         429 | 503 => error.with(|details| details.retry_after = response.retry_after).retryable(),
+        404 if message.is_none() => error.with_hint("check the path of base_url="),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
     };

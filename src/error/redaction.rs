@@ -104,8 +104,8 @@ fn character(text: &[u8]) -> Option<(u8, usize)> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::error::excerpt;
     use super::*;
+    use crate::error::excerpt;
 
     #[test]
     fn a_secret_is_redacted_whole_or_cut() {

@@ -96,7 +96,11 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
              of days, {range}"
         )),
         (Method::Matches, input) => {
-            let shown = input.shown();
+            // As it can be copied: a datetime in quotes too.
+            let shown = match input {
+                InputValue::Moment(text) => format!("\"{text}\""),
+                input => input.shown(),
+            };
             Err(format!(
                 "ambiguous time: use {is}after({shown}), {is}before({shown}), {is}since({shown}) or {is}on({shown}); \
                  for a range of days, {range}"

@@ -138,29 +138,11 @@ impl Zone {
 fn unknown(name: &str) -> Error {
     let shown = excerpt(name, 60);
     let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not an IANA time zone"));
-    if let Some(hint) = hint_for_offset(&shown) {
-        return error.with_hint(hint);
-    }
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");
     }
     error.with_hint(format!("did you mean {}?", nearest.join(", ")))
-}
-
-/// What to write in place of an offset such as `UTC+7`, `GMT-3` or `+07:00`.
-fn hint_for_offset(name: &str) -> Option<String> {
-    let text = name.trim().to_ascii_uppercase();
-    let offset = text.trim_start_matches("UTC").trim_start_matches("GMT").trim_start();
-    let (sign, inverted) = if offset.starts_with('+') { ('+', '-') } else { ('-', '+') };
-    let (hours, minutes) = offset.strip_prefix(sign)?.split_once(':').unwrap_or((offset.get(1..)?, "00"));
-    let hours: u8 = hours.get(..hours.len().min(2))?.parse().ok()?;
-    let fixed = if minutes == "00" && hours > 0 && hours <= 12 {
-        format!(", or \"Etc/GMT{inverted}{hours}\", which is UTC{sign}{hours}")
-    } else {
-        String::new()
-    };
-    Some(format!("that is an offset: write a zone such as \"Asia/Bangkok\"{fixed}"))
 }
 
 /// Zones whose name or city is most similar.
@@ -187,25 +169,6 @@ mod tests {
     use super::*;
 
     const MINUTE: i64 = 60_000;
-
-    #[test]
-    fn an_offset_is_refused_with_the_zone_that_has_it() {
-        for (offset, zone, written) in [
-            ("UTC+7", "\"Etc/GMT-7\"", "UTC+7"),
-            ("gmt-3", "\"Etc/GMT+3\"", "UTC-3"),
-            ("+07:00", "\"Etc/GMT-7\"", "UTC+7"),
-            ("UTC +1", "\"Etc/GMT-1\"", "UTC+1"),
-        ] {
-            let error = Zone::try_new(offset).expect_err("no zone");
-            let hint = error.hint().expect("a hint");
-            assert!(hint.contains(&format!("{zone}, which is {written}")), "{hint}");
-            assert!(Zone::try_new(zone.trim_matches('"')).is_ok());
-        }
-        for offset in ["UTC+5:30", "+14", "-00:30"] {
-            let error = Zone::try_new(offset).expect_err("no zone");
-            assert_eq!(error.hint(), Some("that is an offset: write a zone such as \"Asia/Bangkok\""), "{offset}");
-        }
-    }
 
     fn zone(name: &str) -> Zone {
         Zone::try_new(name).expect("a known zone")

@@ -14,7 +14,7 @@ fn allocated_time_must_be_a_comparison_with_one_time() {
             InputValue::text("2024-01-01"),
             "use da.after(\"2024-01-01\"), da.before(\"2024-01-01\"), da.since(\"2024-01-01\") or da.on(\"2024-01-01\")",
         ),
-        (InputValue::Moment("2024-01-01".to_owned()), "use da.after(2024-01-01)"),
+        (InputValue::Moment("2024-01-01".to_owned()), "use da.after(\"2024-01-01\")"),
         (InputValue::Integer(1_704_067_200_000), "use da.after(1704067200000)"),
         (input(json!(["2024-01-01", "2024-02-01"])), "one time, not a list"),
         (after(json!(["2024-01-01"])), "one time, not a list"),
