@@ -139,8 +139,8 @@ fn permission_denied(status: u16, code: Option<i64>, message: Option<String>) ->
     Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){detail}"))
         .with(|details| set_api_details(details, status, code, message))
         .with_hint(
-            "the token is invalid, expired, or lacks the scope of this operation (searches of promotion codes need item, \
-             segment exports download)",
+            "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the \
+             scope item, a download of a segment export the scope download)",
         )
 }
 

@@ -26,7 +26,6 @@ _OTHER_NAMES = {
     "env": ["--profile"],
     "tz": ["--timezone"],
     "zone": ["--timezone"],
-    "insecure": ["--allow-http"],
     "cacert": ["--ca-bundle"],
     "debug": ["--verbose"],
     "dry-run": ["--explain"],

@@ -107,11 +107,11 @@ def problems_for_options(error: ValidationError, own: dict[str, str]) -> str:
     names = {**options(), **own}
     lines = []
     for problem in error.problems:
-        name = re.match(r"\w*", problem.argument)[0]  # type: ignore[index] # matches always
-        place = _COLUMN.sub(r"--schema \1", names.get(name, name) + problem.argument[len(name) :])
+        name = re.split(r"\W", problem.argument, maxsplit=1)[0]
+        path = _COLUMN.sub(r"--schema \1", names.get(name, name) + problem.argument[len(name) :])
         message = for_options(_NAME.sub(lambda found: names.get(found[0], found[0]), problem.message), names)
         # A condition names its own option.
-        lines.append(message if message.startswith("--") else f"{place}: {message}")
+        lines.append(message if message.startswith("--") else f"{path}: {message}")
     return "; ".join(lines) or for_options(str(error), names)
 
 

@@ -34,7 +34,6 @@ def test_explain_query_shows_the_requests_and_sends_none(sandbox: da.Sandbox) ->
         "                 allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request\n"
         "columns:         id string, code_status int64\n"
         "not checked:     the day of the rows: allocated_time is not in attrs\n"
-        "not checked:     the day of the rows: allocated_time is not in attrs\n"
         'polars filters:  col("code_status").is_in([[3, 4]])'
     )
     assert "no request" in scan.explain_query(lambda rows: rows.filter(STATUS == 4, STATUS == 3))
