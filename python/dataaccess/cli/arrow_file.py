@@ -51,6 +51,9 @@ def _appearing(path: Path, mode: int) -> Iterator[IO[bytes]]:
     made = path.with_name(f".{path.name[:_REPEATED]}.{token_hex(8)}.tmp")
     if path.exists() and not path.is_file():
         raise _not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
+    if path.is_symlink() and path.readlink().is_relative_to("/proc"):
+        # Such as /dev/stdout, which all programs share: the file would replace the link.
+        raise _not_written(path, OSError(errno.EINVAL, "it is a link to an open file"))
     try:
         # Before the first request is sent.
         file = open(made, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115 - Path.open has no opener

@@ -105,8 +105,8 @@ def _profiles(_context: click.Context) -> list[str]:
     from dataaccess._client.profiles import config_path
 
     try:
-        return sorted(tomllib.loads(config_path().read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return sorted(tomllib.loads(config_path().read_text(encoding="utf-8")).get("profiles", {}))
+    except (OSError, ValueError, TypeError):
         return []
 
 

@@ -75,7 +75,7 @@ def test_profiles_are_offered_by_their_names(complete: Any, tmp_path: Path, monk
     assert complete("dataaccess codes --profile ") == []
     (tmp_path / "dataaccess").mkdir()
     config = tmp_path / "dataaccess" / "config.toml"
-    config.write_text('[staging]\ntimezone = "UTC"\n[default]\n', encoding="utf-8")
+    config.write_text('[profiles.staging]\ntimezone = "UTC"\n[profiles.default]\n', encoding="utf-8")
     assert complete("dataaccess doctor --profile s") == ["plain,staging"]
     config.write_text("[", encoding="utf-8")
     assert complete("dataaccess doctor --profile s") == []

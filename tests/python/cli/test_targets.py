@@ -93,6 +93,19 @@ def test_an_arrow_file_is_as_other_files(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("demo")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux names open files in /proc")
+@pytest.mark.parametrize("kind", ["arrow", "csv"])
+def test_a_link_to_an_open_file_stays(run: Any, tmp_path: Path, kind: str) -> None:
+    with (tmp_path / "log").open("w") as log:
+        link = tmp_path / "stdout"
+        link.symlink_to(f"/proc/self/fd/{log.fileno()}")
+        ended = run(*DAY, "-o", str(link), "--format", kind)
+        assert link.is_symlink()
+    assert ended.code == 74
+    assert "is a link to an open file" in ended.reported
+
+
+@pytest.mark.usefixtures("demo")
 def test_a_suffix_with_more_dots_is_tabbed(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "january.2024.tsv"
     assert run(*DAY, "--attrs", "id,pool_id", "-o", str(file)).code == 0
