@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
 from dataaccess._public import did_you_mean
-from dataaccess.errors import Problem, ValidationError
+from dataaccess.errors import ConfigError, Problem, ValidationError
 from dataaccess.spark._text import NotReadError, value_of, words
 from dataaccess.tokens import token_file
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess.types import Schema
 
+# What a client advises, and what Spark takes.
+_INSTEAD = {
+    "give base_url= or set DATAACCESS_BASE_URL": "give the option base_url, or set DATAACCESS_BASE_URL",
+    "pass token= or set DATAACCESS_TOKEN": (
+        "set DATAACCESS_TOKEN before the session starts, or give the option token_file or token_callable"
+    ),
+    'Client("sandbox:demo")': '.option("base_url", "sandbox:demo")',
+}
 # Characters of an option in an error.
 _SHOWN = 60
 _BOOLEANS = {"true": True, "false": False}
@@ -48,7 +56,10 @@ def _condition(text: str) -> Any:
 def _filters(text: str) -> Any:
     """An expression of `col`, as in Python, or the filters of the API specification in JSON."""
     if not text.lstrip().startswith("{"):
-        return value_of(text)
+        try:
+            return value_of(text)
+        except NotReadError as error:
+            raise NotReadError(f"{error}; write it as col('customer_id').equals('17')") from None
     import json
 
     try:
@@ -171,7 +182,13 @@ def client_of(values: Mapping[str, Any]) -> Client:
     settings = {name: values[name] for name in _CLIENT if name in values}
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
-    return Client(**settings, token=_token_of(values))
+    try:
+        return Client(**settings, token=_token_of(values))
+    except ConfigError as error:
+        text = str(error)
+        for argument, option in _INSTEAD.items():
+            text = text.replace(argument, option)
+        raise ConfigError(text, problems=error.problems, hint=error.hint) from None
 
 
 def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:

@@ -7,6 +7,7 @@ read what the `repr` of the same values is, which Spark makes of an option that 
 from __future__ import annotations
 
 import ast
+import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "datetime": datetime,
 }
 _METHODS = ("matches", "equals", "after", "before", "since", "between", "on", "op")
-# What may stand before a dot without being called: `da.days(…)`, `datetime.date(…)`.
+_DAY = re.compile(r"\d{4}-\d\d")
+# What may be written before a dot without being called: `da.days(…)`, `datetime.date(…)`.
 _MODULES = ("da", "dataaccess", "datetime")
 
 
@@ -35,6 +37,10 @@ def value_of(text: str) -> Any:
     Raises:
         NotReadError: It writes another one, or is not Python.
     """
+    if _DAY.match(text.strip()):
+        raise NotReadError("is a day without a condition: write on('2024-01-15'), since(…), after(…) or before(…)")
+    if text.startswith("Column<"):
+        raise NotReadError("is a column of Spark: use da.col, such as da.col('customer_id').equals('17')")
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
     except NotReadError:

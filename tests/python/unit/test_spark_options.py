@@ -150,3 +150,27 @@ def test_the_address_of_the_driver_travels_and_the_token_does_not(monkeypatch: p
         pickle.loads(pickled)
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-of-the-executor")
     assert pickle.loads(pickled)[0].requests()[0]["url"].startswith("https://cdp.example.com/")
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ({"allocated_time": "2024-01-15"}, r"is a day without a condition: write on\('2024-01-15'\)"),
+        ({"item_type_name": "customer", "where": "customer_id = '17'"}, r"write it as col\('customer_id'\).equals"),
+        ({"item_type_name": "customer", "where": "Column<'=(id, 17)'>"}, r"is a column of Spark: use da\.col"),
+    ],
+)
+def test_what_is_usual_in_spark_has_advice(option: dict[str, str], advice: str) -> None:
+    with pytest.raises(da.ValidationError, match=advice):
+        checked({**DEMO, **option})
+
+
+def test_settings_that_are_missing_are_named_as_options() -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        client_of({})
+    assert "give the option base_url" in str(caught.value)
+    assert '.option("base_url", "sandbox:demo")' in str(caught.value)
+    with pytest.raises(
+        da.ConfigError, match="DATAACCESS_TOKEN before the session starts, or give the option token_file"
+    ):
+        client_of({"base_url": "https://cdp.example.com"})
