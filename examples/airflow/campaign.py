@@ -27,7 +27,7 @@ def campaign():
 
     codes = ScanRequestOperator.partial(
         task_id="codes",
-        folder="{{ var.value.codes_folder }}/campaign",
+        folder="{{ var.value.warehouse }}/campaign",
         outlets=[Asset("campaign_codes")],
         retries=2,
     ).expand(request=plan())

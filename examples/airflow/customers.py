@@ -28,7 +28,7 @@ def customers():
         attrs=["id", "allocated_time"],
         allocated_time=da.on("{{ params.day }}"),
         code_status="used",
-        path="{{ var.value.codes_folder }}/used-{{ params.day }}.jsonl.gz",
+        path="{{ var.value.warehouse }}/used-{{ params.day }}.jsonl.gz",
     )
 
     @task

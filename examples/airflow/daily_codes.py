@@ -17,10 +17,10 @@ from dataaccess.airflow import ScanOperator
     catchup=False,
 )
 def daily_codes():
-    """The codes of each day, in the folder that the Airflow variable `codes_folder` names."""
+    """The codes of each day, in the folder `codes` below that of the Airflow variable `warehouse`."""
     ScanOperator(
         task_id="codes",
-        folder="{{ var.value.codes_folder }}",
+        folder="{{ var.value.warehouse }}/codes",  # for this scan alone
         attrs=["id", "name", "code_status", "allocated_time"],
         code_status=["sent", "used"],
         outlets=[Asset("promotion_codes")],  # starts the DAGs that wait for it

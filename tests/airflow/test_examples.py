@@ -15,7 +15,7 @@ import dataaccess as da
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]) -> Path:
     connect()
-    monkeypatch.setenv("AIRFLOW_VAR_CODES_FOLDER", str(tmp_path))
+    monkeypatch.setenv("AIRFLOW_VAR_WAREHOUSE", str(tmp_path))
     return tmp_path
 
 
@@ -25,7 +25,9 @@ def test_a_run_a_day_fills_one_folder(folder: Path, sandbox: da.Sandbox) -> None
         # A run by hand has the last interval that has ended.
         assert run(dag, logical_date=datetime(2024, 1, day, 0, 15, tzinfo=UTC)).states == {"codes": "success"}
 
-    days = query(f"select day, count(*), count(distinct id) from '{folder}/*/*.parquet' group by day order by day")
+    days = query(
+        f"select day, count(*), count(distinct id) from '{folder}/codes/*/*.parquet' group by day order by day"
+    )
     client = sandbox.client()
     counts = [
         len(client.search_codes(["id"], allocated_time=da.on(f"2024-01-{day}"), code_status=["sent", "used"]))

@@ -83,7 +83,7 @@ def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"extra": {"time_out": 5}}, "'time_out', which is no setting; there are allow_http, ca_bundle"),
+        ({"extra": {"time_out": 5}}, "'time_out', which is no setting; did you mean 'timeout'"),
         ({"extra": {"timeout": "soon"}}, "timeout must be a number, not 'soon'"),
         ({"extra": {"allow_http": "maybe"}}, "allow_http must be true or false"),
         ({"login": "me"}, "login is not used"),

@@ -101,6 +101,15 @@ def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbo
     assert tries(run(dag), "week") == 1
 
 
+def test_a_folder_with_other_files_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "used.jsonl.gz").touch()
+    with dag:
+        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
+    done = run(dag)
+    assert (done.states, tries(done, "week")) == ({"week": "failed"}, 1)
+    assert not sandbox.requests
+
+
 @contextmanager
 def in_use(sandbox: da.Sandbox, folder: Path) -> Iterator[ExitStack]:
     """A folder that a run holds, in the middle of a request, until the stack is closed."""

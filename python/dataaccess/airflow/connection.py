@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dataaccess._client.settings import CHECKS
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def client_settings(connection: Connection, extra: Mapping[str, object]) -> dict
     settings: dict[str, Any] = {"base_url": base_url(connection)}
     for name, value in extra.items():
         if name not in _SETTINGS:
-            known = ", ".join(sorted(_SETTINGS))
-            raise ConfigError(f"{_named(connection)}: extra has {name!r}, which is no setting; there are {known}")
+            advice = did_you_mean(name, _SETTINGS) or f"; there are {', '.join(sorted(_SETTINGS))}"
+            raise ConfigError(f"{_named(connection)}: extra has {name!r}, which is no setting{advice}")
         if value not in (None, ""):
             settings[name] = _typed(connection, name, value)
     if connection.login:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from airflow.sdk.exceptions import AirflowFailException
 
 from dataaccess.errors import (
+    CheckpointError,
     CheckpointMismatchError,
     ConfigError,
     DataAccessError,
@@ -26,7 +27,8 @@ _PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, CheckpointMis
 def is_permanent(error: DataAccessError) -> bool:
     """Whether no retry of the task can help."""
     # A token that could not be read is a `ConfigError` that is worth a retry.
-    return isinstance(error, _PERMANENT) and not error.retryable
+    has_other_files = type(error) is CheckpointError
+    return (isinstance(error, _PERMANENT) or has_other_files) and not error.retryable
 
 
 @contextmanager

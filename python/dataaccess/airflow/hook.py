@@ -149,6 +149,9 @@ class DataAccessHook(BaseHook):
             found = self.client().check()
         except (ConfigError, DataAccessError) as error:
             return False, str(error)
+        if not found.is_ok and found.errors:
+            # The first reason is that of the others too, as a host that cannot be reached.
+            return False, str(next(iter(found.errors.values())))
         # The web UI shows one line.
         return found.is_ok, "; ".join(" ".join(line.split()) for line in str(found).splitlines())
 
