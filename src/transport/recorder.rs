@@ -140,7 +140,7 @@ impl Exchange {
         self.recorder.write(&Line::End { id, ms, failure: failure.map(|text| self.redact(text)) })
     }
 
-    /// Writes `most` bytes of those held, and the whole token or character that stands there.
+    /// Writes the first `most` of the bytes held, and the rest of a token or character that they would cut.
     fn write_held(&mut self, most: usize) -> Result<()> {
         let crossing = occurrences(&self.held, self.token.expose().as_bytes()).find(|found| found.contains(&most));
         let mut end = crossing.map_or(most, |found| found.end);

@@ -127,7 +127,7 @@ def test_every_limit_has_accepted_figures_and_a_reason() -> None:
 
 # Callgrind starts the interpreter twice, at a fiftieth of its speed.
 @pytest.mark.timeout(300)
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts")
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="needs valgrind, which counts the instructions")
 def test_the_check_fails_when_a_call_got_worse(tmp_path: Path) -> None:
     limit = tmp_path / "instructions.json"
     limit.write_text(json.dumps(accepted(instructions.setting(), post=1000.0)), encoding="utf-8")

@@ -31,7 +31,7 @@ def _profile() -> list[str]:
     name = os.environ.get("DATAACCESS_PROFILE", "")
     if not name and os.environ.get("DATAACCESS_BASE_URL"):
         return []
-    from dataaccess._client.profiles import config_path
+    from dataaccess._client.config_path import config_path
 
     path = config_path()
     try:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dataaccess._client.config_path import config_path
 from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_settings
@@ -30,18 +31,6 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATHS = ("ca_bundle", "record", "token_file")
 _KEYS = [*CHECKS, "token", "token_file"]
 _PORTS = {"http": 80, "https": 443}
-
-
-def config_path() -> Path:
-    """The file with the profiles, whether it exists or not."""
-    if sys.platform == "win32":
-        folder = os.environ.get("APPDATA") or os.path.expanduser(r"~\AppData\Roaming")  # noqa: PTH111 - as below
-    else:
-        folder = os.environ.get("XDG_CONFIG_HOME", "")
-        # A relative path is invalid: https://specifications.freedesktop.org/basedir-spec
-        folder = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")  # noqa: PTH111, PTH117 - never raises
-    return Path(folder) / "dataaccess" / "config.toml"
-
 
 # The variables that say a setting in place of a profile.
 _VARIABLES = {

@@ -6,8 +6,9 @@ import warnings
 from typing import TYPE_CHECKING
 
 from dataaccess._probe.findings import Finding, ProbeReport
-from dataaccess._probe.questions import NO_SWITCHES, NOT_ASKED, QUESTIONS
+from dataaccess._probe.questions import NOT_ASKED, QUESTIONS
 from dataaccess._probe.session import SURVIVED, Session
+from dataaccess._sandbox.switches import SWITCHES
 from dataaccess.errors import DataAccessWarning, PermissionDeniedError
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def probe(client: Client, day: date, *, export_id: int | None = None) -> ProbeRe
             if isinstance(error, PermissionDeniedError) and session.sent == 1:
                 raise
             detail = str(error)
-        report.findings.append(Finding(name, value, detail, is_switch=name not in NO_SWITCHES))
+        report.findings.append(Finding(name, value, detail, is_switch=name in SWITCHES))
     for name, reason in NOT_ASKED.items():
-        report.findings.append(Finding(name, None, f"not asked: {reason}", is_switch=name not in NO_SWITCHES))
+        report.findings.append(Finding(name, None, f"not asked: {reason}", is_switch=name in SWITCHES))
     report.requests = session.sent
     return report

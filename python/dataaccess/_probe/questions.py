@@ -100,19 +100,3 @@ NOT_ASKED = {
     "member_defaults": "a client sends both members wherever the specification shows them",
     "content_type": "a client always sends application/json",
 }
-
-NO_SWITCHES = {
-    "value_type",
-    "condition_type",
-    "attrs_separator",
-    "failed_code",
-    "unknown_object",
-    "refusal_data",
-    "no_conditions",
-    "empty_values",
-    "equals_values",
-    "member_defaults",
-    "repeated_names",
-    "declared_types",
-    "content_type",
-}

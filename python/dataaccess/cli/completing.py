@@ -19,43 +19,6 @@ _FOLDERS = ("folder",)
 # Values that may also be in a file, as `@FILE`.
 _LISTS = ("attrs", "audience", "audience_type", "status", "matches", "raw")
 
-# The names in docs/open-points.md.
-_SWITCHES = (
-    "day_zone",
-    "day_comparison",
-    "operators",
-    "time_unit",
-    "value_type",
-    "condition_type",
-    "attrs_format",
-    "attrs_separator",
-    "empty_shape",
-    "last_used_type",
-    "channel_id_type",
-    "generic_scope",
-    "download_scope",
-    "finished_status",
-    "failed_status",
-    "finished_types",
-    "failed_code",
-    "unknown_export",
-    "unknown_object",
-    "malformed_request",
-    "refusal_data",
-    "no_conditions",
-    "empty_values",
-    "equals_values",
-    "member_defaults",
-    "repeated_names",
-    "declared_types",
-    "content_type",
-    "row_order",
-    "maximum_rows",
-    "key_order",
-    "gzip",
-    "latency",
-)
-
 
 def completions(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
     """What may follow what was typed of the value of a parameter; none if that is not known."""
@@ -102,12 +65,18 @@ def _attributes(context: click.Context) -> list[str]:
 def _profiles(_context: click.Context) -> list[str]:
     import tomllib
 
-    from dataaccess._client.profiles import config_path
+    from dataaccess._client.config_path import config_path
 
     try:
         return sorted(tomllib.loads(config_path().read_text(encoding="utf-8")).get("profiles", {}))
     except (OSError, ValueError, TypeError):
         return []
+
+
+def _switches(_context: click.Context) -> list[str]:
+    from dataaccess._sandbox.switches import SWITCHES
+
+    return [f"{name}=" for name in SWITCHES]
 
 
 _KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
@@ -116,5 +85,5 @@ _KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
     "name": lambda _: ["customer", "promotion_code"],
     "attrs": _attributes,
     "profile": _profiles,
-    "switches": lambda _: [f"{name}=" for name in _SWITCHES],
+    "switches": _switches,
 }

@@ -79,7 +79,7 @@ class Connection:
 
 
 def _absent_profile() -> str:
-    from dataaccess._client.profiles import config_path
+    from dataaccess._client.config_path import config_path
 
     path = config_path()
     return f"{path} has no profile default" if path.exists() else f"there is no file of profiles {path}"

@@ -149,7 +149,7 @@ def test_a_pickle_looks_the_profile_up_again(kind: Any, config: Config) -> None:
 
 
 def test_the_folder_is_that_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from dataaccess._client.profiles import config_path
+    from dataaccess._client.config_path import config_path
 
     if sys.platform != "win32":
         monkeypatch.setenv("HOME", str(tmp_path))

@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 from support.commands import MODULE
-from support.pages import ROOT
-
-from dataaccess.cli import completing
+from support.open_points import TABLE
 
 
 @pytest.fixture
@@ -81,9 +79,25 @@ def test_profiles_are_offered_by_their_names(complete: Any, tmp_path: Path, monk
     assert complete("dataaccess doctor --profile s") == []
 
 
-def test_the_switches_are_those_of_the_page() -> None:
-    page = (ROOT / "docs" / "open-points.md").read_text(encoding="utf-8")
-    assert list(completing._SWITCHES) == re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+def test_every_switch_is_offered_and_nothing_else(complete: Any) -> None:
+    offered = complete("dataaccess sandbox --switch ")
+    assert offered == [f"plain,{name}=" for name, takes in TABLE.items() if takes]
+
+
+@pytest.mark.parametrize("line", ["sandbox --switch ", "codes --attrs ", "scan codes --profile "])
+def test_the_core_is_not_imported_while_somebody_types(line: str) -> None:
+    words = f"dataaccess {line}"
+    typed = {"_DATAACCESS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ended = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "dataaccess"],
+        env={**os.environ, **typed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {one.rpartition("|")[2].strip() for one in ended.stderr.splitlines()}
+    assert "dataaccess.cli.completing" in imported
+    assert not imported & {"dataaccess._native", "dataaccess.sandbox", "asyncio", "pandas"}
 
 
 def test_without_a_shell_one_line_names_them(run: Any) -> None:
@@ -92,7 +106,7 @@ def test_without_a_shell_one_line_names_them(run: Any) -> None:
     assert re.fullmatch(r"dataaccess: missing argument .*\. Write one of bash, zsh, fish \(see .*\)\n", ended.reported)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="bash")
+@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="needs bash and a pseudo-terminal")
 def test_bash_completes(tmp_path: Path) -> None:
     """As a person does: the script is evaluated, and TAB pressed, in an interactive bash."""
     import pty

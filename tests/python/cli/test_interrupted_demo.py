@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.commands import MODULE
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1])

@@ -225,7 +225,7 @@ def test_log_lines_have_a_time_and_no_missing_status(run: Any, monkeypatch: pyte
     assert "HTTP None" not in ended.reported
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of POSIX")
 def test_a_probe_that_is_not_confirmed_sends_nothing(demo: da.Sandbox) -> None:
     from support.command_terminal import in_terminal
 

@@ -16,7 +16,7 @@ from support.raw_server import serving
 
 import dataaccess as da
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals, pipes and terminals of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals, pipes and terminals of POSIX")
 
 DAY = ("--on", "2024-01-15")
 

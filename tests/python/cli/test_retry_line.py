@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs terminals of POSIX")
 
 CLEAR = "\r\x1b[K"
 

@@ -156,7 +156,7 @@ def test_a_closed_output_ends_it_quietly() -> None:
     assert done.stderr.endswith("The token has the scopes item, download.\n")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, where every write fails")  # noqa: PTH110
 def test_an_output_that_is_full_is_reported() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(  # noqa: S603 - our own command

@@ -14,7 +14,7 @@ import pytest
 from support.commands import MODULE
 from support.raw_server import serving
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the shell, signals and devices of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the shell, signals and devices of POSIX")
 
 DAY = ("--on", "2024-01-15")
 
@@ -40,7 +40,7 @@ def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> Non
     assert (len(lines), lines[0][:8]) == (74, "id,name,")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 @pytest.mark.parametrize(
     ("words", "rows"), [(["codes", *DAY], 73), (["codes", *DAY, "-v"], 73), (["scan", "codes", *DAY, "-o", "a.csv"], 0)]
 )
@@ -53,7 +53,7 @@ def test_a_full_standard_error_does_not_decide(
     assert (done.returncode, done.stdout.count("\n")) == (0, rows)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 def test_a_full_standard_error_keeps_the_exit_code(tmp_path: Path) -> None:
     assert in_shell("2>/dev/full", "codes", cwd=tmp_path).returncode == 2
 

@@ -113,7 +113,7 @@ def test_a_suffix_with_more_dots_is_tabbed(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 def test_arrow_to_standard_output_is_a_stream() -> None:
     done = subprocess.run([*MODULE, *DAY, "-o", "-", "--format", "arrow"], capture_output=True, check=True)  # noqa: S603 - our own command
     assert pa.ipc.open_stream(done.stdout).read_all().num_rows == 73
@@ -125,7 +125,7 @@ def test_arrow_to_standard_output_is_a_stream() -> None:
     assert failed.stderr == f"dataaccess: the output could not be written: {os.strerror(errno.ENOSPC)}\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
 def test_sigterm_leaves_no_temporary_file_of_arrow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()

@@ -71,7 +71,7 @@ def test_c3_a_connection_without_a_response_is_given_up_with_the_call(connect: A
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="as above")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what a full queue cannot take")
 def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with black_hole() as address:
