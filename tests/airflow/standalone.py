@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +48,19 @@ class Airflow:
         assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
         return response.json()
 
-    def wait_for(self, what: str, find: Callable[[], Any], seconds: float) -> Any:
-        """What a function finds, once it finds something."""
+    def wait_for(
+        self, what: str, find: Callable[[], Any], seconds: float, seen: Callable[[], Any] = lambda: None
+    ) -> Any:
+        """What a function finds, once it finds something. The failure has what another function sees instead."""
         deadline = time.monotonic() + seconds
         while not (found := find()):
-            assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
+            assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s: {seen()}"
             time.sleep(0.3)
         return found
+
+    def close(self) -> None:
+        """Closes the connections to it."""
+        self._client.close()
 
 
 @contextmanager
@@ -95,12 +101,12 @@ def standalone(home: Path, dags: Path, settings: dict[str, str], python: str = s
             start_new_session=True,
         )
         try:
-            airflow = Airflow(url, log)
-            airflow.wait_for(
-                "the start of Airflow", lambda: process.poll() is not None or airflow.is_up(), _SECONDS_TO_START
-            )
-            assert process.poll() is None, log.read_text()[-3000:]
-            yield airflow
+            with closing(Airflow(url, log)) as airflow:
+                airflow.wait_for(
+                    "the start of Airflow", lambda: process.poll() is not None or airflow.is_up(), _SECONDS_TO_START
+                )
+                assert process.poll() is None, log.read_text()[-3000:]
+                yield airflow
         finally:
             _end(process)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
@@ -49,7 +50,7 @@ def processes() -> None:
     def by_fork() -> list[int]:
         children.INHERITED[:] = [DataAccessHook().get_conn()]
         rows = children.rows_of(DAYS[0])
-        with get_context("fork").Pool(2) as pool:
+        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
             return [rows, *pool.map(children.rows_of, DAYS)]
 
     @task

@@ -45,7 +45,7 @@ def running(airflow: Airflow, run: str, task_id: str, try_number: int = 1) -> di
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
-    folder = tmp_path / "codes"
+    folder = tmp_path / "warehouse"
     with da.Sandbox.demo() as sandbox:
         token = sandbox.issue_token()
         connection = {
@@ -56,7 +56,7 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
         }
         settings = {
             "AIRFLOW_CONN_DATAACCESS_DEFAULT": json.dumps(connection),
-            "AIRFLOW_VAR_CODES_FOLDER": str(folder),
+            "AIRFLOW_VAR_WAREHOUSE": str(folder),
         }
         with standalone(tmp_path / "home", DAGS, settings) as airflow:
             airflow.wait_for("the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60)
@@ -76,7 +76,9 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
                 airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 300)
                 mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 300)
                 os.kill(mapped["pid"], signal.SIGKILL)
-            state = airflow.wait_for("the end of the run", lambda: ended(airflow, run), 300)
+            state = airflow.wait_for(
+                "the end of the run", lambda: ended(airflow, run), 300, lambda: states(airflow, run)
+            )
             assert state == "success", json.dumps(tasks(airflow, run), indent=1)
 
             tries = {(task["task_id"], task["map_index"]): task["try_number"] for task in tasks(airflow, run)}
@@ -111,6 +113,11 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
 def ended(airflow: Airflow, run: str) -> str | None:
     state = airflow.request("GET", f"/api/v2/dags/killed/dagRuns/{run}")["state"]
     return state if state in ("success", "failed") else None
+
+
+def states(airflow: Airflow, run: str) -> list[tuple[str, int, str]]:
+    """Each task with its index and its state."""
+    return [(task["task_id"], task["map_index"], task["state"]) for task in tasks(airflow, run)]
 
 
 def day_of(body: dict[str, Any]) -> str:

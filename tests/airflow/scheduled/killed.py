@@ -8,7 +8,7 @@ from airflow.sdk import Asset, dag, task
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, ScanOperator, ScanRequestOperator, SegmentExportSensor, scan_requests
 
-FOLDER = "{{ var.value.codes_folder }}"
+FOLDER = "{{ var.value.warehouse }}"
 RETRIES: dict[str, Any] = {"retries": 1, "retry_delay": timedelta(seconds=1)}
 
 
@@ -46,13 +46,15 @@ def killed():
 
     @task
     def forked() -> list[int]:
-        """Processes that multiprocessing forks use the client of the task."""
+        """Processes that a task forks use its client."""
+        from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
         global client  # noqa: PLW0603 - what the children inherit
         client = DataAccessHook().get_conn()
         rows = len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
-        with get_context("fork").Pool(2) as pool:
+        # `Pool` ends its processes by SIGTERM, which those of a task ignore: its end may wait forever.
+        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
             return [rows, *pool.map(rows_of, ["2024-01-15", "2024-01-16"])]
 
     ended >> forked()
