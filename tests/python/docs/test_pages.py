@@ -60,7 +60,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
-    """What stands between two "…" in a message of the page stands so in a source file."""
+    """Each piece of a message on the page, from one "…" to the next, is in a source file."""
     texts = [re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8")) for path in SOURCES if "tests" not in path.parts]
     page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     messages = re.findall(r"^```text\n\w+: (.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL)
