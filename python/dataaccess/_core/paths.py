@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from reprlib import repr as shortened
 
 from dataaccess._core.checks import invalid
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions
 
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_FILE_URL = re.compile(r"file:(?://(?:localhost)?)?(?=/(?!/))", re.IGNORECASE)
+_SCHEME = r"([A-Za-z][A-Za-z0-9+.-]+):/"
+_FILE_URL = r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))"
 _STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss")
 
 
@@ -28,18 +27,20 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
         TypeError: It is not a string or path.
         ValidationError: It is a URL of another kind, or another argument does not fit it.
     """
+    import re
+
     text = os.fspath(path)  # type: ignore[call-overload] # raises the TypeError
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a string or a path, not {type(text).__name__}")
-    scheme = _SCHEME.match(text)
+    scheme = re.match(_SCHEME, text)
     if scheme is not None and scheme[1].lower() in _STORES:
         return _of_store(argument, path, text, private=private)
     if options is not None:
         refuse("storage_options", f"is for URLs of object stores, and {shortened(text)} is not one: leave it out")
-    if _FILE_URL.match(text):
+    if re.match(_FILE_URL, text):
         from urllib.request import url2pathname
 
-        return url2pathname(_FILE_URL.sub("", text, count=1))
+        return url2pathname(re.sub(_FILE_URL, "", text, count=1))
     if scheme is not None:
         refuse(
             argument,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
@@ -47,11 +46,8 @@ class ClientUser:
     ) -> Any:
         """Renders templates in conditions too, such as `da.on("{{ params.day }}")`."""
         if isinstance(content, _CONDITIONS):
-            given = {field.name: getattr(content, field.name) for field in fields(content)}
-            rendered = {
-                name: self.render_template(value, context, jinja_env, seen_oids) for name, value in given.items()
-            }
-            return replace(content, **rendered)
+            given = content._given()  # noqa: SLF001 - of this package
+            return type(content)(*[self.render_template(value, context, jinja_env, seen_oids) for value in given])
         return super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # that of Airflow
 
     def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dataaccess._public import public
 from dataaccess.filters._comparison import Comparison, Days, after, before, on, since
+from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotOrdered
 from dataaccess.filters._values import Time, Value, Values, snapshot
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 _MOST_CONDITIONS = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Expression(NotOrdered):
+class Expression(NotOrdered, Given):
     """Conditions joined by `&` and `|`, to any depth: the argument `where=`.
 
     Examples:
@@ -26,8 +24,14 @@ class Expression(NotOrdered):
         col('age').op('greater_than', 17) & (col('name').equals('Ada') | col('name').equals('Bob'))
     """
 
+    __slots__ = ("_kind", "_parts")
+
     _kind: Literal["condition", "all", "any"]
     _parts: tuple[object, ...]
+
+    def __init__(self, kind: Literal["condition", "all", "any"], *parts: object) -> None:
+        """Use the methods of `col(name)`, and join what they return."""
+        super().__init__(kind, parts)
 
     def __and__(self, other: Expression) -> Expression:
         return self._joined("all", "&", other)
@@ -60,7 +64,7 @@ class Expression(NotOrdered):
                 f"more than {_MOST_CONDITIONS:,} conditions joined by {operator}: values of one column go into one "
                 "col(name).matches([...])"
             )
-        return Expression(kind, tuple(parts))
+        return Expression(kind, *parts)
 
     def _instead_of(self, operator: str) -> str:
         if operator == "~":
@@ -68,11 +72,16 @@ class Expression(NotOrdered):
         return f"{operator} does not work on conditions: join them as (...) & (...) or (...) | (...)"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Column(NotOrdered):
+class Column(NotOrdered, Given):
     """An attribute to filter by: made by `col`."""
 
+    __slots__ = ("_name",)
+
     _name: str
+
+    def __init__(self, name: str) -> None:
+        """Use `col`."""
+        super().__init__(name)
 
     def matches(self, values: Values) -> Expression:
         """Selects records whose value is one of `values` (operator `matches`).
@@ -188,7 +197,7 @@ class Column(NotOrdered):
         return f"col({self._name!r})"
 
     def _condition(self, comparison: Comparison) -> Expression:
-        return Expression("condition", (self, comparison))
+        return Expression("condition", self, comparison)
 
     def _given(self) -> tuple[object, ...]:
         return (self._name,)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dataaccess._public import public
+from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotCompared
 from dataaccess.filters._values import Time, Values, snapshot
 
@@ -16,15 +15,27 @@ if TYPE_CHECKING:
     _Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Comparison(NotCompared):
+class Comparison(Given, NotCompared):
     """An operator and its values: made by `after`, `before`, `since`, `on` and `op`."""
+
+    __slots__ = ("_method", "_value", "_operator", "_unit", "_data_type")  # noqa: RUF023 - in the order of arguments
 
     _method: _Method
     _value: object
-    _operator: str | None = None
-    _unit: str | None = None
-    _data_type: str | None = None
+    _operator: str | None
+    _unit: str | None
+    _data_type: str | None
+
+    def __init__(
+        self,
+        method: _Method,
+        value: object,
+        operator: str | None = None,
+        unit: str | None = None,
+        data_type: str | None = None,
+    ) -> None:
+        """Use `after`, `before`, `since`, `on` or `op`."""
+        super().__init__(method, value, operator, unit, data_type)
 
     def __repr__(self) -> str:
         arguments = [repr(self._value)]
@@ -52,12 +63,17 @@ class Comparison(NotCompared):
         raise TypeError(self._instead_of("|"))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Days:
+class Days(Given):
     """A range of days, `stop` excluded: made by `days`."""
+
+    __slots__ = ("_start", "_stop")
 
     _start: Time
     _stop: Time
+
+    def __init__(self, start: Time, stop: Time) -> None:
+        """Use `days`."""
+        super().__init__(start, stop)
 
     def __repr__(self) -> str:
         return f"days({self._start!r}, {self._stop!r})"

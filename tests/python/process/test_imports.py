@@ -22,7 +22,7 @@ CLIENT = """
 """
 SEARCH = f"""
     {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._column dataaccess.filters._comparison
-    dataaccess.filters._refusals dataaccess.filters._values
+    dataaccess.filters._given dataaccess.filters._refusals dataaccess.filters._values
 """
 SCAN = f"""
     {SEARCH} dataaccess._core.optional dataaccess._core.paths dataaccess._core.storage dataaccess._core.suffixes
@@ -36,7 +36,7 @@ SCAN = f"""
 CLIENT_STANDARD = """
     __future__ atexit collections.abc datetime functools importlib math reprlib threading warnings
 """
-SEARCH_STANDARD = f"{CLIENT_STANDARD} dataclasses"
+SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib"
 
 SHOW = "; import sys; print(*sys.modules)"
 SEARCHES = "rows = da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15')); assert rows"
@@ -57,8 +57,8 @@ def loaded(code: str) -> set[str]:
     [
         ("", "dataaccess", "importlib"),
         ("da.Client", CLIENT, CLIENT_STANDARD),
-        (SEARCHES, SEARCH, SEARCH_STANDARD),
-        (SCANS, SCAN, SEARCH_STANDARD),
+        (SEARCHES, SEARCH, CLIENT_STANDARD),
+        (SCANS, SCAN, SCAN_STANDARD),
     ],
     ids=["import", "client", "search", "scan"],
 )

@@ -61,14 +61,17 @@ def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
         functools.reduce(operator.or_, pieces)
 
 
-@pytest.mark.parametrize("made", [made for made, _ in SHOWN], ids=[shown for _, shown in SHOWN])
-def test_a_filter_travels_and_cannot_be_changed(made: Any) -> None:
+@pytest.mark.parametrize(("made", "shown"), SHOWN, ids=[shown for _, shown in SHOWN])
+def test_a_filter_travels_and_cannot_be_changed(made: Any, shown: str) -> None:
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         assert repr(pickle.loads(pickle.dumps(made, protocol))) == repr(made)
     assert repr(copy.deepcopy(made)) == repr(made)
     assert not hasattr(made, "__dict__")
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="cannot be changed"):
         setattr(made, made.__slots__[0], "another")
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        delattr(made, made.__slots__[0])
+    assert repr(made) == shown
 
 
 @pytest.mark.parametrize(
@@ -130,6 +133,9 @@ def test_comparisons_are_equal_by_what_they_say() -> None:
     assert after("2024-01-31") == after("2024-01-31")
     assert after("2024-01-31") != before("2024-01-31")
     assert days(1, 2) == days(1, 2)
+    assert days(1, 2) != after(1)
+    assert {on(1), on(1), on(2), days(1, 2), days(1, 2)} == {on(1), on(2), days(1, 2)}
+    assert pickle.loads(pickle.dumps(on(1))) == copy.copy(on(1)) == on(1)
 
 
 def test_values_are_kept_as_they_were_when_written() -> None:
