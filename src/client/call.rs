@@ -180,21 +180,24 @@ impl Client {
     async fn turn(&self, call: &Call<'_>, state: &mut RetryState, log: &Log) -> Result<Option<Probe<'_>>> {
         let ready = Instant::now();
         let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
-        let turn = self.shared_limits.wait_while_down(log.started, ready + left).await;
+        let turn = self.shared_limits.wait_while_down(log.id, log.started, ready + left).await;
         // Otherwise it runs from the first failure on: a service may take long for its first response.
         if !matches!(turn, Ok(None)) {
             state.start_clock(ready.into_std());
         }
         turn.map_err(|failure_of_all| {
             let is_timeout = state.left(Instant::now().into_std()) > Duration::ZERO;
-            let (name, limit) =
-                if is_timeout { ("timeout", call.deadline.timeout) } else { ("retry_for", self.policy.retry_for) };
-            let seconds = limit.as_secs_f64();
-            let ended = format!("{name}={seconds} s ended the retries, as the service is down");
+            let (name, limit) = match call.policy.retries {
+                Some(0) => ("retries", "0".to_owned()),
+                _ if is_timeout => ("timeout", format!("{} s", call.deadline.timeout.as_secs_f64())),
+                _ => ("retry_for", format!("{} s", self.policy.retry_for.as_secs_f64())),
+            };
+            let ended = format!("{name}={limit} ended the retries, as the service is down");
+            let longer = if name == "retries" { "more often" } else { "for longer" };
             log.last_failure
                 .clone()
                 .unwrap_or(failure_of_all)
-                .with_reason(format!("{ended}: raise {name}= to retry for longer"))
+                .with_reason(format!("{ended}: raise {name}= to retry {longer}"))
                 .with(|details| details.is_outage = self.shared_limits.is_down_for_all())
         })
     }

@@ -109,18 +109,19 @@ impl Drop for Probe<'_> {
 }
 
 impl SharedLimits {
-    /// Waits while the service is down, until it is the turn of this request to probe it. Its call began at `since`.
+    /// Waits while the service is down, until it is the turn of a request of this call to probe it. The call began at
+    /// `since`.
     ///
     /// # Errors
     /// The last failure of any request since then, at `until`.
-    pub(super) async fn wait_while_down(&self, since: Instant, until: Instant) -> Result<Option<Probe<'_>>> {
+    pub(super) async fn wait_while_down(&self, call: u64, since: Instant, until: Instant) -> Result<Option<Probe<'_>>> {
         loop {
             let probed = self.probed.notified();
             tokio::pin!(probed);
             // Registers the waiter before the check, so that no end of a probe in between is missed.
             probed.as_mut().enable();
             let now = Instant::now().into_std();
-            let turn = lock(&self.outage).turn(since.into_std(), until.into_std(), now);
+            let turn = lock(&self.outage).turn(call, since.into_std(), until.into_std(), now);
             match turn {
                 Turn::Now => return Ok(None),
                 Turn::Probe => return Ok(Some(Probe(self))),

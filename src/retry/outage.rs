@@ -44,15 +44,17 @@ pub enum Turn {
 }
 
 impl Outage {
-    /// The turn of a request that is ready, of a call that began at `since` and may wait until `until`.
+    /// The turn of a request of this call that is ready. The call began at `since` and may wait until `until`.
     ///
-    /// A call fails only for what failed since it began: where that is nothing, it probes before its time is over.
-    pub fn turn(&mut self, since: Instant, until: Instant, now: Instant) -> Turn {
+    /// A call fails only for what failed since it began: where that is nothing, it probes before its time is over. One
+    /// that fails without a request counts like one whose request failed.
+    pub fn turn(&mut self, call: u64, since: Instant, until: Instant, now: Instant) -> Turn {
         let is_known = self.is_known();
         match &mut self.failing {
             Some(failing) if is_known => {
                 let is_fresh = failing.last_at >= since;
                 if is_fresh && now >= until {
+                    failing.count(call);
                     return Turn::Never(failing.last.clone());
                 }
                 if failing.is_probed {
@@ -87,8 +89,7 @@ impl Outage {
             next_probe: now,
             is_probed: false,
         });
-        failing.count += 1;
-        failing.is_of_several_calls |= failing.first_call != call;
+        failing.count(call);
         (failing.last, failing.last_at) = (failure.clone(), now);
         failing.next_probe = now + policy.backoff(now.saturating_duration_since(failing.since), false, jitter);
     }
@@ -117,6 +118,11 @@ impl Outage {
 }
 
 impl Failing {
+    fn count(&mut self, call: u64) {
+        self.count += 1;
+        self.is_of_several_calls |= self.first_call != call;
+    }
+
     fn are_many(&self) -> bool {
         self.count >= FAILURES && self.is_of_several_calls
     }
@@ -163,7 +169,7 @@ mod tests {
     }
 
     fn turn_of(outage: &mut Outage, since: Instant, until: Instant, now: Instant) -> Asked {
-        match outage.turn(since, until, now) {
+        match outage.turn(1, since, until, now) {
             Turn::Now => Asked::Now,
             Turn::Probe => Asked::Probe,
             Turn::At(time) => Asked::At(time),
@@ -242,6 +248,20 @@ mod tests {
         }
         assert!(matches!(turn(&mut outage, now, now), Asked::At(_)));
         assert!(!outage.is_for_all());
+    }
+
+    #[test]
+    fn calls_that_fail_without_a_request_count() {
+        let now = Instant::now();
+        for (calls, is_for_all) in [([2, 3, 4, 5], true), ([1, 1, 1, 1], false)] {
+            let mut outage = Outage::default();
+            outage.failed(1, &of(Kind::Throttled), &policy(), now, 1.0);
+            assert!(!outage.is_for_all());
+            for call in calls {
+                assert!(matches!(outage.turn(call, now, now, now), Turn::Never(_)));
+            }
+            assert_eq!(outage.is_for_all(), is_for_all, "{calls:?}");
+        }
     }
 
     #[test]

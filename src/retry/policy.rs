@@ -141,9 +141,12 @@ impl RetryState {
         may
     }
 
-    /// How much is left of `retry_for`.
+    /// How much is left of `retry_for`: nothing if no request may be sent after the first.
     #[must_use]
     pub fn left(&self, now: Instant) -> Duration {
+        if !self.policy.has_retries() {
+            return Duration::ZERO;
+        }
         let failing_for = self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         self.policy.retry_for.saturating_sub(failing_for)
     }

@@ -93,7 +93,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         let (id, mut is_retry) = (self.calls.fetch_add(1, Ordering::Relaxed), false);
         let mut state = RetryState::new(self.policy, true);
         loop {
-            let is_probe = is_retry && self.turn(began).await;
+            let is_probe = is_retry && self.turn(id, began).await;
             let ready = now();
             self.wait_for_start().await;
             let slot = self.concurrency.acquire().await;
@@ -129,9 +129,9 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
     }
 
     /// Waits while the service is down. Returns whether it is this request's turn to probe it.
-    async fn turn(&self, began: Instant) -> bool {
+    async fn turn(&self, id: u64, began: Instant) -> bool {
         loop {
-            let turn = self.outage.lock().unwrap().turn(began, now() + 300 * SECOND, now());
+            let turn = self.outage.lock().unwrap().turn(id, began, now() + 300 * SECOND, now());
             match turn {
                 Turn::Now => return false,
                 Turn::Probe => return true,

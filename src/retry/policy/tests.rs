@@ -53,6 +53,20 @@ fn the_number_of_retries_is_limited_only_if_it_is_given() {
 }
 
 #[test]
+fn no_time_is_left_without_retries() {
+    let minute = Duration::from_secs(60);
+    for (retry_for, most, left) in
+        [(minute, None, minute), (minute, Some(0), Duration::ZERO), (Duration::ZERO, None, Duration::ZERO)]
+    {
+        let mut state = RetryState::new(Policy::new(retry_for, most), true);
+        let now = Instant::now();
+        assert_eq!(state.left(now), left);
+        state.start_clock(now);
+        assert_eq!(state.left(now + retry_for / 2), left / 2);
+    }
+}
+
+#[test]
 fn a_permanent_failure_is_not_retried() {
     assert!(!retries(9).may_retry(0, &Error::new(Kind::PermissionDenied, "no"), true));
 }
