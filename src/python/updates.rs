@@ -63,8 +63,8 @@ impl Updates {
 
     /// For an asynchronous call: the running loop calls back, and awaits a coroutine.
     pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
-        let event_loop = py.import("asyncio")?.call_method0("get_running_loop")?.unbind();
-        Ok(Self { callback, tick: None, event_loop: Some(event_loop), last: None })
+        let event_loop = callback.as_ref().map(|_| bridge::running_loop(py)).transpose()?.map(Bound::unbind);
+        Ok(Self { callback, tick: None, event_loop, last: None })
     }
 
     /// Calls back with an update; without one, lets the callback show that time passes.

@@ -9,9 +9,10 @@ mod queue;
 
 use std::future::Future;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
-use pyo3::{IntoPyObjectExt, intern};
 
 use super::bridge::with_gil;
 use super::finalization::AttachedScope;
@@ -59,13 +60,20 @@ pub(super) fn spawn(
     call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let _scope = AttachedScope::enter(py);
-    let running = py.import(intern!(py, "asyncio"))?.call_method0(intern!(py, "get_running_loop"))?;
-    let call = log::in_running_loop(py, call)?;
+    let running = running_loop(py)?;
+    // Boxed first: each layer around it would move its kilobytes.
+    let call = log::in_running_loop(py, Box::pin(call))?;
     #[cfg(unix)]
     if let Some(queue) = queue::Queue::of(&running)? {
         return queue.spawn(&running, call);
     }
     fallback::spawn(&running, call)
+}
+
+/// The loop that runs in this thread.
+pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static RUNNING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    RUNNING.import(py, "asyncio", "get_running_loop")?.call0()
 }
 
 /// As [`spawn`], for a future of the core. `handler` takes its events meanwhile; when both have ended, `finish` makes
@@ -81,6 +89,7 @@ where
     H: Send + 'static,
     R: for<'py> IntoPyObject<'py>,
 {
+    let (future, handler) = (Box::pin(future), Box::pin(handler));
     spawn(py, async move {
         let (value, taken) = tokio::try_join!(async { Ok::<_, Failure>(future.await?) }, async { Ok(handler.await?) })?;
         Ok(make(move |py| finish(py, value, taken)))

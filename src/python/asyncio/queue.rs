@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -37,6 +37,7 @@ static QUEUES: PerProcess<Py<PyAny>> = PerProcess::empty();
 struct Finished {
     outcome: Result<Make, Failure>,
     future: Py<PyAny>,
+    abort: Py<Abort>,
 }
 
 /// The finished calls of one loop.
@@ -80,12 +81,14 @@ impl Queue {
         let py = running.py();
         let runtime = runtime().map_err(|error| raise(py, error))?;
         let awaited = running.call_method0(intern!(py, "create_future"))?;
-        let future = awaited.clone().unbind();
+        let abort = Bound::new(py, Abort(OnceLock::new()))?;
+        awaited.call_method1(intern!(py, "add_done_callback"), (&abort,))?;
+        let (future, finished) = (awaited.clone().unbind(), abort.clone().unbind());
         let task = runtime.spawn(async move {
             let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
-            self.push(Finished { outcome, future });
+            self.push(Finished { outcome, future, abort: finished });
         });
-        awaited.call_method1(intern!(py, "add_done_callback"), (Abort(task.abort_handle()),))?;
+        abort.get().0.get_or_init(|| task.abort_handle());
         Ok(awaited)
     }
 
@@ -138,6 +141,8 @@ impl Finished {
         if future.call_method0(intern!(py, "done"))?.is_truthy()? {
             return Ok(());
         }
+        // The loop need not call it.
+        future.call_method1(intern!(py, "remove_done_callback"), (&self.abort,))?;
         let make = || self.outcome.map_or_else(|failure| Err(failure.raise(py)), |make| make(py));
         match catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(raise(py, panicked()))) {
             Ok(value) => future.call_method1(intern!(py, "set_result"), (value,))?,
@@ -183,13 +188,15 @@ impl Drop for Watcher {
     }
 }
 
-/// Ends the task of a call. Called when its asyncio future is done, by a result or by being cancelled.
+/// Ends the task of a call. Called when its asyncio future is cancelled.
 #[pyclass(frozen)]
-struct Abort(AbortHandle);
+struct Abort(OnceLock<AbortHandle>);
 
 #[pymethods]
 impl Abort {
     fn __call__(&self, _future: &Bound<'_, PyAny>) {
-        self.0.abort();
+        if let Some(task) = self.0.get() {
+            task.abort();
+        }
     }
 }
