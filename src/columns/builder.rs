@@ -50,6 +50,14 @@ fn name_of(cell: Cell, names: Names) -> Option<&'static str> {
     names.iter().find(|(_, known)| *known == value).map(|(name, _)| *name)
 }
 
+/// Appends a time without a fraction.
+// Not inlined: it needs all registers.
+#[inline(never)]
+fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Block, length: usize) -> bool {
+    let plain = text.first_chunk::<19>().filter(|plain| plain.len() == length);
+    cells.push(plain.and_then(plain_wall_clock))
+}
+
 /// Builds the array of one column.
 #[derive(Debug)]
 pub(super) struct Builder {
@@ -112,10 +120,7 @@ impl Builder {
     pub(super) fn push_short_string(&mut self, text: &Block, length: usize) -> bool {
         match &mut self.cells {
             Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) => cells.push_short(text, length),
-            Cells::Timestamp(cells) => {
-                let plain = text.first_chunk::<19>().filter(|plain| plain.len() == length);
-                cells.push(plain.and_then(plain_wall_clock))
-            }
+            Cells::Timestamp(cells) => push_time(cells, text, length),
             Cells::Inferred(cells) => cells.push_short_string(text, length),
             Cells::Json(_) | Cells::Int64(_) | Cells::Float64(_) | Cells::Bool(_) => false,
         }

@@ -13,13 +13,17 @@ impl Nulls {
     /// Marks the cell at this index.
     #[inline]
     pub(super) fn push(&mut self, index: usize) {
-        let word = index / 64;
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        match self.words.get_mut(index / 64) {
+            Some(word) => *word |= 1 << (index % 64),
+            None => self.grow(index),
         }
-        if let Some(word) = self.words.get_mut(word) {
-            *word |= 1 << (index % 64);
-        }
+    }
+
+    /// Marks a cell behind those that have bits.
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.words.resize(index / 64, 0);
+        self.words.push(1 << (index % 64));
     }
 
     /// Keeps only the first `cells` cells.

@@ -3,9 +3,9 @@
 //! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then
 //! falls back to `reference`.
 
-use super::Cell;
 use super::escape::{escaped, unescape};
 use super::string_scan::first_stop;
+use super::{Cell, SlackBytes};
 
 /// Deeper values are left to the reference path, because reading here is recursive.
 const MAX_DEPTH: usize = 64;
@@ -29,10 +29,6 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn at(self) -> usize {
         self.at
-    }
-
-    pub(super) fn is_at_end(self) -> bool {
-        self.at >= self.bytes.len()
     }
 
     /// The input from an earlier position up to this one.
@@ -112,7 +108,7 @@ impl<'a> Cursor<'a> {
     /// Reads a string. Borrows it from the input, or from `scratch` if it has escapes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
-    pub(super) fn string<'s>(&mut self, scratch: &'s mut String) -> Option<&'s str>
+    pub(super) fn string<'s>(&mut self, scratch: &'s mut SlackBytes) -> Option<&'s str>
     where
         'a: 's,
     {
@@ -123,8 +119,8 @@ impl<'a> Cursor<'a> {
             self.at = start + stop + 1;
             return std::str::from_utf8(rest.get(..stop)?).ok();
         }
-        self.at = start + unescape(rest, stop, scratch)? + 1;
-        Some(scratch)
+        self.at = start + unescape(rest, scratch)? + 1;
+        std::str::from_utf8(scratch.get(0, scratch.len())?).ok()
     }
 
     /// Reads a number of at most `limit` bytes.

@@ -1,27 +1,42 @@
 //! Escape sequences of JSON strings. Returns none for a sequence that is invalid or a lone surrogate.
 
-use super::string_scan::first_stop;
+use super::SlackBytes;
+use super::string_scan::{is_stop, stop_in};
+use super::vector::WIDTH;
 
-/// Unescapes a string and returns the index of its closing quote. `stop` is the index of the first stop byte.
+/// Unescapes a string and returns the index of its closing quote.
 ///
-/// Returns none for a string that is invalid or incomplete.
-pub(super) fn unescape(bytes: &[u8], stop: usize, into: &mut String) -> Option<usize> {
-    into.clear();
-    into.push_str(std::str::from_utf8(bytes.get(..stop)?).ok()?);
-    let mut at = stop;
+/// Returns none for a string that is invalid or incomplete. The result is valid UTF-8 only if the string was.
+pub(super) fn unescape(bytes: &[u8], into: &mut SlackBytes) -> Option<usize> {
+    into.truncate(0);
+    let mut at = 0;
     loop {
+        let rest = bytes.get(at..)?;
+        if let Some(block) = rest.first_chunk::<WIDTH>() {
+            let stop = stop_in(block);
+            at += stop;
+            if stop == WIDTH {
+                into.push(block);
+                continue;
+            }
+            into.push_block(block, stop);
+        } else {
+            let stop = rest.iter().position(|byte| is_stop(*byte))?;
+            into.push(rest.get(..stop)?);
+            at += stop;
+        }
+        // One escape is often followed by another.
+        while let Some(b'\\') = bytes.get(at) {
+            let (character, length) = escaped(bytes.get(at..)?)?;
+            let mut block = [0; WIDTH];
+            let encoded = character.encode_utf8(&mut block).len();
+            into.push_block(&block, encoded);
+            at += length;
+        }
         match bytes.get(at)? {
             b'"' => return Some(at),
-            b'\\' => {
-                let (character, length) = escaped(bytes.get(at..)?)?;
-                into.push(character);
-                at += length;
-            }
-            _ => {
-                let plain = first_stop(bytes.get(at..)?).filter(|plain| *plain > 0)?;
-                into.push_str(std::str::from_utf8(bytes.get(at..at + plain)?).ok()?);
-                at += plain;
-            }
+            ..0x20 => return None,
+            _ => {}
         }
     }
 }

@@ -8,10 +8,10 @@ use super::column_names::ColumnNames;
 use super::cursor::Cursor;
 use super::key_predictor::{Key, KeyPredictor};
 use super::seen::Seen;
-use super::straight::{INTEGER_DIGITS, read_members};
+use super::straight::INTEGER_DIGITS;
 use super::value_reader::ValueReader;
-use super::vector::{Simd, with_widest};
-use super::{Cell, Limits, Sink};
+use super::vector::with_widest;
+use super::{Limits, Sink, SlackBytes};
 
 /// Brackets around a value: the response, its `data`, the array and the record.
 const OUTER_DEPTH: usize = 4;
@@ -19,9 +19,9 @@ const OUTER_DEPTH: usize = 4;
 /// Reads records, and learns from each what to expect of the next.
 #[derive(Debug)]
 pub(super) struct FastPath {
-    predictor: KeyPredictor,
-    seen: Seen,
-    values: ValueReader,
+    pub(super) predictor: KeyPredictor,
+    pub(super) seen: Seen,
+    pub(super) values: ValueReader,
 }
 
 /// The records that were read.
@@ -51,70 +51,51 @@ impl FastPath {
         columns: &mut ColumnNames,
         sink: &mut S,
     ) -> Run {
-        with_widest!(simd => self.read_records(simd, Cursor::new(bytes, start), max, columns, sink))
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
-    fn read_records<V: Simd, S: Sink>(
-        &mut self,
-        simd: V,
-        start: Cursor,
-        max: u64,
-        columns: &mut ColumnNames,
-        sink: &mut S,
-    ) -> Run {
-        let mut cursor = start;
-        let mut run = Run { count: 0, end: start.at(), is_at_record: true };
-        while run.count < max && !cursor.is_at_end() {
-            let Some(after) = self.read(simd, cursor, columns, sink) else {
+        let mut run = Run { count: 0, end: start, is_at_record: true };
+        while run.is_at_record && run.count < max && run.end < bytes.len() {
+            if self.read(bytes, &mut run, max, columns, sink).is_none() {
                 sink.undo_record();
                 break;
-            };
-            cursor = after;
-            run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
-            if cursor.end_member(b']') != Some(false) || cursor.token().is_none() {
-                return run;
             }
-            (run.end, run.is_at_record) = (cursor.at(), true);
         }
         run
     }
 
-    /// Reads a record and returns the position behind it.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
-    fn read<'a, V: Simd, S: Sink>(
+    /// Reads the record at the end of the run, and maybe others behind it.
+    fn read<S: Sink>(
         &mut self,
-        simd: V,
-        start: Cursor<'a>,
+        bytes: &[u8],
+        run: &mut Run,
+        max: u64,
         columns: &mut ColumnNames,
         sink: &mut S,
-    ) -> Option<Cursor<'a>> {
+    ) -> Option<()> {
         self.predictor.begin_record();
         self.seen.begin_record();
-        let mut cursor = start;
+        let mut cursor = Cursor::new(bytes, run.end);
         (cursor.token()? == b'{').then_some(())?;
         loop {
-            let is_first = cursor.at() == start.at();
-            let (predictor, seen, values) = (&mut self.predictor, &mut self.seen, &mut self.values);
-            cursor = read_members(simd, cursor, is_first, predictor, seen, values, sink);
-            let before = if cursor.at() == start.at() { b'{' } else { b',' };
+            cursor = with_widest!(simd => self.read_straight(simd, cursor, run, max, columns, sink))?;
+            let before = if cursor.at() == run.end { b'{' } else { b',' };
             if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
             }
         }
         cursor.skip(1);
-        if cursor.at() - start.at() > self.values.limits.record {
+        if cursor.at() - run.end > self.values.limits.record {
             return None;
         }
         if !self.seen.is_complete() {
-            self.fill_absent(columns, sink)?;
+            self.seen.fill_absent(columns, sink)?;
         }
         self.predictor.end_record(|| self.seen.count());
         columns.count_record();
         sink.end_record();
-        Some(cursor)
+        *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
+        if cursor.end_member(b']') == Some(false) && cursor.token().is_some() {
+            (run.end, run.is_at_record) = (cursor.at(), true);
+        }
+        Some(())
     }
 
     /// Reads a key and its value, and the comma or brace before them. Returns false for a record without any, whose
@@ -153,14 +134,6 @@ impl FastPath {
         self.values.read_cell(cursor, column, sink)?;
         Some(true)
     }
-
-    fn fill_absent<S: Sink>(&self, columns: &mut ColumnNames, sink: &mut S) -> Option<()> {
-        for column in self.seen.absent() {
-            sink.cell(column, Cell::Null).ok()?;
-            columns.count_absent(column);
-        }
-        Some(())
-    }
 }
 
 /// Reads a key that is not known yet and adds it to the predictor. Returns also the position of its value.
@@ -169,7 +142,7 @@ fn learn_key<'a>(
     start: Cursor<'a>,
     columns: &ColumnNames,
     predictor: &mut KeyPredictor,
-    scratch: &mut String,
+    scratch: &mut SlackBytes,
 ) -> Option<(Key, Cursor<'a>)> {
     let mut cursor = start;
     cursor.skip(1);

@@ -4,7 +4,7 @@
 //! recognizes it.
 
 use super::seen::Seen;
-use super::vector::{Block, Simd, WIDTH, same, with_baseline};
+use super::vector::{Block, Simd, WIDTH, same};
 
 /// How many keys that were not requested are remembered.
 const MAX_EXTRAS: usize = 64;
@@ -24,35 +24,36 @@ pub(super) struct Expected {
     pub(super) bit: u64,
     /// A bit for each byte of the head that follows the key.
     free: u32,
-    /// Bytes of the key as written, from the comma before it up to its value. [`NOT_STRAIGHT`] if the loop cannot read
-    /// it: it is longer than the head, or its column has no bit.
+    /// Bytes of the key as written, from the comma before it up to its value.
     pub(super) length: u8,
     pub(super) column: u8,
 }
 
-/// More than any member has.
-const NOT_STRAIGHT: u8 = u8::MAX;
+/// More than the bytes of any key that the loop reads, and a power of two.
+pub(super) const MAX_KEY: u8 = 64;
 
 impl Expected {
-    /// `written` begins with the comma, or with the brace of the record.
+    /// `written` begins with the comma, or with the brace of the record. What the loop cannot read matches nothing: a
+    /// key that is longer than the head, or one whose column has no bit.
     fn new(written: &[u8], column: Option<usize>) -> Self {
+        let bit = column.map_or(Some(0), Seen::bit);
+        let straight = bit.zip(u8::try_from(written.len()).ok().filter(|length| usize::from(*length) <= WIDTH));
+        let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
+        let Some((bit, length)) = straight else {
+            return Self { head: [u8::MAX; WIDTH], bit: 0, free: 0, length: 0, column };
+        };
         let mut head = [0; WIDTH];
-        let compared = written.len().min(WIDTH);
-        if let Some((head, written)) = head.get_mut(..compared).zip(written.get(..compared)) {
+        if let Some(head) = head.get_mut(..written.len()) {
             head.copy_from_slice(written);
         }
         if let Some(first) = head.first_mut() {
             *first = b',';
         }
-        let free = u32::try_from(compared).ok().and_then(|compared| u32::MAX.checked_shl(compared)).unwrap_or_default();
-        let bit = column.map_or(Some(0), Seen::bit);
-        let length = u8::try_from(written.len()).ok().filter(|_| bit.is_some() && written.len() <= WIDTH);
-        let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
-        Self { head, bit: bit.unwrap_or_default(), free, length: length.unwrap_or(NOT_STRAIGHT), column }
+        let free = u32::MAX.checked_shl(length.into()).unwrap_or_default();
+        Self { head, bit, free, length, column }
     }
 
-    /// Whether a block begins with the key. Of a longer key only the head is compared. `ignored` has a bit for each
-    /// byte that is not compared.
+    /// Whether a block begins with the key. `ignored` has a bit for each byte that is not compared.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
     pub(super) fn begins<V: Simd>(&self, simd: V, block: &Block, ignored: u32) -> bool {
@@ -122,11 +123,20 @@ impl KeyPredictor {
         self.fields.get(index).map_or("", |field| &field.name)
     }
 
-    /// Expects the key with this index next. So many of those read were not where they were expected.
+    /// How many keys of the current record were not where they were expected.
     #[inline]
-    pub(super) fn advance_to(&mut self, next: usize, misses: usize) {
-        self.next = next;
-        self.misses += misses;
+    pub(super) fn misses(&self) -> usize {
+        self.misses
+    }
+
+    /// Expects the key with this index next. So many keys of the record were not where they were expected. If it is not
+    /// the record with which the last call was made, those before it had no such keys.
+    #[inline]
+    pub(super) fn advance_to(&mut self, next: usize, misses: usize, is_other_record: bool) {
+        (self.next, self.misses) = (next, misses);
+        if is_other_record {
+            self.mispredicted = 0;
+        }
     }
 
     /// The key that begins behind the first of these bytes, if it is known. It counts as read.
@@ -147,20 +157,9 @@ impl KeyPredictor {
     }
 
     /// Whether the bytes begin with a known key, behind any one byte.
-    #[inline]
     fn begins(&self, index: usize, bytes: &[u8]) -> bool {
-        let (Some(expected), Some(field)) = (self.expected.get(index), self.fields.get(index)) else { return false };
-        let is_written = || {
-            let rests = field.written.get(1..).zip(bytes.get(1..));
-            rests.is_some_and(|(written, bytes)| bytes.starts_with(written))
-        };
-        match bytes.first_chunk() {
-            Some(block) => {
-                with_baseline!(simd => expected.begins(simd, block, BEFORE))
-                    && (field.written.len() <= WIDTH || is_written())
-            }
-            None => is_written(),
-        }
+        let written = self.fields.get(index).and_then(|field| field.written.get(1..));
+        written.zip(bytes.get(1..)).is_some_and(|(written, bytes)| bytes.starts_with(written))
     }
 
     /// Adds a key that was not known, as the one expected here. It counts as read.

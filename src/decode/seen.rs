@@ -1,5 +1,8 @@
 //! The columns of the current record whose keys were read.
 
+use super::column_names::ColumnNames;
+use super::{Cell, Sink};
+
 /// Columns before this one have a bit in a word.
 const NARROW: usize = u64::BITS as usize;
 
@@ -53,6 +56,11 @@ impl Seen {
         record.is_some_and(|record| std::mem::replace(record, self.record) != self.record)
     }
 
+    /// The bits of all columns, if each has one.
+    pub(super) fn all_narrow(&self) -> Option<u64> {
+        self.wide.is_empty().then_some(self.all_narrow)
+    }
+
     /// How many columns were read, of those that have a bit.
     pub(super) fn count(&self) -> usize {
         self.narrow.count_ones() as usize
@@ -64,8 +72,17 @@ impl Seen {
         self.narrow == self.all_narrow && self.wide.is_empty()
     }
 
+    /// Writes a null into each column that was not read.
+    pub(super) fn fill_absent<S: Sink>(&self, columns: &mut ColumnNames, sink: &mut S) -> Option<()> {
+        for column in self.absent() {
+            sink.cell(column, Cell::Null).ok()?;
+            columns.count_absent(column);
+        }
+        Some(())
+    }
+
     /// The columns that were not read.
-    pub(super) fn absent(&self) -> impl Iterator<Item = usize> {
+    fn absent(&self) -> impl Iterator<Item = usize> {
         let mut bits = self.all_narrow & !self.narrow;
         let narrow = std::iter::from_fn(move || {
             let column = (bits != 0).then(|| bits.trailing_zeros() as usize);

@@ -38,15 +38,18 @@ impl SlackBytes {
     }
 
     /// Appends the first `length` bytes of a block, fewer than all.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every short string")]
     pub fn push_block(&mut self, block: &Block, length: usize) {
-        match self.bytes.get_mut(self.length..).and_then(|space| space.first_chunk_mut()) {
-            Some(space) => {
-                *space = *block;
-                self.length += length % block.len();
-            }
-            None => self.push(block.get(..length).unwrap_or(block)),
-        }
+        let Some(space) = self.bytes.get_mut(self.length..) else { return };
+        let Some(space) = space.first_chunk_mut() else { return self.grow_for_block(block, length) };
+        *space = *block;
+        self.length += length % block.len();
+    }
+
+    #[cold]
+    fn grow_for_block(&mut self, block: &Block, length: usize) {
+        self.push(block.get(..length).unwrap_or(block));
     }
 
     /// Appends any bytes.

@@ -3,11 +3,13 @@
 //!
 //! Stops at the first surprise, having taken only what is certainly good, and `fast_path` goes on from there.
 
+use super::column_names::ColumnNames;
 use super::cursor::Cursor;
-use super::key_predictor::{BEFORE, KeyPredictor};
+use super::fast_path::{FastPath, Run};
+use super::key_predictor::{BEFORE, Expected, KeyPredictor, MAX_KEY};
 use super::seen::Seen;
 use super::value_reader::ValueReader;
-use super::vector::{Block, Simd, WIDTH, stops_and_non_ascii};
+use super::vector::{Block, Simd, WIDTH, stops_and_non_ascii, with_baseline};
 use super::{Cell, Sink};
 
 /// Bytes that are looked at for one member, so that one test of the length is enough: a key, and what may follow it.
@@ -17,78 +19,134 @@ const VALUE: usize = WIDTH + 1;
 /// A number of fewer digits is read at once.
 pub(super) const INTEGER_DIGITS: usize = 8;
 
-/// Reads members from the comma or the brace of the record on. Returns the position behind them.
-///
-/// Few variables live from one member to the next, so that they stay in registers.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
-pub(super) fn read_members<'a, V: Simd, S: Sink>(
-    simd: V,
-    start: Cursor<'a>,
-    is_first: bool,
-    predictor: &mut KeyPredictor,
-    seen: &mut Seen,
-    values: &mut ValueReader,
-    sink: &mut S,
-) -> Cursor<'a> {
-    let all = start.rest().unwrap_or_default();
-    let (expected, mut next) = predictor.expected();
-    let (mut rest, mut columns, mut misses) = (all, seen.narrow(), 0);
-    let mut ignored = if is_first { BEFORE } else { 0 };
-    'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
-        let Some(head) = member.first_chunk() else { break };
-        let mut index = next;
-        let key = loop {
-            let Some(key) = expected.get(index) else {
-                if head.first() == Some(&b'}') {
-                    break 'members;
+/// Expected keys.
+type Keys<'k> = std::slice::Iter<'k, Expected>;
+
+impl FastPath {
+    /// Reads members from the comma or the brace of the record on that begins at the end of the run, and the records
+    /// behind it, which are added to the run. Returns the position behind the last member; it may be the beginning of a
+    /// record. None if the sink refuses.
+    ///
+    /// Few variables live from one member to the next, so that they stay in registers.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
+    pub(super) fn read_straight<'a, V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        start: Cursor<'a>,
+        run: &mut Run,
+        max: u64,
+        columns: &mut ColumnNames,
+        sink: &mut S,
+    ) -> Option<Cursor<'a>> {
+        let Self { predictor, seen, values } = self;
+        let all = start.rest()?;
+        let (expected, next) = predictor.expected();
+        let (mut keys, mut misses, mut found) = (expected.get(next..)?.iter(), predictor.misses(), seen.narrow());
+        let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
+        let (mut rest, is_record_before) = (all, run.count);
+        'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
+            let Some(head) = member.first_chunk() else { break };
+            let mut candidates = keys.clone();
+            let key = loop {
+                let key = candidates.next();
+                if let Some(key) = key
+                    && key.begins(simd, head, ignored)
+                {
+                    break Some(key);
                 }
-                // In another order than expected.
-                let earlier = expected.get(..next).unwrap_or_default();
-                let Some(found) = earlier.iter().position(|key| key.begins(simd, head, ignored)) else {
-                    break 'members;
-                };
-                misses += 1;
-                (index, next) = (found, found);
+                if head.first() == Some(&b'}') {
+                    break None;
+                }
+                if key.is_none() {
+                    let Some(from) = earlier(expected, keys.clone(), head, ignored) else { break 'members };
+                    misses += 1;
+                    keys = from.iter();
+                    candidates = keys.clone();
+                }
+            };
+            let Some(key) = key else {
+                let end = start.at() + all.len() - rest.len();
+                if misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
+                    break;
+                }
+                if !end_record(end + 1, found, run, seen, values.limits.record, columns, sink)? {
+                    break;
+                }
+                (keys, found, ignored) = (expected.iter(), 0, BEFORE);
+                rest = rest.get(2..).unwrap_or_default();
                 continue;
             };
-            index += 1;
-            if key.begins(simd, head, ignored) {
-                break key;
-            }
-            if head.first() == Some(&b'}') {
-                break 'members;
-            }
-        };
-        let key_length = usize::from(key.length);
-        let Some(value) = member.get(key_length..).and_then(|value| value.first_chunk::<VALUE>()) else { break };
-        // A key that comes twice.
-        if key.bit & columns != 0 {
-            break;
+            let key_length = usize::from(key.length % MAX_KEY);
+            let Some(value) = member.get(key_length..).and_then(|value| value.first_chunk::<VALUE>()) else { break };
+            let read = if key.bit & !found != 0 {
+                take_value(simd, usize::from(key.column), value, sink)
+            } else if key.bit == 0 {
+                take_extra(simd, name_before(predictor, candidates.clone()), value, sink)
+            } else {
+                // A key that comes twice.
+                break;
+            };
+            let length = if let Some(length) = read {
+                length
+            } else {
+                let name = (key.bit == 0).then(|| name_before(predictor, candidates.clone()));
+                let value = rest.get(key_length..).unwrap_or_default();
+                let Some(length) = take_any(value, key.column, name, values, sink) else { break };
+                length
+            };
+            (keys, ignored) = (candidates, 0);
+            found |= key.bit;
+            let Some(after) = rest.get(key_length + length..) else {
+                rest = &[];
+                break;
+            };
+            rest = after;
         }
-        let is_extra = key.bit == 0;
-        let read = if is_extra {
-            take_extra(simd, predictor.name(index - 1), value, sink)
-        } else {
-            take_value(simd, usize::from(key.column), value, sink)
-        };
-        let length = if let Some(length) = read {
-            length
-        } else {
-            let name = is_extra.then(|| predictor.name(index - 1));
-            let value = rest.get(key_length..).unwrap_or_default();
-            let Some(length) = take_any(value, key.column, name, values, sink) else { break };
-            length
-        };
-        rest = rest.get(key_length + length..).unwrap_or_default();
-        (next, ignored) = (index, 0);
-        columns |= key.bit;
+        seen.set_narrow(found);
+        let next = expected.len() - keys.len();
+        predictor.advance_to(next, misses, run.count != is_record_before);
+        let mut end = start;
+        end.skip(all.len() - rest.len());
+        Some(end)
     }
-    seen.set_narrow(columns);
-    predictor.advance_to(next, misses);
-    let mut end = start;
-    end.skip(all.len() - rest.len());
-    end
+}
+
+/// The expected keys from the one on with which a block begins, without the later ones.
+#[cold]
+fn earlier<'k>(expected: &'k [Expected], later: Keys, block: &Block, ignored: u32) -> Option<&'k [Expected]> {
+    let earlier = expected.get(..expected.len() - later.count())?;
+    let begins = |key: &Expected| with_baseline!(simd => key.begins(simd, block, ignored));
+    expected.get(earlier.iter().position(begins)?..)
+}
+
+/// The name of the key before these, which was not requested.
+#[inline(never)]
+fn name_before<'k>(predictor: &'k KeyPredictor, later: Keys) -> &'k str {
+    predictor.name(predictor.expected().0.len() - later.count() - 1)
+}
+
+/// Adds the record that ends here to the run; another one begins behind a comma. Returns false if it cannot be ended
+/// here, and none if the sink refuses.
+#[inline(never)]
+fn end_record<S: Sink>(
+    end: usize,
+    found: u64,
+    run: &mut Run,
+    seen: &mut Seen,
+    limit: usize,
+    columns: &mut ColumnNames,
+    sink: &mut S,
+) -> Option<bool> {
+    let Some(all) = seen.all_narrow().filter(|_| end - run.end <= limit) else { return Some(false) };
+    if found != all {
+        seen.set_narrow(found);
+        seen.fill_absent(columns, sink)?;
+    }
+    columns.count_record();
+    sink.end_record();
+    (run.count, run.end) = (run.count + 1, end + 1);
+    Some(true)
 }
 
 /// Passes on a value of any kind and returns its length. `name` is that of a key that was not requested. None if the
@@ -119,7 +177,7 @@ fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sin
             let length = ascii_length(simd, text)?;
             sink.short_string(column, text, length).then_some(length + 2)
         }
-        b'n' => (text.starts_with(b"ull") && sink.cell(column, Cell::Null).is_ok()).then_some(4),
+        _ if value.starts_with(b"null") => sink.cell(column, Cell::Null).is_ok().then_some(4),
         _ => {
             let (integer, length) = short_integer(value)?;
             sink.short_integer(column, integer, written, length).then_some(length)
@@ -169,7 +227,7 @@ fn short_integer(value: &[u8; VALUE]) -> Option<(i32, usize)> {
     let digits = values << (u64::BITS - bits);
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
-    let all = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
+    let all = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFF_FFFF;
     let magnitude = i32::try_from(all).ok()?;
     is_plain.then_some((if is_negative { -magnitude } else { magnitude }, length))
 }

@@ -1,30 +1,36 @@
 //! Finds the first stop byte of a JSON string: a quote, a backslash or a control character.
 
-use super::vector::{WIDTH, stops, with_baseline};
+use super::vector::{Block, WIDTH, stops, with_baseline};
 
 /// The index of the first stop byte.
 #[inline]
 pub(super) fn first_stop(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk::<WIDTH>() {
-        let stops = with_baseline!(simd => stops(simd, block));
-        if stops != 0 {
-            return Some(bytes.len() - rest.len() + stops.trailing_zeros() as usize);
+        let stop = stop_in(block);
+        if stop < WIDTH {
+            return Some(bytes.len() - rest.len() + stop);
         }
         rest = after;
     }
-    let place = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..=0x1F))?;
+    let place = rest.iter().position(|byte| is_stop(*byte))?;
     Some(bytes.len() - rest.len() + place)
+}
+
+/// The index of the first stop byte of a block, or its length.
+#[inline]
+pub(super) fn stop_in(block: &Block) -> usize {
+    with_baseline!(simd => stops(simd, block)).trailing_zeros() as usize
+}
+
+pub(super) fn is_stop(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | ..=0x1F)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::decode::vector::{stops_and_non_ascii, with_widest};
-
-    fn is_stop(byte: u8) -> bool {
-        byte == b'"' || byte == b'\\' || byte < 0x20
-    }
 
     #[test]
     fn every_byte_is_classified_at_every_index() {

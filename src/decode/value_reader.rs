@@ -1,19 +1,19 @@
 //! Reads one value of any type, for its column or as that of a key that was not requested.
 
 use super::cursor::Cursor;
-use super::{Cell, Limits, Sink};
+use super::{Cell, Limits, Sink, SlackBytes};
 
 /// Reads values within limits.
 #[derive(Debug)]
 pub(super) struct ValueReader {
     pub(super) limits: Limits,
     /// Holds a string with escapes.
-    pub(super) scratch: String,
+    pub(super) scratch: SlackBytes,
 }
 
 impl ValueReader {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, scratch: String::new() }
+        Self { limits, scratch: SlackBytes::default() }
     }
 
     /// Reads a value into its column. None if it is invalid or unusual, or if the sink refuses; the sink then has

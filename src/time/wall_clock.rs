@@ -40,61 +40,76 @@ pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
 #[must_use]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "runs for every time of a response")]
-#[expect(clippy::needless_bitwise_bool, reason = "one branch for all tests")]
 pub fn plain_wall_clock(text: &[u8; 19]) -> Option<i64> {
     // Three words with all digits: `YYYY-MM-`, `Y-MM-DD ` and `HH:MM:SS`.
-    let date = digits_like(*b"0000-00-", *text.first_chunk()?);
-    let day = digits_like(*b"0-00-00 ", *text.get(3..)?.first_chunk()?);
-    let clock = digits_like(*b"00:00:00", *text.last_chunk()?);
-    // The separator may also be a `T`.
-    let is_written = date.others | day.others & !SEPARATOR | clock.others == 0;
-    let is_separated = matches!(text.get(10), Some(b' ' | b'T'));
-    let (century, year, month) = (date.pair(0), date.pair(2), date.pair(5));
-    let (day, hour, minute, second) = (day.pair(5), clock.pair(0), clock.pair(3), clock.pair(6));
+    let date = Digits::like(*b"0000-00-", *text.first_chunk()?);
+    let day = Digits::like(*b"0-00-00\xFF", *text.get(3..)?.first_chunk()?);
+    let clock = Digits::like(*b"00:00:00", *text.last_chunk()?);
+    if (date.others | day.others | clock.others | clock.over(CLOCK)) & HIGHS != 0 {
+        return None;
+    }
+    let Some(b' ' | b'T') = text.get(10) else { return None };
+    let (hour, minute, second) = (clock.pair(0), clock.pair(3), clock.pair(6));
+    let (century, year, month, day) = (date.pair(0), date.pair(2), date.pair(5), day.pair(5));
     let (before_month, length) = *MONTHS.get(month as usize)?;
     // A year of a century is a leap year where the century is one.
     let is_leap = (if year == 0 { century } else { year }).is_multiple_of(4);
-    let is_in_calendar = day.wrapping_sub(1) < length + u32::from(is_leap & (month == 2));
-    if !(is_written & is_separated & is_in_calendar & (hour < 24) & (minute < 60) & (second < 60)) {
+    if day.wrapping_sub(1) >= length + u32::from(is_leap && month == 2) {
         return None;
     }
     // Leap years up to this one, the year 0 included, without its own leap day if that is still to come.
-    let leap_days = century * 24 + century / 4 + year / 4 + 1 - u32::from(is_leap & (month < 3));
+    let leap_days = century * 24 + century / 4 + year / 4 + 1 - u32::from(is_leap && month < 3);
     let days = (century * 100 + year) * 365 + leap_days + before_month + day - 1;
     let seconds = i64::from(hour * 3_600 + minute * 60 + second);
     Some(((i64::from(days) - i64::from(EPOCH_DAYS)) * DAY_SECONDS + seconds) * MICROSECONDS)
 }
 
-/// The byte of the separator between day and clock in the word that ends with it.
-const SEPARATOR: u64 = 0xFF << 56;
+/// The high bit of each byte of a word.
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+/// The first numbers beyond the hours, minutes and seconds of a clock, each at its position in the word.
+const CLOCK: [u8; 8] = [24, 0x80, 0x80, 60, 0x80, 0x80, 60, 0x80];
 
 /// Digits, each in its byte of a word.
 #[derive(Clone, Copy)]
 struct Digits {
     /// For each digit the number of two digits that begins there.
     pairs: u64,
-    /// Bits of bytes that are not as in the pattern.
+    /// The high bit of a byte is set if it is not as in the pattern, and maybe that of others then. The other bits mean
+    /// nothing.
     others: u64,
 }
 
-/// The digits of a text that matches the pattern: a digit for each zero, and every other byte the same.
-#[inline(always)]
-fn digits_like(pattern: [u8; 8], text: [u8; 8]) -> Digits {
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
-    let fixed = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0x80 } else { 0xFF }));
-    // The high bit of a byte is set when its value is over nine, or such a byte carried into it.
-    let over_nine = values.wrapping_add(0x7676_7676_7676_7676) & HIGHS;
-    Digits { pairs: values.wrapping_mul(10).wrapping_add(values >> 8), others: over_nine | values & fixed }
-}
-
 impl Digits {
+    /// The digits of a text that matches the pattern: a digit for each zero, any ASCII for 0xFF, and every other byte
+    /// the same.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn like(pattern: [u8; 8], text: [u8; 8]) -> Self {
+        let zero = |byte| if byte == 0xFF { 0 } else { byte };
+        // What makes the high bit of a byte that is too large.
+        let excess = |byte| match byte {
+            b'0' => 0x80 - 10,
+            0xFF => 0,
+            _ => 0x80 - 1,
+        };
+        let values = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern.map(zero));
+        let others = values.wrapping_add(u64::from_le_bytes(pattern.map(excess))) | values;
+        Self { pairs: values.wrapping_mul(10).wrapping_add(values >> 8), others }
+    }
+
     /// The number of the two digits at a position.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
     fn pair(self, position: u32) -> u32 {
         let [number, ..] = (self.pairs >> (8 * position)).to_le_bytes();
         u32::from(number)
+    }
+
+    /// The high bit of a byte is set if its number of two digits reaches this limit.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn over(self, limits: [u8; 8]) -> u64 {
+        self.pairs.wrapping_add(u64::from_le_bytes(limits.map(|limit| 0x80 - limit)))
     }
 }
 
