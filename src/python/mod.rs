@@ -15,6 +15,7 @@ mod log;
 mod process;
 mod raise;
 mod record_dicts;
+mod repeated;
 mod request;
 mod row_template;
 mod rows;

@@ -1,34 +1,35 @@
 //! Records as dicts. Each is a copy of a template whose keys all records share, so that no key is made twice.
 //!
-//! Equal values of a column are one object where that is cheap to find out.
+//! Equal values of a column are one object where that is cheap to find out: see `repeated`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use super::json;
+use super::repeated::{Integers, Strings};
 use super::row_template::RowTemplate;
 use crate::cells::{Block, Cell, Value};
 
 /// How many names of keys that were not requested are remembered.
 const MAX_NAMES: usize = 256;
-/// How many integers are remembered.
-const INTEGERS: usize = 256;
 
 /// Makes dicts of the records of blocks.
 pub(super) struct RecordDicts {
     template: Arc<RowTemplate>,
     extras: ExtraKeys,
     integers: Integers,
+    strings: Strings,
 }
 
 impl RecordDicts {
     /// Each dict will have these keys first, in this order.
     pub(super) fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
         let template = RowTemplate::of(py, attributes)?;
-        Ok(Self { template, extras: ExtraKeys::default(), integers: Integers::default() })
+        let strings = Strings::new(attributes.len());
+        Ok(Self { template, extras: ExtraKeys::default(), integers: Integers::default(), strings })
     }
 
     /// Appends a dict for each record of a block.
@@ -39,11 +40,12 @@ impl RecordDicts {
         for row in 0..block.rows() {
             let extras = block.extras(row, &mut cursor);
             let record = self.extras.template(template, extras.clone().map(|(name, _)| name))?.copy()?;
-            for (value, name) in block.values(row).zip(&self.template.names) {
+            for (column, (value, name)) in block.values(row).zip(&self.template.names).enumerate() {
                 match value {
                     // As in the template.
                     Value::Cell(Cell::Null) => {}
                     Value::Integer(integer) => record.set_item(name, self.integers.object(py, integer)?)?,
+                    Value::Cell(Cell::String(text)) => record.set_item(name, self.strings.object(py, column, text))?,
                     Value::Cell(cell) => record.set_item(name, object(py, cell)?)?,
                 }
             }
@@ -115,28 +117,5 @@ impl ExtraKeys {
         let key = Key { name: name.into(), object: PyString::new(py, name).unbind() };
         self.known.insert(Arc::clone(&key.name), key.object.clone_ref(py));
         key
-    }
-}
-
-/// Objects of integers: for each remainder that of the last integer with it.
-#[derive(Default)]
-struct Integers(Vec<Option<(i32, Py<PyInt>)>>);
-
-impl Integers {
-    fn object<'py>(&mut self, py: Python<'py>, integer: i32) -> PyResult<Bound<'py, PyInt>> {
-        if self.0.is_empty() {
-            self.0.resize_with(INTEGERS, || None);
-        }
-        let slot = self.0.get_mut(integer.cast_unsigned() as usize % INTEGERS);
-        if let Some(Some((known, object))) = &slot
-            && *known == integer
-        {
-            return Ok(object.bind(py).clone());
-        }
-        let object = integer.into_pyobject(py)?;
-        if let Some(slot) = slot {
-            *slot = Some((integer, object.clone().unbind()));
-        }
-        Ok(object)
     }
 }
