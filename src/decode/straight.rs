@@ -44,7 +44,7 @@ impl FastPath {
         let (expected, next) = predictor.expected();
         let (mut keys, mut misses, mut found) = (expected.get(next..)?.iter(), predictor.misses(), seen.narrow());
         let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
-        let (mut rest, is_record_before) = (all, run.count);
+        let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
             let Some(head) = member.first_chunk() else { break };
             let mut candidates = keys.clone();
@@ -105,7 +105,7 @@ impl FastPath {
         }
         seen.set_narrow(found);
         let next = expected.len() - keys.len();
-        predictor.advance_to(next, misses, run.count != is_record_before);
+        predictor.advance_to(next, misses, run.count != count_before);
         let mut end = start;
         end.skip(all.len() - rest.len());
         Some(end)

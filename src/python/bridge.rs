@@ -1,7 +1,7 @@
 //! The bridge between Python and the core: all blocking, spawning, attaching and detaching happens here.
 //!
 //! There is one runtime with threads per process, made on first use and again after a fork, and one without, which
-//! `driver` has. A synchronous call waits without the interpreter in short slices, so that signals are seen.
+//! `driver` has: for calls of one request. A synchronous call waits without the interpreter in short slices, so that signals are seen.
 //! Asynchronous calls start in `asyncio`.
 
 use std::future::Future;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 
-pub(super) use super::asyncio::{LARGE, make, running_loop, spawn, spawn_call, spawn_envelope};
+pub(super) use super::asyncio::{LARGE, RunsOn, make, running_loop, spawn, spawn_call, spawn_envelope};
 use super::driver::{Driver, small_call};
 use super::finalization::{self, AttachedScope};
 use super::log::{self, Records};
@@ -124,7 +124,7 @@ pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
     match wake {
         Wake::Done(done) => waiting.ended(py, done),
         // No code of Python runs while this thread alone can go on with the future.
-        first => waiting.until_end(py, driver.spawn(future), Some(first)),
+        first => waiting.until_end(py, AbortOnDrop(driver.spawn(future)), Some(first)),
     }
 }
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
+use super::bridge::RunsOn;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -180,7 +181,9 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, sender)?;
         let updates = Updates::in_running_loop(py, on_update)?;
-        bridge::spawn_call(py, wait, updates.relay(events), |py, waited, updates| updates.outcome(py, waited))
+        bridge::spawn_call(py, RunsOn::Watcher, wait, updates.relay(events), |py, waited, updates| {
+            updates.outcome(py, waited)
+        })
     }
 
     /// Sends any body. Returns the complete response.

@@ -1,7 +1,8 @@
 //! The runtime of small synchronous calls, driven by the thread that waits for one: the call switches to no other thread.
 //!
 //! The connections of these calls live in it. While no call drives it, a thread of ours does, so that idle connections
-//! are seen to close and dropped ones do close. The same thread runs the calls that turn out to be long.
+//! are seen to close and dropped ones do close. The same thread runs the calls that turn out to be long, and awaited
+//! calls of one request.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -14,11 +15,10 @@ use arc_swap::ArcSwapOption;
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
-use tokio::task::yield_now;
+use tokio::task::{JoinHandle, yield_now};
 
 use super::bridge::no_thread;
 use super::process::PerProcess;
-use super::waiting::AbortOnDrop;
 use crate::error::Result;
 use crate::scan::panicked;
 
@@ -105,21 +105,22 @@ impl Driver {
         self.runtime.block_on(future)
     }
 
-    /// Has the watcher run a future.
+    /// Has the watcher run a future: a long call, or an awaited one.
     pub(super) fn spawn<T: Send + 'static>(
         self: &Arc<Self>,
         future: impl Future<Output = T> + Send + 'static,
-    ) -> AbortOnDrop<T> {
+    ) -> JoinHandle<T> {
         let is_first = self.long_calls.fetch_add(1, Ordering::SeqCst) == 0;
         let long_call = LongCall(Arc::clone(self));
         let task = self.runtime.spawn(async move {
             let _long_call = long_call;
+            settle().await;
             future.await
         });
         if let Some(watcher) = self.watcher.load().as_ref().filter(|_| is_first) {
             watcher.unpark();
         }
-        AbortOnDrop(task)
+        task
     }
 
     /// Drives the runtime while there are long calls, and whenever no call did for a while.

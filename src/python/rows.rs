@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::bridge;
+use super::bridge::{self, RunsOn};
 use super::record_dicts::RecordDicts;
 use super::updates::{self, Updates};
 use crate::cells::Block;
@@ -63,6 +63,7 @@ pub(super) fn spawn(
     on_progress: Option<Py<PyAny>>,
     figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
+    let runs_on = if scan.requests() > 1 { RunsOn::Workers } else { RunsOn::Watcher };
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, progress) = updates::reporting(scan, on_progress.is_some());
@@ -89,7 +90,7 @@ pub(super) fn spawn(
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, request, handler, move |py, stats, ((mut rows, waiting), _)| {
+    bridge::spawn_call(py, runs_on, request, handler, move |py, stats, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
         Ok((rows.finish(py, &[])?, figures(py, stats)?))
     })

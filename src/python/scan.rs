@@ -11,6 +11,7 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio_util::sync::CancellationToken;
 
+use super::bridge::RunsOn;
 use super::client::RawClient;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -128,7 +129,9 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| Ok(RawTable::new(collected)))
+        bridge::spawn_call(py, RunsOn::Workers, collecting, updates.relay(events), |_, collected, _| {
+            Ok(RawTable::new(collected))
+        })
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
@@ -177,7 +180,7 @@ impl RawScan {
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
         let used = move |py: Python<'_>, stats, _| scan.get().used(py, stats);
-        let future = bridge::spawn_call(py, writing, updates.relay(events), used)?;
+        let future = bridge::spawn_call(py, RunsOn::Workers, writing, updates.relay(events), used)?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }
@@ -199,7 +202,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (run, events) = self.running(py, options.options(py)?)?;
         let updates = Updates::in_running_loop(py, Some(on_progress))?;
-        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
+        bridge::spawn_call(py, RunsOn::Workers, run, updates.relay(events), |py, report, _| raw_report(py, report))
     }
 
     /// Reads the rows that a folder has of this scan.
@@ -225,7 +228,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options)?, service, ignore_missing);
-        bridge::spawn_call(py, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
+        bridge::spawn_call(py, RunsOn::Workers, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.

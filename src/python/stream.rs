@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::bridge;
+use super::bridge::{self, RunsOn};
 use super::log::Records;
 use super::process::PerProcess;
 use super::raise::raise;
@@ -101,7 +101,7 @@ impl RawStream {
     /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
     fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
-        bridge::spawn(py, async move {
+        bridge::spawn(py, RunsOn::Workers, async move {
             open.stream.wait().await;
             Ok(bridge::make(|_| Ok(())))
         })

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
-use super::bridge::{block, call, spawn};
+use super::bridge::{RunsOn, block, call, spawn};
 use crate::error::Result;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
@@ -34,7 +34,7 @@ fn panic_for_test<'py>(py: Python<'py>, runs: &str) -> PyResult<Bound<'py, PyAny
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
     match runs {
-        "awaited" => return spawn(py, panicking()),
+        "awaited" => return spawn(py, RunsOn::Watcher, panicking()),
         "in a worker" => block(py, panicking::<Result<()>>())?,
         _ => call(py, panicking::<Result<()>>())?,
     }

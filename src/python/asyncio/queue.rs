@@ -18,9 +18,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tokio::task::AbortHandle;
 
-use super::{Failure, Make};
+use super::{Failure, Make, RunsOn};
 use crate::error::Result;
 use crate::python::bridge::{self, runtime};
+use crate::python::driver::Driver;
 use crate::python::finalization::AttachedScope;
 use crate::python::process::PerProcess;
 use crate::python::raise::raise;
@@ -76,18 +77,23 @@ impl Queue {
     pub(super) fn spawn<'py>(
         self: Arc<Self>,
         running: &Bound<'py, PyAny>,
+        runs_on: RunsOn,
         call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = running.py();
-        let runtime = runtime().map_err(|error| raise(py, error))?;
         let awaited = running.call_method0(intern!(py, "create_future"))?;
         let abort = Bound::new(py, Abort(OnceLock::new()))?;
         awaited.call_method1(intern!(py, "add_done_callback"), (&abort,))?;
         let (future, finished) = (awaited.clone().unbind(), abort.clone().unbind());
-        let task = runtime.spawn(async move {
+        let run = async move {
             let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
             self.push(Finished { outcome, future, abort: finished });
-        });
+        };
+        let task = match runs_on {
+            RunsOn::Workers => runtime().map(|runtime| runtime.spawn(run)),
+            RunsOn::Watcher => Driver::of_process().map(|driver| driver.spawn(run)),
+        };
+        let task = task.map_err(|error| raise(py, error))?;
         abort.get().0.get_or_init(|| task.abort_handle());
         Ok(awaited)
     }
