@@ -143,7 +143,7 @@ pub(super) fn begin_finalization(py: Python<'_>) {
     py.detach(|| {
         let began = Instant::now();
         while (finalization.attached.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE)
-            || (store::is_removing_locks() && began.elapsed() < PATIENCE_WITH_STORES)
+            || (store::is_holding_locks() && began.elapsed() < PATIENCE_WITH_STORES)
         {
             thread::sleep(Duration::from_millis(1));
         }

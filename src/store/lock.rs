@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::process;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,13 +28,14 @@ const RELEASE: Duration = Duration::from_secs(5);
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
 
-/// Locks of this process that are dropped and not yet removed.
-static REMOVALS: AtomicUsize = AtomicUsize::new(0);
+/// Of each lock that is held or being removed the process that took it, as a forked child inherits the list.
+static HELD: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Whether a lock that was dropped, as Ctrl-C does, is still to be removed. A process that ends now would leave it.
+/// Whether a lock of this process is held or still to be removed, as after Ctrl-C. A process that ends now leaves it.
 #[must_use]
-pub fn is_removing_locks() -> bool {
-    REMOVALS.load(Ordering::SeqCst) > 0
+pub fn is_holding_locks() -> bool {
+    // Not waited for: in a forked child nobody may be there to unlock it.
+    HELD.try_lock().map_or(true, |held| held.contains(&process::id()))
 }
 
 /// Who holds a lock.
@@ -74,10 +75,7 @@ pub enum Refusal {
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        match failure.reason() {
-            Reason::Unsupported => Self::NoConditions,
-            _ => Self::Failed(failure),
-        }
+        if failure.reason() == Reason::Unsupported { Self::NoConditions } else { Self::Failed(failure) }
     }
 }
 
@@ -123,6 +121,7 @@ impl Lock {
         let renewed = Instant::now();
         let version = acquire(&object, &holder, expiry).await?;
         let state = Mutex::new(State { version, renewed, renewals: 0 });
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).push(process::id());
         let held = Arc::new(Held { object, holder, expiry, state, is_lost: AtomicBool::new(false) });
         let runtime = Handle::current();
         let renewal = runtime.spawn(Arc::clone(&held).renew(renewal));
@@ -149,13 +148,15 @@ impl Drop for Lock {
         // In a forked child no thread runs the runtime, and the lock is its parent's.
         if self.held.holder.pid == process::id() && !self.is_released.load(Ordering::Relaxed) {
             self.renewal.abort();
-            REMOVALS.fetch_add(1, Ordering::SeqCst);
-            let held = Arc::clone(&self.held);
-            self.runtime.spawn(async move {
-                _ = timeout(RELEASE, held.remove()).await;
-                REMOVALS.fetch_sub(1, Ordering::SeqCst);
-            });
+            self.runtime.spawn(timeout(RELEASE, Arc::clone(&self.held).remove()));
         }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.iter().position(|pid| *pid == self.holder.pid).map(|index| held.swap_remove(index));
     }
 }
 

@@ -20,7 +20,7 @@ use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectSt
 use url::Url;
 
 pub use failure::{Failure, Reason};
-pub use lock::{Holder, Lock, Refusal, is_removing_locks};
+pub use lock::{Holder, Lock, Refusal, is_holding_locks};
 pub use options::StorageOptions;
 
 use crate::error::{Error, Kind, Result, excerpt};
