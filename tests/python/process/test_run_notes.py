@@ -16,6 +16,9 @@ import os, signal, sys, threading, time
 from pathlib import Path
 import dataaccess as da
 
+# A program in the background may inherit that the signal is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def interrupt():
     while sum(1 for _ in Path("codes").glob("day=*")) < 3:
         time.sleep(0.005)
