@@ -98,7 +98,7 @@ test-airflow: .venv/.built .venv/.lint target/envs/airflow/.installed ## the Air
 
 .PHONY: soak-airflow
 soak-airflow: .venv/.built target/envs/airflow/.installed ## a real scheduler whose tasks are killed: two minutes, 1.5 GB
-	$(call say,'Running Airflow with its scheduler - triggerer - web server')
+	$(call say,'Running Airflow with its scheduler and triggerer and web server')
 	$(AIRFLOW_PYTEST) -m soak tests/airflow
 
 AIRFLOW_PYTEST = PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/airflow target/envs/airflow/$(BIN:.venv/%=%)/python -m pytest

@@ -69,9 +69,6 @@ impl Accepted {
 
     /// The encoding of a response. Fails if it was not requested, or if there are several.
     pub(super) fn encoding_of(&self, headers: &HeaderMap) -> Result<Option<Encoding>> {
-        if !headers.contains_key(header::CONTENT_ENCODING) {
-            return Ok(None);
-        }
         let values: Vec<String> = headers
             .get_all(header::CONTENT_ENCODING)
             .iter()
