@@ -6,11 +6,13 @@
 
 use std::future::Future;
 use std::mem;
+use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::process;
 use std::sync::Arc;
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -32,14 +34,17 @@ use crate::scan::panicked;
 
 /// How long a waiting thread does not look for signals.
 const SLICE: Duration = Duration::from_millis(50);
-const WORKERS: usize = 2;
+/// One receives while the other decodes, where there are processors for both.
+const MAX_WORKERS: usize = 2;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::empty();
 
 pub(super) fn runtime() -> Result<Arc<Runtime>> {
     RUNTIME.get_or_try_make(|| {
+        // Two workers on one processor would only take it from each other.
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
         Builder::new_multi_thread()
-            .worker_threads(WORKERS)
+            .worker_threads(processors.min(MAX_WORKERS))
             .thread_name("dataaccess")
             .enable_io()
             .enable_time()
