@@ -66,7 +66,7 @@ pub enum EventKind {
 /// Receives the events of a call, from any thread.
 #[derive(Clone, Debug)]
 pub struct Observer {
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<Box<Event>>,
     attempts: bool,
     day: Option<String>,
 }
@@ -74,7 +74,8 @@ pub struct Observer {
 impl Observer {
     /// An observer, and the receiver of its events: with `attempts` all of them, otherwise only retries.
     #[must_use]
-    pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Event>) {
+    pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Box<Event>>) {
+        // Boxed, because a channel reserves space for many, and most calls have none.
         let (events, received) = mpsc::channel(CAPACITY);
         (Self { events, attempts, day: None }, received)
     }
@@ -89,7 +90,7 @@ impl Observer {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let event = Event { time, operation, request_id: request_id.to_owned(), attempt, day: self.day.clone(), kind };
         // The channel may be full or closed: the call goes on.
-        drop(self.events.try_send(event));
+        drop(self.events.try_send(Box::new(event)));
     }
 }
 
@@ -194,7 +195,7 @@ mod tests {
         attempt.end(outcome);
     }
 
-    fn outcomes(mut events: mpsc::Receiver<Event>) -> Vec<&'static str> {
+    fn outcomes(mut events: mpsc::Receiver<Box<Event>>) -> Vec<&'static str> {
         let mut found = Vec::new();
         while let Ok(event) = events.try_recv() {
             found.push(match event.kind {

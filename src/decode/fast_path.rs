@@ -34,11 +34,11 @@ pub(super) struct Run {
 
 impl FastPath {
     /// None if the limits allow no record at all, or not every number that the loop over expected keys reads.
-    pub(super) fn new(columns: usize, limits: Limits) -> Option<Self> {
+    pub(super) fn new(names: &[String], limits: Limits) -> Option<Self> {
         // Leaves records longer than a value may be to `reference`, so that no value need be measured.
         let record = limits.record.min(limits.value);
         let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
-        let (predictor, seen) = (KeyPredictor::new(columns), Seen::new(columns));
+        let (predictor, seen) = (KeyPredictor::new(names), Seen::new(names.len()));
         (limits.number >= INTEGER_DIGITS).then_some(Self { predictor, seen, values: ValueReader::new(limits) })
     }
 

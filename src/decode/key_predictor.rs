@@ -1,10 +1,11 @@
-//! Predicts the keys of a record: those of the records before, in the same order.
+//! Predicts the keys of a record: those of the records before, in the same order. The first record probably has the
+//! requested ones.
 //!
 //! A key is compared as written, with the comma before it, its white space and its colon, so that one SIMD comparison
 //! recognizes it.
 
-use super::seen::Seen;
-use super::vector::{Block, Simd, WIDTH, same};
+use super::expected_key::Expected;
+use super::string_scan::is_stop;
 
 /// How many keys that were not requested are remembered.
 const MAX_EXTRAS: usize = 64;
@@ -13,60 +14,13 @@ const MIN_PATIENCE: u32 = 4;
 /// The patience doubles each time up to this, because records in random order are not worth learning.
 const MAX_PATIENCE: u32 = 1_024;
 
-/// The mask of the byte before a key as written: a comma, or the brace of the record.
-pub(super) const BEFORE: u32 = 1;
-
-/// A known key, as far as the loop over expected keys needs it: small, because the loop reads all of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    head: Block,
-    /// The bit of its column in [`Seen`]. None for a key that was not requested.
-    pub(super) bit: u64,
-    /// A bit for each byte of the head that follows the key.
-    free: u32,
-    /// Bytes of the key as written, from the comma before it up to its value.
-    pub(super) length: u8,
-    pub(super) column: u8,
-}
-
-/// More than the bytes of any key that the loop reads, and a power of two.
-pub(super) const MAX_KEY: u8 = 64;
-
-impl Expected {
-    /// `written` begins with the comma, or with the brace of the record. What the loop cannot read matches nothing: a
-    /// key that is longer than the head, or one whose column has no bit.
-    fn new(written: &[u8], column: Option<usize>) -> Self {
-        let bit = column.map_or(Some(0), Seen::bit);
-        let straight = bit.zip(u8::try_from(written.len()).ok().filter(|length| usize::from(*length) <= WIDTH));
-        let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
-        let Some((bit, length)) = straight else {
-            return Self { head: [u8::MAX; WIDTH], bit: 0, free: 0, length: 0, column };
-        };
-        let mut head = [0; WIDTH];
-        if let Some(head) = head.get_mut(..written.len()) {
-            head.copy_from_slice(written);
-        }
-        if let Some(first) = head.first_mut() {
-            *first = b',';
-        }
-        let free = u32::MAX.checked_shl(length.into()).unwrap_or_default();
-        Self { head, bit, free, length, column }
-    }
-
-    /// Whether a block begins with the key. `ignored` has a bit for each byte that is not compared.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
-    pub(super) fn begins<V: Simd>(&self, simd: V, block: &Block, ignored: u32) -> bool {
-        same(simd, &self.head, block) | self.free | ignored == u32::MAX
-    }
-}
-
 /// The rest of a known key.
 #[derive(Debug)]
 struct Field {
     /// Unescaped. Empty for a requested key, as only the others are shown.
     name: String,
     column: Option<usize>,
+    /// The key as written, if its [`Expected`] does not have it.
     written: Box<[u8]>,
 }
 
@@ -90,16 +44,29 @@ pub(super) struct KeyPredictor {
     next: usize,
     /// Keys of the current record that were new or came after later ones.
     misses: usize,
+    /// Whether no record has shown its keys yet.
+    is_guess: bool,
     /// Mispredicted records in a row.
     mispredicted: u32,
     patience: u32,
 }
 
 impl KeyPredictor {
-    pub(super) fn new(columns: usize) -> Self {
-        let max_fields = columns + MAX_EXTRAS;
-        let (expected, fields) = (Vec::with_capacity(columns), Vec::with_capacity(columns));
-        Self { expected, fields, max_fields, next: 0, misses: 0, mispredicted: 0, patience: MIN_PATIENCE }
+    /// Expects the keys of these columns in their order, without white space.
+    pub(super) fn new(names: &[String]) -> Self {
+        let max_fields = names.len() + MAX_EXTRAS;
+        let (expected, fields) = (Vec::with_capacity(names.len()), Vec::with_capacity(names.len()));
+        let (next, misses, is_guess, mispredicted, patience) = (0, 0, false, 0, MIN_PATIENCE);
+        let mut this = Self { expected, fields, max_fields, next, misses, is_guess, mispredicted, patience };
+        let mut written = String::new();
+        // A name with a stop byte has to be escaped.
+        for (column, name) in names.iter().enumerate().filter(|(_, name)| !name.bytes().any(is_stop)) {
+            written.clear();
+            written.extend([",\"", name, "\":"]);
+            this.learn(written.as_bytes(), name, Some(column));
+        }
+        this.is_guess = true;
+        this
     }
 
     #[inline]
@@ -135,7 +102,7 @@ impl KeyPredictor {
     pub(super) fn advance_to(&mut self, next: usize, misses: usize, is_other_record: bool) {
         (self.next, self.misses) = (next, misses);
         if is_other_record {
-            self.mispredicted = 0;
+            (self.mispredicted, self.is_guess) = (0, false);
         }
     }
 
@@ -143,8 +110,7 @@ impl KeyPredictor {
     pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<Key> {
         let is_next = self.begins(self.next, bytes);
         let index = if is_next { self.next } else { self.search(bytes)? };
-        let field = self.fields.get(index)?;
-        let key = Key { column: field.column, length: field.written.len() };
+        let key = Key { column: self.fields.get(index)?.column, length: 1 + self.written(index)?.len() };
         self.misses += usize::from(index < self.next);
         self.next = index + 1;
         Some(key)
@@ -158,15 +124,23 @@ impl KeyPredictor {
 
     /// Whether the bytes begin with a known key, behind any one byte.
     fn begins(&self, index: usize, bytes: &[u8]) -> bool {
-        let written = self.fields.get(index).and_then(|field| field.written.get(1..));
-        written.zip(bytes.get(1..)).is_some_and(|(written, bytes)| bytes.starts_with(written))
+        self.written(index).zip(bytes.get(1..)).is_some_and(|(written, bytes)| bytes.starts_with(written))
+    }
+
+    /// A known key as written, without the byte before it.
+    fn written(&self, index: usize) -> Option<&[u8]> {
+        self.expected.get(index)?.key().or_else(|| self.fields.get(index)?.written.get(1..))
     }
 
     /// Adds a key that was not known, as the one expected here. It counts as read.
     pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Key {
+        if self.is_guess && self.next == 0 {
+            // The first key is another one, or written differently: so are probably all.
+            self.forget();
+        }
         let expected = Expected::new(written, column);
         let name = if column.is_none() { name.to_owned() } else { String::new() };
-        let field = Field { name, column, written: written.into() };
+        let field = Field { name, column, written: expected.key().map_or_else(|| written.into(), |_| Box::default()) };
         let index = self.next.min(self.max_fields - 1);
         if self.fields.len() < self.max_fields {
             self.fields.insert(index, field);
@@ -174,25 +148,33 @@ impl KeyPredictor {
         } else if let (Some(known), Some(known_expected)) = (self.fields.get_mut(index), self.expected.get_mut(index)) {
             (*known, *known_expected) = (field, expected);
         }
-        self.misses += 1;
+        // A guess has no place for a key that it does not know.
+        self.misses += usize::from(!self.is_guess);
         self.next = index + 1;
         Key { column, length: written.len() }
     }
 
-    /// Ends a record of this many keys. Forgets the order when most keys were mispredicted for several records.
+    /// Ends a record of this many keys. Forgets the order when most keys were mispredicted for several records, and a
+    /// guess when one was.
     #[inline]
     pub(super) fn end_record(&mut self, keys: impl FnOnce() -> usize) {
-        if self.misses == 0 || self.misses * 2 <= keys() {
-            self.mispredicted = 0;
-            return;
+        if self.is_guess && self.misses > 0 {
+            self.forget();
+        } else if self.misses == 0 || self.misses * 2 <= keys() {
+            (self.mispredicted, self.is_guess) = (0, false);
+        } else {
+            self.mispredicted += 1;
+            if self.mispredicted > self.patience {
+                self.forget();
+                self.patience = (self.patience * 2).min(MAX_PATIENCE);
+            }
         }
-        self.mispredicted += 1;
-        if self.mispredicted > self.patience {
-            self.expected.clear();
-            self.fields.clear();
-            self.mispredicted = 0;
-            self.patience = (self.patience * 2).min(MAX_PATIENCE);
-        }
+    }
+
+    fn forget(&mut self) {
+        self.expected.clear();
+        self.fields.clear();
+        (self.mispredicted, self.is_guess) = (0, false);
     }
 }
 
@@ -200,12 +182,10 @@ impl KeyPredictor {
 mod tests {
     use super::*;
 
-    /// Knows `,"a":`, `,"b":` and `,"c":`, in this order.
+    /// Has read a record with `,"a":`, `,"b":` and `,"c":`, in this order.
     fn predictor() -> KeyPredictor {
-        let mut predictor = KeyPredictor::new(3);
-        for (column, name) in ["a", "b", "c"].into_iter().enumerate() {
-            predictor.learn(format!(",\"{name}\":").as_bytes(), name, Some(column));
-        }
+        let mut predictor = KeyPredictor::new(&["a", "b", "c"].map(str::to_owned));
+        predictor.end_records(1, 0);
         predictor
     }
 
@@ -214,8 +194,8 @@ mod tests {
         fn recognized(&mut self, next: usize, bytes: &str) -> Option<(&str, bool)> {
             (self.next, self.misses) = (next, 0);
             self.recognize(bytes.as_bytes())?;
-            let written = str::from_utf8(&self.fields[self.next - 1].written).expect("a key");
-            Some((written.trim_matches([',', '"', ':']), self.misses > 0))
+            let written = str::from_utf8(self.written(self.next - 1)?).expect("a key");
+            Some((written.trim_matches(['"', ':']), self.misses > 0))
         }
 
         fn end_records(&mut self, records: u32, misses: usize) {
@@ -257,6 +237,19 @@ mod tests {
             assert_eq!(predictor.recognized(index, &written), Some((number.to_string().as_str(), false)));
         }
         assert_eq!(predictor.fields.len(), predictor.max_fields);
+    }
+
+    #[test]
+    fn a_guess_is_forgotten_at_the_first_miss() {
+        let names = ["a", "\"", "\u{e9}"].map(str::to_owned);
+        for (misses, is_kept) in [(0, true), (1, false)] {
+            let mut predictor = KeyPredictor::new(&names);
+            assert_eq!(predictor.recognized(0, r#","\"":1"#), None, "it has to be escaped");
+            predictor.end_records(1, misses);
+            assert_eq!(predictor.recognized(0, r#","a":1"#).is_some(), is_kept);
+            assert_eq!(predictor.recognized(1, ",\"\u{e9}\":1").is_some(), is_kept);
+            assert_eq!(predictor.patience, MIN_PATIENCE);
+        }
     }
 
     #[test]

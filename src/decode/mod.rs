@@ -11,6 +11,7 @@ mod envelope;
 mod envelope_builder;
 mod error;
 mod escape;
+mod expected_key;
 mod fast_path;
 mod input_chunk;
 mod integer;

@@ -24,7 +24,7 @@ pub(super) struct Records {
 impl Records {
     /// Records after `max` are parsed and dropped.
     pub(super) fn new(names: Arc<[String]>, max: Option<u64>, limits: Limits) -> Self {
-        let fast_path = FastPath::new(names.len(), limits);
+        let fast_path = FastPath::new(&names, limits);
         let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
         Self { columns: ColumnNames::new(names), fast_path, limits, max: max.unwrap_or(u64::MAX), count: 0, dropped }
     }

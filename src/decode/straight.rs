@@ -5,8 +5,9 @@
 
 use super::column_names::ColumnNames;
 use super::cursor::Cursor;
+use super::expected_key::{BEFORE, Expected, MAX_KEY};
 use super::fast_path::{FastPath, Run};
-use super::key_predictor::{BEFORE, Expected, KeyPredictor, MAX_KEY};
+use super::key_predictor::KeyPredictor;
 use super::seen::Seen;
 use super::value_reader::ValueReader;
 use super::vector::{Block, Simd, WIDTH, stops_and_non_ascii, with_baseline};

@@ -57,7 +57,7 @@ pub(super) fn in_running_loop<F: Future>(
 /// The records of one call that were not emitted yet.
 pub(super) struct Records {
     /// None if nothing is logged, and once this was dropped.
-    arrivals: Mutex<Option<mpsc::Receiver<Event>>>,
+    arrivals: Mutex<Option<mpsc::Receiver<Box<Event>>>>,
     /// Has the loop call something. Without it, the thread that comes by emits the records.
     schedule: Option<Arc<Py<PyAny>>>,
 }
@@ -103,7 +103,7 @@ impl Drop for Records {
 
 /// A callable that emits records in the thread that calls it.
 #[pyclass(frozen)]
-struct Emit(Vec<Event>);
+struct Emit(Vec<Box<Event>>);
 
 #[pymethods]
 impl Emit {

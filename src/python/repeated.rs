@@ -12,22 +12,30 @@ const INTEGERS: usize = 256;
 const STRINGS: usize = 4_096;
 /// Longer strings seldom come again.
 const LONGEST: usize = 64;
-/// So many strings of a column are not remembered: small results are not worth it.
+/// So many integers, and so many strings of a column, are not remembered: small results are not worth it.
 const FEW: u64 = 64;
 /// After so many a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
 
 /// Objects of integers: for each remainder that of the last integer with it.
 #[derive(Default)]
-pub(super) struct Integers(Vec<Option<(i32, Py<PyInt>)>>);
+pub(super) struct Integers {
+    slots: Vec<Option<(i32, Py<PyInt>)>>,
+    /// How many integers came before there were slots.
+    first: u64,
+}
 
 impl Integers {
     /// The object of an integer.
     pub(super) fn object<'py>(&mut self, py: Python<'py>, integer: i32) -> PyResult<Bound<'py, PyInt>> {
-        if self.0.is_empty() {
-            self.0.resize_with(INTEGERS, || None);
+        if self.slots.is_empty() {
+            self.first += 1;
+            if self.first <= FEW {
+                return Ok(integer.into_pyobject(py)?);
+            }
+            self.slots.resize_with(INTEGERS, || None);
         }
-        let slot = self.0.get_mut(integer.cast_unsigned() as usize % INTEGERS);
+        let slot = self.slots.get_mut(integer.cast_unsigned() as usize % INTEGERS);
         if let Some(Some((known, object))) = &slot
             && *known == integer
         {

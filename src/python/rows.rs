@@ -72,7 +72,7 @@ pub(super) fn spawn(
         let (last, stats) = scan.rows(&client, sender.clone()).await?;
         for block in last {
             // Without a receiver, the handler has failed.
-            drop(sender.send(Event::Batch(block)).await);
+            drop(sender.send(Event::Batch(Box::new(block))).await);
         }
         Ok(stats)
     };
@@ -132,7 +132,7 @@ impl Rows {
         Ok(self.list)
     }
 
-    fn take(&mut self, py: Python<'_>, event: Option<Event<Block>>) -> PyResult<()> {
+    fn take(&mut self, py: Python<'_>, event: Option<Event<Box<Block>>>) -> PyResult<()> {
         match event {
             None => Ok(()),
             Some(Event::Batch(block)) => self.dicts.append(&block, self.list.bind(py)),
@@ -143,7 +143,7 @@ impl Rows {
         }
     }
 
-    fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Block>>) -> PyResult<()> {
+    fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Box<Block>>>) -> PyResult<()> {
         events.into_iter().try_for_each(|event| self.take(py, Some(event)))
     }
 }

@@ -56,7 +56,11 @@ impl Scan {
 
     /// Sends the requests and passes the rows in blocks to `events`, while there are more. Returns the last ones with the
     /// figures: all rows of a small result.
-    pub async fn rows(&self, client: &Arc<Client>, events: mpsc::Sender<Event<Block>>) -> Result<(Vec<Block>, Stats)> {
+    pub async fn rows(
+        &self,
+        client: &Arc<Client>,
+        events: mpsc::Sender<Event<Box<Block>>>,
+    ) -> Result<(Vec<Block>, Stats)> {
         if self.splits() {
             return self.blocks_in_parts(client).await;
         }
@@ -67,7 +71,7 @@ impl Scan {
         let max_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
         let mut responses = Responses::of_cells(self, client, self.collected(), max_bytes);
         while let Some(event) = responses.next().await? {
-            let sent = events.send(event).await;
+            let sent = events.send(event.boxed()).await;
             sent.map_err(|_| cancelled())?;
         }
         Ok((Vec::new(), responses.stats()))

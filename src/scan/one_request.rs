@@ -26,7 +26,7 @@ impl Scan {
     pub(super) async fn rows_of_one_request(
         &self,
         client: &Client,
-        events: &mpsc::Sender<Event<Block>>,
+        events: &mpsc::Sender<Event<Box<Block>>>,
     ) -> Result<(Vec<Block>, Stats)> {
         let mut figures = Figures::new(self);
         let request = self.request(0, self.limit);
@@ -60,10 +60,10 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Passes on what arrives before the response is complete, until the receiver is dropped. It can be dropped at any
     /// time: an event is taken once there is space for it.
-    async fn relay(&mut self, events: &mpsc::Sender<Event<Block>>) {
+    async fn relay(&mut self, events: &mpsc::Sender<Event<Box<Block>>>) {
         while let Ok(space) = events.reserve().await {
             let Some(event) = poll_fn(|context| self.poll(context)).await else { return };
-            space.send(event);
+            space.send(event.boxed());
         }
     }
 

@@ -9,6 +9,17 @@ pub enum Event<B> {
     Restart,
 }
 
+impl<B> Event<B> {
+    /// With the records in memory of their own, because a channel reserves space for many events.
+    #[must_use]
+    pub fn boxed(self) -> Event<Box<B>> {
+        match self {
+            Self::Batch(batch) => Event::Batch(Box::new(batch)),
+            Self::Restart => Event::Restart,
+        }
+    }
+}
+
 /// When the consumer can take the batches of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryMode {
