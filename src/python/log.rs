@@ -4,7 +4,6 @@
 //! the thread and the context that made the call.
 
 use std::cell::Cell;
-use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyException;
@@ -79,7 +78,7 @@ impl Records {
         while let Some(arrivals) = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner)
             && arrivals.recv_many(&mut events, usize::MAX).await > 0
         {
-            let (emit, schedule) = (Emit(mem::take(&mut events)), self.schedule.clone());
+            let (emit, schedule) = (Emit(events.drain(..).map(|event| *event).collect()), self.schedule.clone());
             let emitted = bridge::with_gil(move |py| match schedule {
                 Some(schedule) => schedule.call1(py, (emit,)).map(drop),
                 None => emit.__call__(py),
@@ -103,7 +102,7 @@ impl Drop for Records {
 
 /// A callable that emits records in the thread that calls it.
 #[pyclass(frozen)]
-struct Emit(Vec<Box<Event>>);
+struct Emit(Vec<Event>);
 
 #[pymethods]
 impl Emit {
