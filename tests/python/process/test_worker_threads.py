@@ -1,0 +1,54 @@
+"""The threads that calls start: none but those that have work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import dataaccess as da
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted by name in /proc")
+
+SHOW = """
+from pathlib import Path
+names = sorted(task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm"))
+print(*[name for name in names if name.startswith("dataaccess")])
+"""
+SCAN = """
+import os, sys
+import dataaccess as da
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[3])])
+scan = da.Client(sys.argv[1], token=sys.argv[2]).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+assert sum(batch.num_rows for batch in scan.batches()) > 0
+"""
+AWAITED = """
+import asyncio, sys
+import dataaccess as da
+
+async def main():
+    async with da.AsyncClient(sys.argv[1], token=sys.argv[2]) as client:
+        searches = [client.search_codes(["id"], allocated_time=da.on("2024-01-15")) for _ in range(16)]
+        assert all(await asyncio.gather(*searches))
+
+asyncio.run(main())
+"""
+
+
+def threads(code: str, *arguments: str) -> list[str]:
+    command = [sys.executable, "-c", code + SHOW, *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, timeout=30)  # noqa: S603
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_a_scan_has_as_many_workers_as_processors_and_two_at_most(sandbox: da.Sandbox, processors: int) -> None:
+    if len(os.sched_getaffinity(0)) < processors:
+        pytest.skip("the machine has one processor")
+    assert threads(SCAN, sandbox.base_url, sandbox.issue_token(), str(processors)) == ["dataaccess"] * processors
+
+
+def test_awaited_calls_of_one_request_share_one_thread(sandbox: da.Sandbox) -> None:
+    assert threads(AWAITED, sandbox.base_url, sandbox.issue_token()) == ["dataaccess-idle"]
