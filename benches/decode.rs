@@ -61,7 +61,7 @@ fn decoder_in_pieces(bencher: Bencher, piece: usize) {
     compare(bencher, Shape::Contract, |body| decoded(body, piece));
 }
 
-/// The decoder into columns, timestamps parsed.
+/// The decoder into columns, in batches as a stream of the client has them.
 #[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
 fn decoder_to_columns(bencher: Bencher, shape: Shape) {
     let number = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
@@ -70,7 +70,7 @@ fn decoder_to_columns(bencher: Bencher, shape: Shape) {
     let types = [text, text, number, number, text, number, time, time, source, time];
     let types: Vec<_> =
         COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();
-    let options = Options { views: false, max_rows: 65_536, max_bytes: 64 << 20, widen: false };
+    let options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
     batches(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
 }
 
