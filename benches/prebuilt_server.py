@@ -108,15 +108,24 @@ class Connection:
                 if name.startswith(LATER):
                     self._waiting.add(self.stream, answer(name.removeprefix(LATER)))
                     return True
-                for piece in answer(name):
-                    self.stream.sendall(piece)
+                pieces = answer(name)
+                if len(pieces) == 1:
+                    self.stream.sendall(pieces[0])
+                else:
+                    threading.Thread(target=self._send, args=[pieces], daemon=True).start()
         except OSError:
             return False
         return bool(chunk)
 
+    def _send(self, pieces: list[bytes]) -> None:
+        """Sends a large response in a thread of its own: a client that reads it later must not delay the others."""
+        with contextlib.suppress(OSError):
+            for piece in pieces:
+                self.stream.sendall(piece)
+
 
 def serve(plain: socket.socket, secured: socket.socket, tls: ssl.SSLContext) -> None:
-    """Serves one request after the other, in one thread: no time goes into handing over."""
+    """Serves small responses one after the other, in one thread: no time goes into handing over."""
     waiting = Waiting()
     with Selector() as selector:
         selector.register(plain, selectors.EVENT_READ)

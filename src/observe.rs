@@ -75,7 +75,7 @@ impl Observer {
     /// An observer, and the receiver of its events: with `attempts` all of them, otherwise only retries.
     #[must_use]
     pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Box<Event>>) {
-        // Boxed, because a channel reserves space for many, and most calls have none.
+        // Boxed: a channel of tokio reserves space for 32 at once, and most calls have none.
         let (events, received) = mpsc::channel(CAPACITY);
         (Self { events, attempts, day: None }, received)
     }

@@ -45,7 +45,7 @@ fn columns() -> ColumnSink {
     let types = [text, text, number, number, text, number, time, time, text, time];
     let columns: Vec<_> =
         COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();
-    ColumnSink::new(&columns, Options { views: false, max_rows: 8_192, max_bytes: 64 << 20, widen: false })
+    ColumnSink::new(&columns, Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false })
 }
 
 /// How many records are in all batches.

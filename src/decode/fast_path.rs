@@ -88,7 +88,7 @@ impl FastPath {
         if !self.seen.is_complete() {
             self.seen.fill_absent(columns, sink)?;
         }
-        self.predictor.end_record(|| self.seen.count());
+        self.predictor.end_record(&self.seen);
         columns.count_record();
         sink.end_record();
         *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };

@@ -5,6 +5,7 @@
 //! recognizes it.
 
 use super::expected_key::Expected;
+use super::seen::Seen;
 use super::string_scan::is_stop;
 
 /// How many keys that were not requested are remembered.
@@ -44,7 +45,7 @@ pub(super) struct KeyPredictor {
     next: usize,
     /// Keys of the current record that were new or came after later ones.
     misses: usize,
-    /// Whether no record has shown its keys yet.
+    /// Whether the keys are those of `new`, and no complete record has confirmed them.
     is_guess: bool,
     /// Mispredicted records in a row.
     mispredicted: u32,
@@ -65,6 +66,7 @@ impl KeyPredictor {
             written.extend([",\"", name, "\":"]);
             this.learn(written.as_bytes(), name, Some(column));
         }
+        this.begin_record();
         this.is_guess = true;
         this
     }
@@ -102,7 +104,7 @@ impl KeyPredictor {
     pub(super) fn advance_to(&mut self, next: usize, misses: usize, is_other_record: bool) {
         (self.next, self.misses) = (next, misses);
         if is_other_record {
-            (self.mispredicted, self.is_guess) = (0, false);
+            self.mispredicted = 0;
         }
     }
 
@@ -142,26 +144,29 @@ impl KeyPredictor {
         let name = if column.is_none() { name.to_owned() } else { String::new() };
         let field = Field { name, column, written: expected.key().map_or_else(|| written.into(), |_| Box::default()) };
         let index = self.next.min(self.max_fields - 1);
-        if self.fields.len() < self.max_fields {
+        let is_guessed =
+            self.is_guess && column.is_some() && self.fields.get(index).map(|field| field.column) == Some(column);
+        if self.fields.len() < self.max_fields && !is_guessed {
             self.fields.insert(index, field);
             self.expected.insert(index, expected);
         } else if let (Some(known), Some(known_expected)) = (self.fields.get_mut(index), self.expected.get_mut(index)) {
             (*known, *known_expected) = (field, expected);
         }
-        // A guess has no place for a key that it does not know.
+        // A key that was not requested, or is written differently, does not make the guessed order wrong.
         self.misses += usize::from(!self.is_guess);
         self.next = index + 1;
         Key { column, length: written.len() }
     }
 
-    /// Ends a record of this many keys. Forgets the order when most keys were mispredicted for several records, and a
+    /// Ends a record with these columns. Forgets the order when most keys were mispredicted for several records, and a
     /// guess when one was.
     #[inline]
-    pub(super) fn end_record(&mut self, keys: impl FnOnce() -> usize) {
+    pub(super) fn end_record(&mut self, seen: &Seen) {
         if self.is_guess && self.misses > 0 {
             self.forget();
-        } else if self.misses == 0 || self.misses * 2 <= keys() {
-            (self.mispredicted, self.is_guess) = (0, false);
+        } else if self.misses == 0 || self.misses * 2 <= seen.count() {
+            self.mispredicted = 0;
+            self.is_guess &= !seen.is_complete();
         } else {
             self.mispredicted += 1;
             if self.mispredicted > self.patience {
@@ -185,6 +190,7 @@ mod tests {
     /// Has read a record with `,"a":`, `,"b":` and `,"c":`, in this order.
     fn predictor() -> KeyPredictor {
         let mut predictor = KeyPredictor::new(&["a", "b", "c"].map(str::to_owned));
+        predictor.next = 3;
         predictor.end_records(1, 0);
         predictor
     }
@@ -199,9 +205,11 @@ mod tests {
         }
 
         fn end_records(&mut self, records: u32, misses: usize) {
+            let mut seen = Seen::new(3);
+            (0..3).for_each(|column| assert!(seen.mark(column)));
             for _ in 0..records {
                 self.misses = misses;
-                self.end_record(|| 3);
+                self.end_record(&seen);
             }
         }
     }
@@ -250,6 +258,19 @@ mod tests {
             assert_eq!(predictor.recognized(1, ",\"\u{e9}\":1").is_some(), is_kept);
             assert_eq!(predictor.patience, MIN_PATIENCE);
         }
+    }
+
+    #[test]
+    fn a_guess_is_confirmed_by_a_complete_record_and_replaced_where_it_is_written_differently() {
+        let mut predictor = KeyPredictor::new(&["a", "b", "c"].map(str::to_owned));
+        predictor.end_record(&Seen::new(3));
+        assert!(predictor.is_guess);
+        assert_eq!(predictor.recognized(0, r#","a":1"#), Some(("a", false)));
+        predictor.learn(br#", "b":"#, "b", Some(1));
+        assert_eq!((predictor.fields.len(), predictor.misses), (3, 0));
+        assert_eq!(predictor.recognized(1, r#", "b":1"#), Some((" \"b", false)));
+        predictor.end_records(1, 0);
+        assert!(!predictor.is_guess);
     }
 
     #[test]

@@ -41,7 +41,7 @@ static RUNTIME: PerProcess<Runtime> = PerProcess::empty();
 
 pub(super) fn runtime() -> Result<Arc<Runtime>> {
     RUNTIME.get_or_try_make(|| {
-        // Two workers on one processor would only take it from each other.
+        // Two workers on one processor would only take it from each other. A quota of a container is rounded down.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         Builder::new_multi_thread()
             .worker_threads(processors.min(MAX_WORKERS))

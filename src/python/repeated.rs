@@ -12,7 +12,7 @@ const INTEGERS: usize = 256;
 const STRINGS: usize = 4_096;
 /// Longer strings seldom come again.
 const LONGEST: usize = 64;
-/// So many integers, and so many strings of a column, are not remembered: small results are not worth it.
+/// The first so many integers of a result, and strings of a column, are not remembered: small results are not worth it.
 const FEW: u64 = 64;
 /// After so many a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
@@ -21,16 +21,16 @@ const ENOUGH: u64 = 1_024;
 #[derive(Default)]
 pub(super) struct Integers {
     slots: Vec<Option<(i32, Py<PyInt>)>>,
-    /// How many integers came before there were slots.
-    first: u64,
+    /// How many integers were not remembered.
+    passed: u64,
 }
 
 impl Integers {
     /// The object of an integer.
     pub(super) fn object<'py>(&mut self, py: Python<'py>, integer: i32) -> PyResult<Bound<'py, PyInt>> {
         if self.slots.is_empty() {
-            self.first += 1;
-            if self.first <= FEW {
+            self.passed += 1;
+            if self.passed <= FEW {
                 return Ok(integer.into_pyobject(py)?);
             }
             self.slots.resize_with(INTEGERS, || None);

@@ -10,7 +10,7 @@ pub enum Event<B> {
 }
 
 impl<B> Event<B> {
-    /// With the records in memory of their own, because a channel reserves space for many events.
+    /// With the records in memory of their own: a channel of tokio reserves space for 32 events at once.
     #[must_use]
     pub fn boxed(self) -> Event<Box<B>> {
         match self {

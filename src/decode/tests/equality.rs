@@ -7,7 +7,7 @@ use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 use super::bodies::{body, broken, cuts, split, value};
-use super::{Objects, comparable, decode_into, expected_rows, plan, response};
+use super::{Objects, comparable, decode_into, decode_with, expected_rows, plan, response};
 use crate::decode::column_names::ColumnNames;
 use crate::decode::fast_path::FastPath;
 use crate::decode::{Block, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
@@ -178,6 +178,32 @@ fn the_fast_path_reads_every_valid_style() {
     ] {
         let count = serde_json::from_str::<Vec<Value>>(&format!("[{records}]")).expect("valid JSON").len() as u64;
         assert_eq!(fast_records(records), count, "{records}");
+    }
+}
+
+#[test]
+fn many_columns_are_read_however_their_keys_are_written() {
+    let names: Vec<String> = (0..130)
+        .map(|column| match column % 4 {
+            0 => format!("a key of more than thirty-two bytes {column}"),
+            1 => format!("é{column}"),
+            _ => format!("c{column}"),
+        })
+        .collect();
+    let columns: Vec<&str> = names.iter().map(String::as_str).collect();
+    let members: Vec<String> = names.iter().enumerate().map(|(column, name)| format!("\"{name}\":{column}")).collect();
+    let left_out: Vec<&str> = members.iter().step_by(3).map(String::as_str).collect();
+    let reversed: Vec<&str> = members.iter().rev().map(String::as_str).collect();
+    let styles = [members.join(","), members.join(", "), reversed.join(","), left_out.join(","), String::new()];
+    for first in 0..styles.len() {
+        let records = styles.iter().cycle().skip(first).take(40).map(|record| format!("{{{record}}}"));
+        let body = response(&records.collect::<Vec<_>>().join(","));
+        let expected = expected_rows(body.as_bytes(), &columns);
+        for size in [97, 4_096, body.len()] {
+            let pieces: Vec<_> = body.as_bytes().chunks(size).collect();
+            let (_, rows) = decode_with(plan(&columns), &pieces).expect("a good response");
+            assert!(rows == expected, "style {first} first, in pieces of {size}");
+        }
     }
 }
 
