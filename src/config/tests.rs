@@ -13,7 +13,7 @@ pub(crate) fn arguments() -> Arguments {
         concurrency: Some(8),
         requests_per_second: None,
         max_response_bytes: 8 << 30,
-        max_buffered_bytes: 16 << 20,
+        max_buffered_bytes: 32 << 20,
         ca_bundle: None,
         proxy: None,
         allow_http: false,

@@ -58,7 +58,7 @@ class Connection(Validation):
         concurrency: int | None = 8,
         requests_per_second: float | None = None,
         max_response_bytes: int = 8 * 2**30,
-        max_buffered_bytes: int = 16 * 2**20,
+        max_buffered_bytes: int = 32 * 2**20,
         ca_bundle: str | os.PathLike[str] | None = None,
         proxy: str | None = None,
         allow_http: bool = False,

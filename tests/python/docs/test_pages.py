@@ -79,7 +79,7 @@ CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
 def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
-    sizes = {8 * 2**30: "8 GiB", 16 * 2**20: "16 MiB"}
+    sizes = {8 * 2**30: "8 GiB", 32 * 2**20: "32 MiB"}
     parameters = list(inspect.signature(da.Client).parameters.values())
     expected = [[f"`{one.name}`", sizes.get(one.default, shown(one.default))] for one in parameters]
     assert [row[:2] for row in table(CONFIGURATION, "## Client arguments")] == expected
