@@ -29,7 +29,9 @@ def test_ctrl_c_ends_the_demo_without_files(tmp_path: Path, *, is_writing: bool)
         assert process.stdout
         assert any(line.startswith("$ dataaccess scan codes") for line in process.stdout)
         deadline = time.monotonic() + 20
-        while is_writing and not list(tmp_path.glob("dataaccess-*/codes/*")) and time.monotonic() < deadline:
+        while is_writing and not list(tmp_path.glob("dataaccess-*/codes/*")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         _, reported = process.communicate(timeout=20)
