@@ -42,7 +42,7 @@ impl Client {
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
         classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
-            slot.deliver(to.delivery, batch).await?;
+            to.delivery.push(batch);
         }
         to.delivery.complete();
         Ok(envelope)
@@ -65,7 +65,12 @@ async fn receive<G: BatchSink>(
         }
         // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
         while let Some(batch) = sink.take_full()? {
-            slot.deliver(delivery, batch).await?;
+            // A response that has arrived waits for nothing: nobody could close its connection any more.
+            if decoder.has_ended() {
+                delivery.push(batch);
+            } else {
+                slot.deliver(delivery, batch).await?;
+            }
         }
         fed?;
         if decoder.is_satisfied() {

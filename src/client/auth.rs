@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
-use futures_util::future::Shared;
+use futures_util::future::{Either, Shared, select_ok};
 use tokio::time::{Instant, timeout};
 
 use crate::error::{Error, Kind, Phase, Result};
@@ -18,6 +18,12 @@ const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 
 /// Time-out of a fetch. Later calls start a new one.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A fetch is slow if a call stopped waiting for it after this time. The next call starts another one beside it.
+const SLOW_FETCH: Duration = Duration::from_secs(1);
+
+/// Most fetches in flight: a source that hangs keeps a thread for each.
+const MAX_FETCHES: usize = 4;
 
 /// Delay after a failed renewal, while the current token is still valid.
 const RENEWAL_RETRY: Duration = Duration::from_secs(10);
@@ -54,13 +60,13 @@ pub(super) struct Auth {
     state: Mutex<State>,
 }
 
-/// The current token and the fetch in flight.
+/// The current token and the fetches in flight, the newest last. More than one only while the source is slow.
 ///
-/// The fetch belongs to no caller: when one is cancelled, the others go on waiting, and the next joins them.
+/// A fetch belongs to no caller: when one is cancelled, the others go on waiting, and the next joins them.
 #[derive(Debug, Default)]
 struct State {
     current: Option<CurrentToken>,
-    fetch: Option<Fetch>,
+    fetches: Vec<Fetch>,
 }
 
 #[derive(Debug)]
@@ -73,6 +79,29 @@ struct CurrentToken {
 struct Fetch {
     result: Shared<TokenFuture>,
     started: Instant,
+    is_slow: bool,
+}
+
+/// A call that waits for a fetch. Dropped before the fetch has ended, it has given up.
+struct Waiting<'a> {
+    auth: &'a Auth,
+    fetch: Fetch,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.auth.state();
+        let given_up = state.fetches.iter_mut().find(|fetch| fetch.is(&self.fetch));
+        if let Some(fetch) = given_up.filter(|fetch| fetch.started.elapsed() >= SLOW_FETCH) {
+            fetch.is_slow = true;
+        }
+    }
+}
+
+impl Fetch {
+    fn is(&self, other: &Self) -> bool {
+        self.result.ptr_eq(&other.result)
+    }
 }
 
 impl CurrentToken {
@@ -120,13 +149,14 @@ impl Auth {
         Some(result.map_or(token, |grant| grant.token))
     }
 
-    /// Waits for the fetch in flight, or for a new one.
+    /// Waits for the newest fetch in flight, or for a new one. If an earlier one ends before it with a token, that counts.
     async fn fetch(&self, limit: Duration) -> Result<Secret> {
         loop {
             let (fetch, is_new) = self.state().fetch(&*self.source);
-            // After the time-out the fetch stays in flight for other callers.
-            let result = timeout(limit, fetch.result.clone()).await.map_err(|_| timed_out(limit))?;
-            self.state().store(&fetch, &result);
+            let earlier: Vec<Fetch> = self.state().fetches.iter().filter(|other| !other.is(&fetch)).cloned().collect();
+            let waiting = Waiting { auth: self, fetch };
+            let result = timeout(limit, first(&waiting.fetch, &earlier)).await.map_err(|_| timed_out(limit))?;
+            self.state().store(&waiting.fetch, &result);
             let grant = result?;
             // The result of a fetch whose caller was cancelled may have waited until the token expired.
             if is_new || grant.expires_at.is_none_or(|end| end > SystemTime::now()) {
@@ -141,26 +171,46 @@ impl Auth {
 }
 
 impl State {
-    /// The fetch in flight, or a new one; and whether it is new.
+    /// The newest fetch in flight, or a new one; and whether it is new.
     fn fetch(&mut self, source: &dyn TokenSource) -> (Fetch, bool) {
-        if let Some(fetch) = self.fetch.as_ref().filter(|fetch| fetch.started.elapsed() < FETCH_TIMEOUT) {
+        self.fetches.retain(|fetch| fetch.started.elapsed() < FETCH_TIMEOUT);
+        let is_full = self.fetches.len() >= MAX_FETCHES;
+        if let Some(fetch) = self.fetches.last().filter(|fetch| !fetch.is_slow || is_full) {
             return (fetch.clone(), false);
         }
-        let fetch = Fetch { result: source.fetch().shared(), started: Instant::now() };
-        self.fetch = Some(fetch.clone());
+        let fetch = Fetch { result: source.fetch().shared(), started: Instant::now(), is_slow: false };
+        self.fetches.push(fetch.clone());
         (fetch, true)
     }
 
-    /// Stores the result of a fetch, unless another caller has. A failed renewal keeps the current token.
+    /// Stores what came of a fetch or of an earlier one, unless another caller has. A failed renewal keeps the current
+    /// token.
     fn store(&mut self, fetch: &Fetch, result: &Result<Grant>) {
-        if self.fetch.take_if(|current| current.result.ptr_eq(&fetch.result)).is_none() {
+        if !self.fetches.iter().any(|known| known.is(fetch)) {
             return;
+        }
+        match result {
+            Ok(_) => self.fetches.clear(),
+            Err(_) => self.fetches.retain(|known| !known.is(fetch)),
         }
         match (result, &mut self.current) {
             (Ok(grant), _) => self.current = Some(CurrentToken::new(grant)),
             (Err(_), Some(current)) => current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY),
             (Err(_), None) => {}
         }
+    }
+}
+
+/// The result of a fetch, or the token of an earlier one that ends before it.
+async fn first(fetch: &Fetch, earlier: &[Fetch]) -> Result<Grant> {
+    if earlier.is_empty() {
+        return fetch.result.clone().await;
+    }
+    let earlier = select_ok(earlier.iter().map(|fetch| fetch.result.clone()));
+    match futures_util::future::select(fetch.result.clone(), earlier).await {
+        Either::Left((result, _)) => result,
+        Either::Right((Ok((grant, _)), _)) => Ok(grant),
+        Either::Right((Err(_), fetch)) => fetch.await,
     }
 }
 

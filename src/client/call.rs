@@ -7,9 +7,8 @@ use tokio::time::Instant;
 
 use super::classify::ExpectedContent;
 use super::deadline::Deadline;
-use super::delivery::Delivery;
+use super::delivery::{Arrived, Delivery};
 use super::rng::uniform;
-use super::shared_limits::Probe;
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result};
@@ -32,8 +31,6 @@ pub(super) struct Call<'a> {
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) deadline: Deadline,
-    /// Whether it is one request of a scan, which does not try a service that is known to be down.
-    pub(super) is_scan_request: bool,
 }
 
 /// Where the records of a response go: into a new sink for each attempt, and from there in batches to the consumer.
@@ -57,7 +54,14 @@ struct Log {
 
 impl Log {
     fn new(id: u64) -> Self {
-        Self { started: Instant::now(), id, attempts: 0, waits_for: "a token", history: Vec::new(), last_failure: None }
+        Self {
+            started: Instant::now(),
+            id,
+            attempts: 0,
+            waits_for: "a free place of concurrency=",
+            history: Vec::new(),
+            last_failure: None,
+        }
     }
 
     fn request_id(&self) -> String {
@@ -120,17 +124,19 @@ impl Client {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let mut is_renewed = false;
         loop {
-            let is_first = log.attempts == 0 && !call.is_scan_request;
-            let _probe = if is_first { None } else { self.turn(call, &mut state, log).await? };
             let ready = Instant::now();
-            log.waits_for = self.rate_limiter.cause();
-            self.rate_limiter.wait_for_start(&self.shared_limits).await;
             log.waits_for = "a free place of concurrency=";
             let mut slot = self.concurrency.slot().await;
             state.exclude(ready.elapsed());
-            log.waits_for = "a token";
-            // After the waits, so that the token is valid when it is sent.
-            let token = call.deadline.limit(self.token(call, to, log)).await?;
+            let mut token = self.token_within(call, to, log).await?;
+            // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
+            let ready = Instant::now();
+            log.waits_for = self.rate_limiter.cause();
+            if self.rate_limiter.wait_for_start(&self.shared_limits).await {
+                state.exclude(ready.elapsed());
+                // The token may have expired meanwhile.
+                token = self.token_within(call, to, log).await?;
+            }
             log.attempts += 1;
             let request_id = log.request_id();
             let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
@@ -147,14 +153,11 @@ impl Client {
             state.exclude(observed.receiving());
             observed.end(&outcome);
             let failure = match outcome {
-                Ok(envelope) => {
-                    self.shared_limits.record_responded();
-                    return Ok(envelope);
-                }
+                Ok(envelope) => return Ok(envelope),
                 Err(failure) => failure.redact(token.expose()),
             };
             log.record(&failure);
-            self.shared_limits.record_failure(log.id, &failure, &call.policy);
+            self.shared_limits.record_failure(log.id, &failure, to.delivery.arrived() >= Arrived::Headers);
             if !to.delivery.suspend() {
                 return Err(failure);
             }
@@ -162,68 +165,75 @@ impl Client {
             if may_renew {
                 self.auth.reject(&token);
             }
-            let delay = if may_renew && call.deadline.limit(self.token(call, to, log)).await? != token {
+            let retry = if may_renew && self.token_within(call, to, log).await? != token {
                 is_renewed = true;
                 self.shared_limits.count_retry();
-                Duration::ZERO
+                RetryDecision::Immediate
             } else {
-                self.delay_before_retry(call, &mut state, failure.clone(), log)?
+                self.decide_retry(call, &mut state, failure.clone(), log)?
             };
             to.delivery.void();
-            observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
-            tokio::time::sleep(delay).await;
+            self.back_off(call, retry, &state, &failure, log).await?;
             to.delivery.restart().await;
         }
     }
 
-    /// Waits while the service is down. Then one request at a time probes it.
-    async fn turn(&self, call: &Call<'_>, state: &mut RetryState, log: &Log) -> Result<Option<Probe<'_>>> {
-        let ready = Instant::now();
-        let left = state.left(ready.into_std()).min(call.deadline.left(log.started));
-        let turn = self.shared_limits.wait_while_down(log.id, log.started, ready + left).await;
-        // Otherwise it runs from the first failure on: a service may take long for its first response.
-        if !matches!(turn, Ok(None)) {
-            state.start_clock(ready.into_std());
-        }
-        turn.map_err(|failure_of_all| {
-            let is_timeout = state.left(Instant::now().into_std()) > Duration::ZERO;
-            let (name, limit) = match call.policy.retries {
-                Some(0) => ("retries", "0".to_owned()),
-                _ if is_timeout => ("timeout", format!("{} s", call.deadline.timeout.as_secs_f64())),
-                _ => ("retry_for", format!("{} s", self.policy.retry_for.as_secs_f64())),
-            };
-            let ended = format!("{name}={limit} ended the retries, as the service is down");
-            let longer = if name == "retries" { "more often" } else { "for longer" };
-            log.last_failure
-                .clone()
-                .unwrap_or(failure_of_all)
-                .with_reason(format!("{ended}: raise {name}= to retry {longer}"))
-                .with(|details| details.is_outage = self.shared_limits.is_down_for_all())
-        })
-    }
-
-    /// Returns the delay before the retry, or the failure when it is final.
-    fn delay_before_retry(
+    /// Returns when to retry, or the failure when it is final.
+    fn decide_retry(
         &self,
         call: &Call<'_>,
         state: &mut RetryState,
         failure: Error,
         log: &Log,
-    ) -> Result<Duration> {
-        match state.after(failure, call.deadline.left(log.started), Instant::now().into_std(), uniform()) {
-            Ok(RetryDecision::Immediate) => {
-                self.shared_limits.count_free_retry();
-                Ok(Duration::ZERO)
-            }
-            Ok(RetryDecision::After(delay)) => {
-                self.shared_limits.count_retry();
-                Ok(delay)
-            }
-            Err(failure) => {
-                let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();
-                Err(failure.with(|details| details.is_outage = is_outage))
-            }
+    ) -> Result<RetryDecision> {
+        let left = call.deadline.left(log.started);
+        let decision =
+            state.after(failure, left, Instant::now().into_std(), uniform()).map_err(|error| self.last(error))?;
+        match decision {
+            RetryDecision::Immediate => self.shared_limits.count_free_retry(),
+            RetryDecision::After(_) => self.shared_limits.count_retry(),
         }
+        Ok(decision)
+    }
+
+    /// Waits before the retry, also while all calls together have sent as many as a service that is down should get.
+    async fn back_off(
+        &self,
+        call: &Call<'_>,
+        retry: RetryDecision,
+        state: &RetryState,
+        failure: &Error,
+        log: &Log,
+    ) -> Result<()> {
+        let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
+        observe::retrying(call.operation, &log.request_id(), log.attempts, failure, delay);
+        let RetryDecision::After(mut delay) = retry else { return Ok(()) };
+        loop {
+            tokio::time::sleep(delay).await;
+            if self.shared_limits.may_retry(&call.policy) {
+                return Ok(());
+            }
+            let left = call.deadline.left(log.started);
+            let next = state.delay(failure, left, Instant::now().into_std(), uniform());
+            delay = next.map_err(|error| self.last(error))?;
+        }
+    }
+
+    /// The failure that ends a call.
+    fn last(&self, failure: Error) -> Error {
+        let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();
+        failure.with(|details| details.is_outage = is_outage)
+    }
+
+    /// The token to send, waited for no longer than the call may take for its first row.
+    async fn token_within<G: BatchSink>(
+        &self,
+        call: &Call<'_>,
+        to: &Destination<'_, G>,
+        log: &mut Log,
+    ) -> Result<Secret> {
+        log.waits_for = "a token";
+        call.deadline.limit(self.token(call, to, log)).await
     }
 
     /// The token to send. A failing token source is retried as a failing connection is.

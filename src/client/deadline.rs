@@ -18,14 +18,14 @@ pub(super) struct Deadline {
     pub(super) began: Option<Instant>,
 }
 
-/// What it limits. After the first row the consumer's own time counts too, so only the stall rule applies.
+/// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeoutScope {
+pub enum TimeoutScope {
     /// The whole call, with back-offs.
     Whole,
     /// The call up to the first row.
     ToFirstRow,
-    /// Each request up to its first row.
+    /// Each request up to its first row, anew with each attempt.
     EachToFirstRow,
 }
 
@@ -51,7 +51,7 @@ impl Deadline {
             future::pending::<()>().await;
         }
         if delivery.arrived() >= Arrived::Headers {
-            self.incomplete()
+            self.without(Phase::Deadline, "complete response")
         } else {
             self.without(Phase::Headers, "response headers")
         }
@@ -74,7 +74,7 @@ impl Deadline {
         if self.is_of_call() {
             return token.await;
         }
-        tokio::time::timeout(self.timeout, token).await.unwrap_or_else(|_| Err(self.incomplete()))
+        tokio::time::timeout(self.timeout, token).await.unwrap_or_else(|_| Err(self.without(Phase::Token, "token")))
     }
 
     /// The error when it passed before the first request.
@@ -87,15 +87,16 @@ impl Deadline {
             .retryable()
     }
 
-    fn incomplete(&self) -> Error {
-        self.without(Phase::Deadline, "complete response")
-    }
-
     fn without(&self, phase: Phase, missing: &str) -> Error {
         let seconds = self.timeout.as_secs_f64();
+        let hint = if phase == Phase::Token {
+            "the token= callable takes longer; raise timeout="
+        } else {
+            "raise timeout=, or request less"
+        };
         Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
             .with(|details| details.phase = Some(phase))
-            .with_hint("raise timeout=, or request less")
+            .with_hint(hint)
             .retryable()
     }
 }

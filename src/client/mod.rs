@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
 pub use buffer::BufferBudget;
+pub use deadline::TimeoutScope;
 pub use delivery::{Delivery, DeliveryMode, Event};
 pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
@@ -40,7 +41,7 @@ use auth::Auth;
 use call::{Call, Destination};
 use classify::ExpectedContent;
 use concurrency::Concurrency;
-use deadline::{Deadline, TimeoutScope};
+use deadline::Deadline;
 use rng::CallIds;
 use shared_limits::{RateLimiter, SharedLimits};
 
@@ -67,8 +68,8 @@ pub struct SearchMode {
     pub operation: &'static str,
     /// When the consumer can take the batches.
     pub delivery: DeliveryMode,
-    /// Whether this is one request of a scan: the time-out begins anew with each attempt.
-    pub is_scan_request: bool,
+    /// What `timeout=` limits.
+    pub scope: TimeoutScope,
     /// In place of the client's `timeout=`.
     pub timeout: Option<Duration>,
     /// When the time-out began, if it bounds all requests of a call together.
@@ -132,14 +133,9 @@ impl Client {
             policy: self.policy,
             deadline: Deadline {
                 timeout: mode.timeout.unwrap_or(self.settings.timeout),
-                scope: match (mode.began, mode.is_scan_request, mode.delivery) {
-                    (None, true, _) => TimeoutScope::EachToFirstRow,
-                    (_, _, DeliveryMode::Streamed { .. }) => TimeoutScope::ToFirstRow,
-                    (_, _, DeliveryMode::Provisional | DeliveryMode::Complete) => TimeoutScope::Whole,
-                },
+                scope: mode.scope,
                 began: mode.began,
             },
-            is_scan_request: mode.is_scan_request,
         };
         self.run(&call, &Destination { new_sink, delivery }).await
     }
@@ -195,9 +191,8 @@ impl Client {
         timeout: Duration,
     ) -> Result<Envelope> {
         let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
-        let (policy, is_scan_request) = (self.policy, false);
         let deadline = Deadline { timeout, scope: TimeoutScope::Whole, began: None };
-        let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, is_scan_request };
+        let call = Call { operation, path, body, plan, content, idempotent, policy: self.policy, deadline };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)

@@ -1,16 +1,14 @@
-//! What all calls over the same connections share: whether the service is down, the throttle and the counters.
+//! What all calls over the same connections share: the health of the service, the throttle and the counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
-use super::rng::uniform;
-use crate::error::{Error, Kind, Result};
-use crate::retry::{Outage, Policy, Throttle, Turn};
+use crate::error::{Error, Kind};
+use crate::retry::{Health, Policy, Throttle};
 use crate::transport::{Meter, Response};
 
 /// Counters of all calls over the same connections, since the first of their clients was made.
@@ -34,9 +32,7 @@ pub struct Stats {
 
 #[derive(Debug, Default)]
 pub(super) struct SharedLimits {
-    outage: Mutex<Outage>,
-    /// Notified when a probe has ended.
-    probed: Notify,
+    health: Mutex<Health>,
     throttle: Mutex<Throttle>,
     counters: Counters,
 }
@@ -71,8 +67,11 @@ impl RateLimiter {
         )
     }
 
-    /// Waits until a request may start. A caller that is cancelled meanwhile delays no other.
-    pub(super) async fn wait_for_start(&self, limits: &SharedLimits) {
+    /// Waits until a request may start, and returns whether that took time. The request must be ready to be sent: starts
+    /// of requests that wait for something else afterwards would bunch up.
+    ///
+    /// A caller that is cancelled meanwhile delays no other.
+    pub(super) async fn wait_for_start(&self, limits: &SharedLimits) -> bool {
         let ready = Instant::now();
         let mut next = self.next.lock().await;
         let mut due = next.map_or(ready, |next| next.max(ready));
@@ -86,6 +85,7 @@ impl RateLimiter {
             }
         }
         *next = self.interval.map(|interval| due + interval);
+        due > ready
     }
 }
 
@@ -98,64 +98,26 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// Lets the next request probe the service, once it is dropped.
-pub(super) struct Probe<'a>(&'a SharedLimits);
-
-impl Drop for Probe<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.outage).end_probe();
-        self.0.probed.notify_waiters();
-    }
-}
-
 impl SharedLimits {
-    /// Waits while the service is down, until it is the turn of a request of this call to probe it. The call began at
-    /// `since`.
-    ///
-    /// # Errors
-    /// The last failure of any request since then, at `until`.
-    pub(super) async fn wait_while_down(&self, call: u64, since: Instant, until: Instant) -> Result<Option<Probe<'_>>> {
-        loop {
-            let probed = self.probed.notified();
-            tokio::pin!(probed);
-            // Registers the waiter before the check, so that no end of a probe in between is missed.
-            probed.as_mut().enable();
-            let now = Instant::now().into_std();
-            let turn = lock(&self.outage).turn(call, since.into_std(), until.into_std(), now);
-            match turn {
-                Turn::Now => return Ok(None),
-                Turn::Probe => return Ok(Some(Probe(self))),
-                Turn::Never(failure) => return Err(failure),
-                Turn::At(due) | Turn::AfterProbe(Some(due)) => {
-                    let _notified = timeout_at(Instant::from_std(due), probed).await;
-                }
-                Turn::AfterProbe(None) => probed.await,
-            }
-        }
-    }
-
-    /// Records that the service responded, whatever it said.
-    pub(super) fn record_responded(&self) {
-        if lock(&self.outage).responded() {
-            self.probed.notify_waiters();
-        }
-    }
-
-    /// Records a failure of a request of this call.
-    pub(super) fn record_failure(&self, call: u64, failure: &Error, policy: &Policy) {
+    /// Records that a request of this call failed. `has_responded`: after the headers of its response.
+    pub(super) fn record_failure(&self, call: u64, failure: &Error, has_responded: bool) {
         if failure.kind() == Kind::Throttled {
             increment(&self.counters.throttled);
         }
-        if !failure.is_retryable() || Policy::is_throttle(failure) {
-            self.record_responded();
-        } else if !failure.is_stale() {
-            lock(&self.outage).failed(call, failure, policy, Instant::now().into_std(), uniform());
+        let is_of_service = !has_responded || failure.details().status.is_some_and(is_server_error);
+        if is_of_service && failure.is_retryable() && !failure.is_stale() && !Policy::is_throttle(failure) {
+            lock(&self.health).failed(call, failure);
         }
     }
 
-    /// Whether every other request would fail too.
+    /// Whether requests of other calls would fail too.
     pub(super) fn is_down_for_all(&self) -> bool {
-        lock(&self.outage).is_for_all()
+        lock(&self.health).is_down_for_all()
+    }
+
+    /// Whether a retry may be sent now. If not, it backs off once more.
+    pub(super) fn may_retry(&self, policy: &Policy) -> bool {
+        lock(&self.health).may_retry(policy, Instant::now().into_std())
     }
 
     pub(super) fn count_request(&self) -> InFlightGuard<'_> {
@@ -164,9 +126,13 @@ impl SharedLimits {
         InFlightGuard(self)
     }
 
-    /// Passes the response to a request that was sent at `sent` on to the throttle.
+    /// Records that the headers of the response to a request have arrived, which was sent at `sent`.
     pub(super) fn record_response(&self, policy: &Policy, sent: Instant, response: &Response) {
         let now = Instant::now().into_std();
+        // At the headers: a body may take longer than others can wait to hear of it.
+        if !is_server_error(response.status) || response.retry_after.is_some() {
+            lock(&self.health).responded();
+        }
         if let Some(pause) = policy.throttle_pause(response.status, response.retry_after) {
             lock(&self.throttle).refused(sent.into_std(), now, pause);
         } else if response.status == 200 {
@@ -195,6 +161,10 @@ impl SharedLimits {
             connections_opened: count(&meter.connections),
         }
     }
+}
+
+fn is_server_error(status: u16) -> bool {
+    status >= 500
 }
 
 fn increment(counter: &AtomicU64) {

@@ -111,6 +111,12 @@ impl Decoder {
         self.records.as_ref().is_some_and(|records| records.count() > 0)
     }
 
+    /// Whether the JSON of the body is complete.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.expect == Expect::Nothing
+    }
+
     /// Whether the rest of the body cannot matter: the limit is reached, and code and status already report success.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {

@@ -2,11 +2,11 @@
 //! random numbers are passed in, and nothing sleeps.
 
 mod header;
-mod outage;
+mod health;
 mod policy;
 mod throttle;
 
 pub use header::retry_after;
-pub use outage::{Outage, Turn};
+pub use health::Health;
 pub use policy::{Policy, RetryDecision, RetryState};
 pub use throttle::Throttle;

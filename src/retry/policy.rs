@@ -141,19 +141,10 @@ impl RetryState {
         may
     }
 
-    /// How much is left of `retry_for`: nothing if no request may be sent after the first.
-    #[must_use]
-    pub fn left(&self, now: Instant) -> Duration {
-        if !self.policy.has_retries() {
-            return Duration::ZERO;
-        }
+    /// How much is left of `retry_for`.
+    fn rest(&self, now: Instant) -> Duration {
         let failing_for = self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         self.policy.retry_for.saturating_sub(failing_for)
-    }
-
-    /// `retry_for` runs since then, if it does not run yet.
-    pub fn start_clock(&mut self, then: Instant) {
-        self.failing_since.get_or_insert(then);
     }
 
     /// Excludes time from `retry_for`: in which a response arrived, or the request waited for its turn.
@@ -181,23 +172,8 @@ impl RetryState {
             let reason = format!("retries={} ended the retries: raise retries= to retry more often", self.retries);
             return Err(if is_used_up { failure.with_reason(reason) } else { failure });
         }
-        self.start_clock(now);
-        let (rest, retry_for) = (self.left(now), self.policy.retry_for);
-        let asked = failure.details().retry_after.unwrap_or_default();
-        if asked > rest {
-            let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
-            return Err(failure
-                .with_reason(format!("not retried: Retry-After asks for {asked} s, retry_for= is {retry_for} s")));
-        }
-        // The last retry comes when the time is just over: a service that returned in time is noticed.
-        let own = self.policy.backoff(retry_for.saturating_sub(rest), Policy::is_throttle(&failure), jitter).min(rest);
-        let delay = own.max(asked);
-        if rest.is_zero() {
-            return Err(failure.with_reason(ended_by("retry_for", retry_for)));
-        }
-        if delay >= left {
-            return Err(failure.with_reason(ended_by("timeout", self.timeout)));
-        }
+        self.failing_since.get_or_insert(now);
+        let delay = self.delay(&failure, left, now, jitter)?;
         if let Some(offset) = truncation_offset(&failure) {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
@@ -211,6 +187,30 @@ impl RetryState {
         }
         self.retries += 1;
         Ok(RetryDecision::After(delay))
+    }
+
+    /// How long to wait after a failure. Once more where the retry may not be sent yet ([`super::Health::may_retry`]).
+    ///
+    /// # Errors
+    /// The failure itself when the time is over, with the reason.
+    pub fn delay(&self, failure: &Error, left: Duration, now: Instant, jitter: f64) -> Result<Duration> {
+        let (rest, retry_for) = (self.rest(now), self.policy.retry_for);
+        let asked = failure.details().retry_after.unwrap_or_default();
+        let ended = |reason| Err(failure.clone().with_reason(reason));
+        if asked > rest {
+            let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
+            return ended(format!("not retried: Retry-After asks for {asked} s, retry_for= is {retry_for} s"));
+        }
+        // The last retry comes when the time is just over: a service that returned in time is noticed.
+        let own = self.policy.backoff(retry_for.saturating_sub(rest), Policy::is_throttle(failure), jitter).min(rest);
+        let delay = own.max(asked);
+        if rest.is_zero() {
+            return ended(ended_by("retry_for", retry_for));
+        }
+        if delay >= left {
+            return ended(ended_by("timeout", self.timeout));
+        }
+        Ok(delay)
     }
 }
 

@@ -62,7 +62,7 @@ pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
 pub use write::Format;
 
-use crate::client::{DeliveryMode, SearchMode};
+use crate::client::{DeliveryMode, SearchMode, TimeoutScope};
 use crate::columns::{self, Column, Type};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
@@ -248,9 +248,10 @@ impl Scan {
     fn collected(&self) -> SearchMode {
         // The batches of a single response are taken as they arrive and voided by a retry.
         let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
-        let is_scan_request = self.is_task || self.requests() > 1;
         let began = (self.time_limit == TimeLimit::OfAllRequests).then(Instant::now);
-        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout, began }
+        let is_of_each = began.is_none() && (self.is_task || self.requests() > 1);
+        let scope = if is_of_each { TimeoutScope::EachToFirstRow } else { TimeoutScope::Whole };
+        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, began }
     }
 
     /// How requests are sent when the caller gets batches as they arrive.
@@ -258,8 +259,9 @@ impl Scan {
         // Of several responses, one that is no longer than a batch can be retried to its end.
         let held = usize::from(self.requests() > 1);
         let delivery = DeliveryMode::Streamed { held };
-        let is_scan_request = self.is_task || held > 0;
-        SearchMode { operation: self.operation, delivery, is_scan_request, timeout: self.timeout, began: None }
+        let is_of_each = self.is_task || held > 0;
+        let scope = if is_of_each { TimeoutScope::EachToFirstRow } else { TimeoutScope::ToFirstRow };
+        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, began: None }
     }
 }
 

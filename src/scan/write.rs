@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Scan, Stats};
-use crate::client::{Client, DeliveryMode, Event, SearchMode};
+use crate::client::{Client, DeliveryMode, Event, SearchMode, TimeoutScope};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
 use crate::files::{Compression, Csv, JsonLines, Location, Output, Parquet, Writer};
@@ -141,7 +141,10 @@ impl Scan {
     /// How the requests for a file are sent: the rows of a single one can be written anew after a retry.
     fn written(&self) -> SearchMode {
         match self.requests() {
-            1 => SearchMode { delivery: DeliveryMode::Provisional, is_scan_request: true, ..self.streamed() },
+            1 => {
+                let (delivery, scope) = (DeliveryMode::Provisional, TimeoutScope::EachToFirstRow);
+                SearchMode { delivery, scope, ..self.streamed() }
+            }
             _ => self.streamed(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::retry::{Outage, Policy, RetryDecision, RetryState, Throttle, Turn};
+use dataaccess::retry::{Health, Policy, RetryDecision, RetryState, Throttle};
 use tokio::task::JoinSet;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ struct World<S> {
     start: Instant,
     service: Mutex<S>,
     policy: Policy,
-    outage: Mutex<Outage>,
+    health: Mutex<Health>,
     throttle: Mutex<Throttle>,
     queue: tokio::sync::Mutex<()>,
     concurrency: tokio::sync::Semaphore,
@@ -60,7 +60,7 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
             start: now(),
             service: Mutex::new(service),
             policy: Policy::new(60 * SECOND, None),
-            outage: Mutex::default(),
+            health: Mutex::default(),
             throttle: Mutex::default(),
             queue: tokio::sync::Mutex::default(),
             concurrency: tokio::sync::Semaphore::new(concurrency),
@@ -90,25 +90,21 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
     async fn call(&self) {
         let began = now();
         self.see(Seen::Call(began - self.start));
-        let (id, mut is_retry) = (self.calls.fetch_add(1, Ordering::Relaxed), false);
+        let id = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut state = RetryState::new(self.policy, true);
         loop {
-            let is_probe = is_retry && self.turn(id, began).await;
             let ready = now();
-            self.wait_for_start().await;
             let slot = self.concurrency.acquire().await;
+            self.wait_for_start().await;
             state.exclude(now() - ready);
             let sent = now();
             tokio::time::sleep(LATENCY).await;
             let response = (self.service.lock().unwrap())(now() - self.start);
             drop(slot);
             self.see(Seen::Request(now() - self.start, response.is_ok()));
-            if is_probe {
-                self.outage.lock().unwrap().end_probe();
-            }
             let Err((status, asked)) = response else {
                 self.throttle.lock().unwrap().accepted(now());
-                self.outage.lock().unwrap().responded();
+                self.health.lock().unwrap().responded();
                 return;
             };
             if let Some(pause) = self.policy.throttle_pause(status, asked) {
@@ -116,28 +112,20 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
             }
             let failure = failure(status, asked);
             if Policy::is_throttle(&failure) {
-                self.outage.lock().unwrap().responded();
+                self.health.lock().unwrap().responded();
             } else {
-                self.outage.lock().unwrap().failed(id, &failure, &self.policy, now(), self.dice.throw());
+                self.health.lock().unwrap().failed(id, &failure);
             }
-            let left = (300 * SECOND).saturating_sub(now() - began);
-            let again = state.after(failure, left, now(), self.dice.throw());
-            let Ok(RetryDecision::After(delay)) = again else { return };
-            is_retry = true;
-            tokio::time::sleep(delay).await;
-        }
-    }
-
-    /// Waits while the service is down. Returns whether it is this request's turn to probe it.
-    async fn turn(&self, id: u64, began: Instant) -> bool {
-        loop {
-            let turn = self.outage.lock().unwrap().turn(id, began, now() + 300 * SECOND, now());
-            match turn {
-                Turn::Now => return false,
-                Turn::Probe => return true,
-                Turn::At(due) => tokio::time::sleep_until(due.into()).await,
-                Turn::AfterProbe(_) => tokio::time::sleep(LATENCY).await,
-                Turn::Never(failure) => panic!("{failure}"),
+            let left = || (300 * SECOND).saturating_sub(now() - began);
+            let again = state.after(failure.clone(), left(), now(), self.dice.throw());
+            let Ok(RetryDecision::After(mut delay)) = again else { return };
+            loop {
+                tokio::time::sleep(delay).await;
+                if self.health.lock().unwrap().may_retry(&self.policy, now()) {
+                    break;
+                }
+                let Ok(next) = state.delay(&failure, left(), now(), self.dice.throw()) else { return };
+                delay = next;
             }
         }
     }
@@ -191,11 +179,11 @@ async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
         let (_, _, bad) = world.between(SECOND, 10 * SECOND);
         assert_eq!(bad, 0);
 
-        // Each caller sends one request, then one of them probes the service for all.
+        // Each caller sends one request; then all together send twenty retries, and two a second.
         let (_, _, bad) = world.between(10 * SECOND, 12 * SECOND);
-        assert!(bad <= 256 + 20, "{bad} requests at the beginning of the outage");
+        assert!(bad <= 256 + 20 + 4, "{bad} requests at the beginning of the outage");
         let (_, good, bad) = world.between(12 * SECOND, 40 * SECOND);
-        assert!(good == 0 && (2..=30).contains(&bad), "{bad} requests during the outage");
+        assert!(good == 0 && (50..=60).contains(&bad), "{bad} requests during the outage");
 
         // The service takes `concurrency` requests at a time, each for `LATENCY`, as before the outage.
         for tenth in 400..500 {

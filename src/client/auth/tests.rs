@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
+const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(300);
 
 /// Returns tokens after a pause and counts the fetches. The fetches with the numbers `fails` and `hangs` do so.
@@ -101,13 +102,77 @@ async fn a_fetch_that_hangs_times_out_after_a_minute_and_a_new_one_starts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fetch_goes_on_after_a_caller_with_a_shorter_limit() {
+async fn a_call_that_gave_up_lets_the_next_one_fetch_anew() {
     let (auth, source) = auth_that(None, NONE, 0);
     let began = Instant::now();
-    assert!(auth.token(Duration::from_secs(5)).await.is_err());
-    assert_eq!(began.elapsed(), Duration::from_secs(5));
-    assert!(auth.token(Duration::from_secs(5)).await.is_err());
-    assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
+    assert!(auth.token(3 * SECOND).await.is_err());
+    assert_eq!(began.elapsed(), 3 * SECOND);
+    assert_eq!(token(&auth).await, "tok-1");
+    assert!(began.elapsed() < 4 * SECOND);
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_gives_up_too() {
+    let (auth, source) = auth_that(None, NONE, 0);
+    assert!(timeout(3 * SECOND, auth.token(LONG)).await.is_err());
+    assert_eq!(token(&auth).await, "tok-1");
+    assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+}
+
+/// Returns tokens after five seconds, and fails the first time if it `fails`.
+#[derive(Debug)]
+struct Slow {
+    fetches: AtomicUsize,
+    fails: bool,
+}
+
+impl TokenSource for Slow {
+    fn fetch(&self) -> TokenFuture {
+        let number = self.fetches.fetch_add(1, Ordering::SeqCst);
+        let fails = self.fails && number == 0;
+        Box::pin(async move {
+            tokio::time::sleep(5 * SECOND).await;
+            if fails {
+                return Err(Error::new(Kind::Config, "test failure").retryable());
+            }
+            Ok(Grant { token: Secret::try_new(format!("tok-{number}"))?, expires_at: None })
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_source_serves_the_call_after_one_that_gave_up() {
+    for (fails, expected, seconds) in [(false, "tok-0", 5), (true, "tok-1", 8)] {
+        let source = Arc::new(Slow { fetches: AtomicUsize::new(0), fails });
+        let (auth, began) = (Auth::new(source.clone()), Instant::now());
+        assert!(auth.token(3 * SECOND).await.is_err());
+        assert_eq!(token(&auth).await, expected);
+        assert_eq!(began.elapsed().as_secs(), seconds);
+        assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
+        assert_eq!(token(&auth).await, expected, "it is kept");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_hangs_is_called_at_most_four_times_a_minute() {
+    let source = Arc::new(Hanging::default());
+    let auth = Auth::new(source.clone());
+    for _ in 0..19 {
+        assert!(auth.token(3 * SECOND).await.is_err());
+    }
+    assert_eq!(source.0.load(Ordering::SeqCst), MAX_FETCHES);
+}
+
+/// Returns no token.
+#[derive(Debug, Default)]
+struct Hanging(AtomicUsize);
+
+impl TokenSource for Hanging {
+    fn fetch(&self) -> TokenFuture {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::pending())
+    }
 }
 
 #[tokio::test]

@@ -53,17 +53,15 @@ fn the_number_of_retries_is_limited_only_if_it_is_given() {
 }
 
 #[test]
-fn no_time_is_left_without_retries() {
-    let minute = Duration::from_secs(60);
-    for (retry_for, most, left) in
-        [(minute, None, minute), (minute, Some(0), Duration::ZERO), (Duration::ZERO, None, Duration::ZERO)]
-    {
-        let mut state = RetryState::new(Policy::new(retry_for, most), true);
-        let now = Instant::now();
-        assert_eq!(state.left(now), left);
-        state.start_clock(now);
-        assert_eq!(state.left(now + retry_for / 2), left / 2);
-    }
+fn a_retry_that_may_not_be_sent_yet_backs_off_again_until_the_time_is_over() {
+    let (mut state, began) = (RetryState::new(Policy::new(MINUTE, Some(1)), true), Instant::now());
+    let server = failure(Kind::Server);
+    assert!(state.after(server.clone(), Duration::MAX, began, 1.0).is_ok());
+    let later = |seconds| state.delay(&server, Duration::MAX, began + Duration::from_secs(seconds), 1.0);
+    assert_eq!(later(4).ok(), Some(Duration::from_millis(2_200)), "the only retry is not counted twice");
+    assert_eq!(later(59).ok(), Some(Duration::from_secs(1)));
+    let error = later(60).expect_err("the end");
+    assert!(error.hint().is_some_and(|hint| hint.contains("retry_for=60 s ended the retries")), "{error}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from support.failures import DENIED
 from support.fast_clock import short_pauses
+from support.operations import WHOLE
 from support.raw_server import always, http, in_turn, serving
 from support.searches import search
 
@@ -172,3 +174,40 @@ def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
             search(hasty)
         assert most == [1]
         assert search(client)
+
+
+def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any) -> None:
+    returned = threading.Event()
+
+    def token() -> str:
+        returned.wait(10)
+        return "tok-test"
+
+    with serving(always(WHOLE)) as server:
+        scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
+            ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
+        )
+        with pytest.raises(da.RequestTimeoutError, match=r"no token within timeout=0.3 s.*the token= callable") as caught:
+            scan.to_dicts()
+        returned.set()
+    assert caught.value.phase == "token"
+    assert server.requests == []
+
+
+def test_r8_a_callable_that_hangs_is_called_again_by_the_call_after_one_that_gave_up(connect: Any) -> None:
+    returned = threading.Event()
+    calls: list[int] = []
+
+    def token() -> str:
+        calls.append(1)
+        if len(calls) == 1:
+            returned.wait(30)
+        return "tok-test"
+
+    with serving(always(WHOLE)) as server:
+        client = connect(server.base_url, token=token, timeout=1.2)
+        with pytest.raises(da.RequestTimeoutError, match="waiting for a token"):
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        returned.set()
+    assert len(calls) == 2

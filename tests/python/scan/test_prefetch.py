@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.raw_server import Received, reset, serving
+from support.scan_requests import ok_response, rows_of_all, scan_of_parts, scan_server
 from support.streams import CLOSING, HEAD, OPENING
 
 import dataaccess as da
@@ -145,3 +146,17 @@ def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path) -> N
         assert by_capsule(client, tmp_path) == list(range(DAYS * ROWS))
     # All fit, so each was requested once.
     assert sorted(service.requests) == list(range(DAYS))
+
+
+@pytest.mark.slow
+def test_a_complete_response_that_waits_for_its_consumer_is_not_requested_again(connect: Any, time_scale: Any) -> None:
+    # Unread responses are dropped after 0.4 s instead of 4 s.
+    time_scale(10)
+    with scan_server(ok_response) as service:
+        client = connect(service.base_url, concurrency=2, max_buffered_bytes=1)
+        with scan_of_parts(client, 2).batches(max_rows=1) as batches:
+            rows = next(batches).to_pylist()
+            time.sleep(1.5)
+            rows += [row for batch in batches for row in batch.to_pylist()]
+    assert rows == rows_of_all(2)
+    assert sorted(service.asked) == [0, 1]

@@ -1,0 +1,163 @@
+//! Whether the service is down, as far as the requests of all calls over the same connections show, and how many retries
+//! they may send while it fails.
+
+use std::time::Instant;
+
+use super::Policy;
+use crate::error::{Error, Kind};
+
+/// Failures in a row, of more than one call, that show an outage.
+const FAILURES: u32 = 5;
+
+/// The failures since the service last responded.
+#[derive(Debug, Default)]
+pub struct Health {
+    has_responded: bool,
+    failures: u32,
+    first_call: u64,
+    is_of_several_calls: bool,
+    /// Whether the last failure has nothing to do with what its request asks for.
+    is_of_service: bool,
+    /// Whether the last failure was that no connection could be made.
+    is_unreachable: bool,
+    retries: RetryBudget,
+}
+
+impl Health {
+    /// Records that the headers of a response have arrived, and that it is no failure of the service.
+    pub fn responded(&mut self) {
+        *self = Self { has_responded: true, ..Self::default() };
+    }
+
+    /// Records that a request of this call failed without such a response.
+    pub fn failed(&mut self, call: u64, failure: &Error) {
+        if self.failures == 0 {
+            self.first_call = call;
+        }
+        self.failures = self.failures.saturating_add(1);
+        self.is_of_several_calls |= self.first_call != call;
+        self.is_of_service = !may_be_of_one_request(failure);
+        self.is_unreachable = matches!(failure.kind(), Kind::Connect | Kind::Proxy);
+    }
+
+    /// Whether requests of other calls would fail too.
+    #[must_use]
+    pub fn is_down_for_all(&self) -> bool {
+        let are_many = self.failures >= FAILURES && self.is_of_several_calls;
+        self.is_unreachable || are_many && (self.is_of_service || !self.has_responded)
+    }
+
+    /// Whether a retry may be sent now. If not, it backs off once more.
+    pub fn may_retry(&mut self, policy: &Policy, now: Instant) -> bool {
+        self.retries.take(policy, now)
+    }
+}
+
+/// A token bucket for the retries since the service last responded.
+///
+/// The eight requests in flight of a usual scan, each with its own back-off, hardly notice it. Hundreds of calls that fail
+/// together send no more than this to a service that is down.
+#[derive(Debug)]
+struct RetryBudget {
+    tokens: f64,
+    filled_at: Option<Instant>,
+}
+
+impl Default for RetryBudget {
+    fn default() -> Self {
+        Self { tokens: Self::TOKENS, filled_at: None }
+    }
+}
+
+impl RetryBudget {
+    /// Tokens in a full bucket, and those that it gets in the longest back-off: two a second by default.
+    const TOKENS: f64 = 20.0;
+
+    fn take(&mut self, policy: &Policy, now: Instant) -> bool {
+        if let Some(filled_at) = self.filled_at.replace(now) {
+            let share = now.saturating_duration_since(filled_at).as_secs_f64() / policy.cap.as_secs_f64().max(1e-9);
+            self.tokens = (self.tokens + share * Self::TOKENS).min(Self::TOKENS);
+        }
+        let has_token = self.tokens >= 1.0;
+        self.tokens -= f64::from(u8::from(has_token));
+        has_token
+    }
+}
+
+/// Whether the failure may come from what one request asks for, such as a day that is too large for the service.
+fn may_be_of_one_request(failure: &Error) -> bool {
+    match failure.kind() {
+        Kind::Connect | Kind::Proxy | Kind::ConnectionLost | Kind::Throttled => false,
+        Kind::Server => !matches!(failure.details().status, Some(502 | 504)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn of(kind: Kind) -> Error {
+        Error::new(kind, "test failure").retryable()
+    }
+
+    /// The health after failures of these calls, of a service that had responded or not.
+    fn health(has_responded: bool, failure: &Error, calls: impl IntoIterator<Item = u64>) -> Health {
+        let mut health = Health::default();
+        if has_responded {
+            health.responded();
+        }
+        calls.into_iter().for_each(|call| health.failed(call, failure));
+        health
+    }
+
+    #[test]
+    fn five_failures_of_several_calls_are_an_outage() {
+        let lost = of(Kind::ConnectionLost);
+        for has_responded in [false, true] {
+            assert!(!health(has_responded, &lost, [1, 1, 1, 2]).is_down_for_all());
+            assert!(health(has_responded, &lost, [1, 1, 1, 1, 2]).is_down_for_all());
+            assert!(!health(has_responded, &lost, [1; 20]).is_down_for_all(), "of one call");
+        }
+    }
+
+    #[test]
+    fn a_response_ends_an_outage() {
+        let mut health = health(false, &of(Kind::ConnectionLost), 1..=9);
+        assert!(health.is_down_for_all());
+        health.responded();
+        assert!(!health.is_down_for_all());
+        (1..5).for_each(|call| health.failed(call, &of(Kind::ConnectionLost)));
+        assert!(!health.is_down_for_all());
+    }
+
+    #[test]
+    fn one_failed_connection_is_an_outage() {
+        assert!(health(true, &of(Kind::Connect), [1]).is_down_for_all());
+        assert!(health(true, &of(Kind::Proxy), [1]).is_down_for_all());
+    }
+
+    #[test]
+    fn failures_that_one_request_may_cause_are_an_outage_only_of_a_service_that_never_responded() {
+        let error = of(Kind::Server).with(|details| details.status = Some(500));
+        assert!(!health(true, &error, 1..=9).is_down_for_all());
+        assert!(health(false, &error, 1..=9).is_down_for_all());
+    }
+
+    #[test]
+    fn retries_are_bounded_until_the_service_responds() {
+        let (policy, start) = (Policy::new(60 * SECOND, None), Instant::now());
+        let mut health = health(true, &of(Kind::Throttled), 1..=9);
+        let sent = |from: u32, to: u32, health: &mut Health| {
+            (from * 100..to * 100).filter(|at| health.may_retry(&policy, start + SECOND * *at / 100)).count()
+        };
+        assert_eq!(sent(0, 1, &mut health), 21);
+        assert_eq!(sent(1, 11, &mut health), 20);
+        health.responded();
+        assert_eq!(sent(11, 12, &mut health), 21);
+    }
+}
