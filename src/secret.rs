@@ -1,9 +1,7 @@
-//! A bearer token that cannot print itself and is wiped when its last copy is dropped.
+//! A bearer token that cannot print itself.
 
 use std::fmt;
 use std::sync::Arc;
-
-use zeroize::Zeroizing;
 
 use crate::error::{Error, Kind, Result};
 
@@ -12,7 +10,7 @@ const BEARER: &str = "Bearer ";
 
 /// A token that a header can hold.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Arc<Zeroizing<String>>);
+pub struct Secret(Arc<str>);
 
 impl Secret {
     /// Checks a token; the error does not quote it.
@@ -20,7 +18,6 @@ impl Secret {
     /// # Errors
     /// `Config`, when it is empty or contains anything but visible ASCII.
     pub fn try_new(text: String) -> Result<Self> {
-        let text = Zeroizing::new(text);
         if text.is_empty() {
             return Err(Error::new(Kind::Config, "the token is empty"));
         }
@@ -40,7 +37,7 @@ impl Secret {
                 "a line break at the end often comes from a file: strip it, or use dataaccess.token_file(path)",
             ));
         }
-        Ok(Self(Arc::new(text)))
+        Ok(Self(text.into()))
     }
 
     /// The token itself, for the header.

@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 
 pub use sink::{ColumnSink, Options};
-pub use times::{collected, parse_times};
+pub use times::{collected, parse_times, streamed};
 pub use types::{Column, NAME, Type, codes, frozen, items, known_types, schema, type_names};
 pub use unify::unify;
 pub use zoned::{zoned, zoned_schema};

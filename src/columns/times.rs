@@ -21,6 +21,16 @@ pub fn collected(columns: &[Column]) -> Vec<Column> {
     columns.iter().map(as_string).collect()
 }
 
+/// The columns as they are streamed: a value that is no time is an error where other files may have times.
+#[must_use]
+pub fn streamed(columns: &[Column]) -> Vec<Column> {
+    let as_time = |column: &Column| match column.column_type {
+        Some(Type::TimeOrString) => Column::new(&column.name, Type::Timestamp),
+        _ => column.clone(),
+    };
+    columns.iter().map(as_time).collect()
+}
+
 /// Turns these columns of a collected result into timestamps where every value is one. Returns the names of the others
 /// too: they stay strings.
 ///

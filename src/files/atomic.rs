@@ -265,7 +265,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Removes the temporary files that dead processes left in a folder. No other process may be writing there.
+/// Removes the temporary files that dead processes left in a folder. No other process may be writing rows there.
 ///
 /// # Errors
 /// The folder cannot be read, or a file cannot be removed.
@@ -273,7 +273,11 @@ pub fn remove_stale(folder: &Path, kind: Kind) -> Result<()> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in entries.map_err(|cause| failure(kind, folder, "read", cause))? {
         if is_temporary(&entry.file_name().to_string_lossy()) {
-            fs::remove_file(entry.path()).map_err(|cause| failure(kind, &entry.path(), "removed", cause))?;
+            match fs::remove_file(entry.path()) {
+                // A run that is about to find the folder in use makes and removes such a file too.
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+                removed => removed.map_err(|cause| failure(kind, &entry.path(), "removed", cause))?,
+            }
         }
     }
     Ok(())

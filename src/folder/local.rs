@@ -37,7 +37,7 @@ impl Local {
         let hidden = path.join(HIDDEN);
         access.check_path(&hidden)?;
         make(&hidden, is_private)?;
-        let lock = Lock::take(&path, &hidden, &access, is_private)?;
+        let lock = Lock::take(&path, &hidden, &access)?;
         // Of runs that were killed; the folder itself may have the temporary file of one.
         [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::CheckpointFile))?;
         let names = names(&path, visible(&path)?)?;

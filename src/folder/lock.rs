@@ -26,15 +26,23 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Locks a folder with the file in its hidden folder.
-    pub(super) fn take(folder: &Path, hidden: &Path, access: &Access, is_private: bool) -> Result<Self> {
+    pub(super) fn take(folder: &Path, hidden: &Path, access: &Access) -> Result<Self> {
         let path = hidden.join(NAME);
         access.check_path(&path)?;
-        let opened = options(is_private).read(true).write(true).create(true).truncate(false).open(&path);
+        // For its owner alone: whoever may read a file may lock it.
+        let opened = options(true).read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|cause| failure(&path, "opened", cause))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(locked(folder, file)),
             Err(TryLockError::Error(cause)) => return Err(failure(&path, "locked", cause)),
+        }
+        #[cfg(unix)]
+        {
+            use std::fs::Permissions;
+            use std::os::unix::fs::PermissionsExt;
+            // One that an earlier version made. Some file systems have no modes.
+            _ = file.set_permissions(Permissions::from_mode(0o600));
         }
         let owner = process::id();
         let written = file.set_len(0).and_then(|()| file.write_all(format!("{owner}\n").as_bytes()));

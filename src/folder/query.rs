@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::fault::at;
 use crate::error::{Error, Kind, excerpt};
 
-/// Hexadecimal digits of a digest: enough to tell values apart, and they reveal none.
+/// Hexadecimal digits of a digest: enough to tell values apart. They cannot be read back, but confirm a guess.
 const DIGITS: usize = 16;
 /// Characters of a value that an error shows.
 const SHOWN: usize = 80;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use futures_util::stream;
 use serde_json::Value;
 
@@ -36,8 +36,8 @@ struct Responses {
 /// The response of an exchange. Its body stays in the file.
 #[derive(Clone, Debug, Default)]
 struct Exchange {
-    status: u16,
-    headers: Vec<(String, String)>,
+    /// None if it got no response.
+    head: Option<(StatusCode, HeaderMap)>,
     /// Where the lines of its body begin, and their bytes.
     pieces: Vec<(u64, u64)>,
     is_complete: bool,
@@ -82,8 +82,9 @@ impl Recording {
                     open.insert(id, (path, body, Exchange::default()));
                 }
                 Ok(Line::Response { id, status, headers, .. }) => {
+                    let head = head(status, &headers).ok_or_else(|| damaged(number))?;
                     if let Some((.., exchange)) = open.get_mut(&id) {
-                        (exchange.status, exchange.headers) = (status, headers);
+                        exchange.head = Some(head);
                     }
                 }
                 Ok(Line::Body { id, .. }) => {
@@ -112,10 +113,9 @@ impl Recording {
 
     /// Adds an exchange, unless it got no response.
     fn add(&mut self, path: String, body: Value, exchange: Exchange) {
-        if exchange.status == 0 {
-            return;
+        if exchange.head.is_some() {
+            self.requests.entry((path, body)).or_default().exchanges.push(exchange);
         }
-        self.requests.entry((path, body)).or_default().exchanges.push(exchange);
     }
 
     /// The recorded response to a request.
@@ -148,13 +148,20 @@ impl Recording {
             None => None,
         })));
         let mut response = Response::new(body);
-        *response.status_mut() = StatusCode::from_u16(exchange.status).map_err(io::Error::other)?;
-        for (name, value) in &exchange.headers {
-            let name = HeaderName::try_from(name).map_err(io::Error::other)?;
-            response.headers_mut().insert(name, HeaderValue::try_from(value).map_err(io::Error::other)?);
+        if let Some((status, headers)) = &exchange.head {
+            *response.status_mut() = *status;
+            response.headers_mut().clone_from(headers);
         }
         Ok(response)
     }
+}
+
+/// The status and the headers of a response; None if no response can have them.
+fn head(status: u16, headers: &[(String, String)]) -> Option<(StatusCode, HeaderMap)> {
+    let status = StatusCode::from_u16(status).ok().filter(|status| (200..=599).contains(&status.as_u16()))?;
+    let header =
+        |(name, value): &(String, String)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?));
+    Some((status, headers.iter().map(header).collect::<Option<_>>()?))
 }
 
 /// The bytes of one line of a body.

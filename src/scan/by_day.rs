@@ -27,7 +27,7 @@ impl ByDay {
     /// The day of a request, as `2024-01-15`.
     pub(super) fn day(&self, body: &SearchBody) -> Option<String> {
         let sent = body.filters.or.first()?.and.get(self.position)?.value.as_i64()?;
-        Some(self.zone.day_of(Moment::from_milliseconds(sent).ok()?))
+        Some(self.zone.day_of(Moment::at(sent)))
     }
 
     /// The zone in which the days are cut.

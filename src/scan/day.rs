@@ -41,11 +41,10 @@ impl Day {
         let sent = |group: &Group| group.and.iter().filter(|each| each.column == column).find_map(day_of);
         let sent: Vec<i64> = groups.iter().map(sent).collect::<Option<_>>()?;
         let (first, last) = (*sent.iter().min()?, *sent.iter().max()?);
-        let start = zone.start_of_day(Moment::from_milliseconds(first).ok()?).ok()?.milliseconds();
-        let last_start = zone.start_of_day(Moment::from_milliseconds(last).ok()?).ok()?.milliseconds();
+        let start = zone.start_of_day(Moment::at(first)).ok()?.milliseconds();
+        let last_start = zone.start_of_day(Moment::at(last)).ok()?.milliseconds();
         // An instant of the next day, whether clock changes make this one shorter or longer.
-        let later = Moment::from_milliseconds(last_start + DAY + DAY / 2).ok()?;
-        let end = zone.start_of_day(later).ok()?.milliseconds();
+        let end = zone.start_of_day(Moment::at(last_start + DAY + DAY / 2)).ok()?.milliseconds();
         Some(Self { sent: (first, last), start, end })
     }
 

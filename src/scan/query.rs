@@ -46,11 +46,10 @@ fn text(condition: &Condition) -> String {
     let Condition { column, data_type, operator, value, time_unit, kind, .. } = condition;
     let values = match value {
         Value::Number(_) if data_type == DATETIME => {
-            let moment = value.as_i64().and_then(|sent| Moment::from_milliseconds(sent).ok());
-            moment.map_or_else(|| value.to_string(), |moment| moment.to_string())
+            value.as_i64().map_or_else(|| value.to_string(), |sent| Moment::at(sent).to_string())
         }
         Value::Array(values) if data_type == DATETIME => {
-            let days = |value: &Value| Moment::from_milliseconds(value.as_i64()?).ok().map(|day| day.to_string());
+            let days = |value: &Value| Some(Moment::at(value.as_i64()?).to_string());
             match (values.first().and_then(days), values.last().and_then(days)) {
                 (Some(first), Some(last)) => format!("{} days from {first} to {last}", values.len()),
                 _ => value.to_string(),

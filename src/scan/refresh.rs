@@ -23,22 +23,23 @@ impl Scan {
         let Some(by_day) = &self.by_day else {
             return Err(invalid("refresh", "takes days, and the requests of this scan are not for one day each"));
         };
-        let days: Vec<String> = (0..self.requests()).filter_map(|index| self.day(index)).collect();
+        let days: Vec<(usize, String)> =
+            (0..self.requests()).filter_map(|index| Some((index, self.day(index)?))).collect();
         let chosen = match last(refresh).map_err(|problem| invalid("refresh", &problem))? {
             Some(count) => {
-                let mut last: Vec<String> = days.clone();
+                let mut last: Vec<String> = days.iter().map(|(_, day)| day.clone()).collect();
                 last.dedup();
                 last.split_off(last.len().saturating_sub(count))
             }
             None => chosen(refresh, by_day.zone()).map_err(|problem| invalid("refresh", &problem))?,
         };
-        if let Some(other) = chosen.iter().find(|day| !days.contains(day)) {
-            let (first, last) = (days.first().cloned().unwrap_or_default(), days.last().cloned().unwrap_or_default());
+        if let Some(other) = chosen.iter().find(|chosen| !days.iter().any(|(_, day)| day == *chosen)) {
+            let day = |day: Option<&(usize, String)>| day.map(|(_, day)| day.clone()).unwrap_or_default();
+            let (first, last) = (day(days.first()), day(days.last()));
             let message = format!("{other} is not a day of this scan, which asks for {first} to {last}");
             return Err(invalid("refresh", &message));
         }
-        let is_chosen = |(_, day): &(usize, &String)| chosen.contains(day);
-        Ok(days.iter().enumerate().filter(is_chosen).map(|(index, _)| index).collect())
+        Ok(days.into_iter().filter(|(_, day)| chosen.contains(day)).map(|(index, _)| index).collect())
     }
 }
 

@@ -260,7 +260,9 @@ impl Statuses for Block {
 impl Statuses for RecordBatch {
     fn has_other_status(&self, column: usize) -> bool {
         let Some(array) = self.columns().get(column) else { return true };
-        let is_other = |text: Option<&str>| !is_specified(text.and_then(|text| text.parse().ok()));
+        // `decode_status=True` makes names of the specified numbers.
+        let is_name = |text: &str| STATUSES.iter().any(|(name, _)| *name == text);
+        let is_other = |text: Option<&str>| text.is_none_or(|text| !is_name(text) && !is_specified(text.parse().ok()));
         match array.data_type() {
             DataType::Int64 => array.as_primitive::<Int64Type>().iter().any(|status| !is_specified(status)),
             DataType::Utf8 => array.as_string::<i32>().iter().any(is_other),

@@ -112,7 +112,10 @@ impl Scan {
         create: impl Fn(&SchemaRef) -> Result<W>,
     ) -> Result<(Stats, Option<W>)> {
         if self.splits() {
-            let Collected { schema, batches, stats } = self.collect(client, Options { widen: true, ..OPTIONS }).await?;
+            // The same types as without parts: other files of the folder have them.
+            let strict = Self { columns: columns::streamed(&self.columns), ..self.clone() };
+            let collected = strict.collect(client, Options { widen: true, ..OPTIONS });
+            let Collected { schema, batches, stats } = collected.await?;
             let write = || {
                 let mut writer = create(&schema)?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;

@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,14 +28,26 @@ const RELEASE: Duration = Duration::from_secs(5);
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
 
-/// Of each lock that is held or being removed the process that took it, as a forked child inherits the list.
-static HELD: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// How many locks this process holds or is removing, below the process id, as a forked child inherits the number. An
+/// atomic, as in a child nobody may be there to unlock a mutex.
+static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a lock of this process is held or still to be removed, as after Ctrl-C. A process that ends now leaves it.
 #[must_use]
 pub fn is_holding_locks() -> bool {
-    // Not waited for: in a forked child nobody may be there to unlock it.
-    HELD.try_lock().map_or(true, |held| held.contains(&process::id()))
+    held_by(process::id(), HELD.load(Ordering::Acquire)) > 0
+}
+
+/// How many locks this process holds.
+fn held_by(pid: u32, held: u64) -> u64 {
+    if held >> 32 == u64::from(pid) { held & u64::from(u32::MAX) } else { 0 }
+}
+
+/// Counts a lock that is taken, or that is removed.
+fn count(change: impl Fn(u64) -> u64) {
+    let pid = process::id();
+    let changed = |held| Some(u64::from(pid) << 32 | change(held_by(pid, held)));
+    _ = HELD.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed);
 }
 
 /// Who holds a lock.
@@ -121,7 +133,7 @@ impl Lock {
         let renewed = Instant::now();
         let version = acquire(&object, &holder, expiry).await?;
         let state = Mutex::new(State { version, renewed, renewals: 0 });
-        HELD.lock().unwrap_or_else(PoisonError::into_inner).push(process::id());
+        count(|held| held + 1);
         let held = Arc::new(Held { object, holder, expiry, state, is_lost: AtomicBool::new(false) });
         let runtime = Handle::current();
         let renewal = runtime.spawn(Arc::clone(&held).renew(renewal));
@@ -155,8 +167,9 @@ impl Drop for Lock {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        held.iter().position(|pid| *pid == self.holder.pid).map(|index| held.swap_remove(index));
+        if self.holder.pid == process::id() {
+            count(|held| held.saturating_sub(1));
+        }
     }
 }
 

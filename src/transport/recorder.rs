@@ -3,7 +3,7 @@
 //! Each line is one write to a file that is only appended to, so exchanges, clients and forked children do not mix
 //! within a line. A recording holds customer data, so its file is for its owner alone.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,26 +46,24 @@ pub(super) struct Exchange {
 impl Recorder {
     /// Opens a recording, or begins one.
     pub(super) fn open(path: &Path, base_url: &Url) -> Result<Arc<Self>> {
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let failed = |cause| failure(path, "opened", cause);
-        let file = options.open(path).map_err(failed)?;
         let refused = |problem: &str| {
             Error::new(Kind::Config, format!("`{}` (record=) {problem}", path.display()))
                 .with_hint("name a file that does not exist")
         };
-        if !file.metadata().map_err(failed)?.is_file() {
+        let failed = |cause| failure(path, "opened", cause);
+        let file = match options().open(path) {
+            Err(_) if path.is_symlink() => return Err(refused("is a symbolic link, which is not followed")),
+            opened => opened.map_err(failed)?,
+        };
+        let found = file.metadata().map_err(failed)?;
+        if !found.is_file() {
             return Err(refused("is not a regular file"));
         }
         if !is_recording(&file).map_err(failed)? {
             return Err(refused("has other content than a recording"));
         }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
+        if let Some(problem) = shared(&found) {
+            return Err(refused(&problem));
         }
         if ends_within_line(&file).map_err(failed)? {
             (&file).write_all(b"\n").map_err(failed)?;
@@ -103,6 +101,34 @@ impl Recorder {
         text.push(b'\n');
         (&self.file).write_all(&text).map_err(|cause| failure(&self.path, "written", cause))
     }
+}
+
+/// Opens a file to append to, and not through a symbolic link. A new one is for its owner alone.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    }
+    options
+}
+
+/// How other users could read the recording, if they can. A file that they have opened stays open to them.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has owners and modes like these"))]
+fn shared(found: &Metadata) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if found.uid() != rustix::process::geteuid().as_raw() {
+            return Some(format!("belongs to user {}", found.uid()));
+        }
+        if found.mode() & 0o077 != 0 {
+            return Some(format!("is open to other users: its mode is {:04o}", found.mode() & 0o7777));
+        }
+    }
+    None
 }
 
 impl Exchange {

@@ -88,7 +88,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("hyper", &["config", "transport", "sandbox"]),
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
-    ("libc", &["files"]),
+    ("libc", &["files", "transport"]),
     ("object_store", &["store"]),
     ("parquet", &["files"]),
     ("pyo3", &["python"]),
@@ -96,6 +96,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("pythonize", &["python"]),
     ("reqwest", &["transport"]),
     ("rusqlite", &["sandbox"]),
+    ("rustix", &["transport"]),
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
     ("sha2", &["folder", "sandbox"]),
@@ -104,7 +105,6 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),
     ("url", &["config", "transport", "store"]),
-    ("zeroize", &["secret"]),
     ("zstd", &["files", "transport"]),
 ];
 

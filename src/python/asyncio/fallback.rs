@@ -14,7 +14,7 @@ use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::{JoinError, JoinHandle};
 
-use super::{Failure, Make};
+use super::{Failure, Make, for_future};
 use crate::error::Result;
 use crate::python::bridge::{self, with_gil};
 use crate::python::finalization;
@@ -29,7 +29,12 @@ pub(super) fn spawn<'py>(
     let event_loop = Bound::new(py, Loop(running.clone().unbind()))?.into_any();
     generic::future_into_py_with_locals::<CoreRuntime, _, _>(py, TaskLocals::new(event_loop), async move {
         let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
-        with_gil(move |py| outcome.map_or_else(|failure| Err(failure.raise(py)), |make| make(py))).await
+        with_gil(move |py| {
+            outcome
+                .map_or_else(|failure| Err(failure.raise(py)), |make| make(py))
+                .map_err(|error| for_future(py, error))
+        })
+        .await
     })
 }
 

@@ -10,6 +10,7 @@ mod queue;
 use std::future::Future;
 
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -49,6 +50,16 @@ impl Failure {
             Self::Raised(raised) => raised,
         }
     }
+}
+
+/// The exception, as a future takes it: not `StopIteration`, which a generator would take for its end.
+fn for_future(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyStopIteration>(py) {
+        return error;
+    }
+    let replaced = PyRuntimeError::new_err("a callback raised StopIteration");
+    replaced.set_cause(py, Some(error));
+    replaced
 }
 
 /// Makes the result of a call, with the interpreter held.

@@ -18,7 +18,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tokio::task::AbortHandle;
 
-use super::{Failure, Make, RunsOn};
+use super::{Failure, Make, RunsOn, for_future};
 use crate::error::Result;
 use crate::python::bridge::{self, runtime};
 use crate::python::driver::Driver;
@@ -152,7 +152,7 @@ impl Finished {
         let make = || self.outcome.map_or_else(|failure| Err(failure.raise(py)), |make| make(py));
         match catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(raise(py, panicked()))) {
             Ok(value) => future.call_method1(intern!(py, "set_result"), (value,))?,
-            Err(error) => future.call_method1(intern!(py, "set_exception"), (error,))?,
+            Err(error) => future.call_method1(intern!(py, "set_exception"), (for_future(py, error),))?,
         };
         Ok(())
     }
@@ -169,14 +169,16 @@ impl Watcher {
         // First, so that a call that comes from now on wakes the loop again.
         drop((&self.0.watched).read(&mut [0; 64]));
         let began = Instant::now();
+        let mut settled = Ok(());
         while let Some(call) = self.next() {
-            call.settle(py)?;
+            // The calls behind one that fails wait for their results too.
+            settled = settled.and(call.settle(py));
             if began.elapsed() > TURN {
                 self.0.wake();
                 break;
             }
         }
-        Ok(())
+        settled
     }
 }
 

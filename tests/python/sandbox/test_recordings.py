@@ -51,8 +51,6 @@ def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path
 
 
 def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
-    path.touch(mode=0o644)
-
     with pytest.warns(da.RecordingWarning, match="customer data") as caught:
         sandbox.client(record=path)
 
@@ -162,6 +160,16 @@ def test_a_client_appends_behind_a_line_that_was_cut_off(sandbox: da.Sandbox, pa
         assert client.search_codes(["name"], allocated_time=DAY) == second
 
 
+def _response(status: int, headers: dict[str, str]) -> str:
+    """A recording whose third line is this response."""
+    lines = [
+        {"recording": {"version": 1, "base_url": ""}},
+        {"request": {"id": "a", "unix_ms": 0, "method": "POST", "path": "/", "body": {}}},
+        {"response": {"id": "a", "ms": 0, "status": status, "headers": list(headers.items())}},
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -169,6 +177,9 @@ def test_a_client_appends_behind_a_line_that_was_cut_off(sandbox: da.Sandbox, pa
         ('{"recording":{"version":1,"base_url":""}}\n{"requ\n{"end":{"id":"a","ms":0,"failure":null}}\n', "line 2"),
         ('{"recording":{"version":1,"base_url":""}}\n{}\n', "is not a recording: line 2"),
         ('{"recording":{"version":2,"base_url":""}}\n', "has version 2 of the format"),
+        *((_response(status, {}), "is not a recording: line 3") for status in (0, 99, 101, 1000, 65535)),
+        (_response(200, {"server": "a\r\nx: y"}), "is not a recording: line 3"),
+        (_response(200, {"se rver": "a"}), "is not a recording: line 3"),
         (None, "cannot be read"),
     ],
 )
@@ -195,6 +206,27 @@ def test_record_does_not_touch_a_device(sandbox: da.Sandbox, path: Path) -> None
     with pytest.raises(da.ConfigError, match="is not a regular file"):
         sandbox.client(record=path)
     assert path.stat().st_mode == mode
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links, owners and modes")
+def test_record_does_not_touch_what_other_users_may_read_or_own(sandbox: da.Sandbox, path: Path) -> None:
+    path.touch(mode=0o644)
+    with pytest.raises(da.ConfigError, match="is open to other users: its mode is 0644"):
+        sandbox.client(record=path)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"", 0o644)
+    path.chmod(0o600)
+    if os.geteuid() == 0:
+        os.chown(path, 12345, -1)
+        with pytest.raises(da.ConfigError, match="belongs to user 12345"):
+            sandbox.client(record=path)
+        assert path.read_bytes() == b""
+        os.chown(path, 0, -1)
+    for target in ("missing.jsonl", path.name):
+        link = path.with_name(f"link to {target}")
+        link.symlink_to(target)
+        with pytest.raises(da.ConfigError, match="is a symbolic link, which is not followed"):
+            sandbox.client(record=link)
+    assert not path.with_name("missing.jsonl").exists()
 
 
 def test_a_recording_that_cannot_be_opened_is_an_error_of_the_client(sandbox: da.Sandbox, tmp_path: Path) -> None:

@@ -277,3 +277,30 @@ def test_a_report_counts_new_kept_and_refreshed_tasks(connect: Any, service: da.
     again = scan(client, 1, 6).run(tmp_path)
     assert (again.new, again.kept, again.refreshed) == (0, 5, 0)
     assert repr(again).endswith(": 5 kept)")
+
+
+def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None:
+    rows = [
+        {**code(1, 1), "id": "a", "allocated_time": "1969-12-31 12:00:00"},
+        {**code(1, 2), "id": "b", "allocated_time": "1970-01-01 12:00:00"},
+    ]
+    with da.Sandbox() as early:
+        early.load("promotion_code", rows)
+        days = da.days("1969-12-31", "1970-01-02")
+        old = connect(early).scan_codes(["id", "allocated_time"], allocated_time=days)
+        report = old.run(tmp_path)
+        assert [task.day for task in report.tasks] == ["1969-12-31", "1970-01-01"]
+        assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
+        assert old.read(tmp_path)["id"] == ["a", "b"]
+
+
+def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_seconds(
+    connect: Any, tmp_path: Path
+) -> None:
+    with da.Sandbox() as early:
+        client = connect(early)
+        scan = client.scan_codes(["id"], allocated_time=da.days("1973-03-01", "1973-03-06"))
+        with pytest.warns(da.EmptyResultWarning):
+            scan.run(tmp_path)
+            report = scan.run(tmp_path, refresh="last 3 days")
+        assert [task.day for task in report.tasks if not task.was_done] == ["1973-03-03", "1973-03-04", "1973-03-05"]

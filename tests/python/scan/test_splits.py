@@ -12,6 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 from support.cycled import cycled
+from support.raw_server import serving
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -247,3 +249,32 @@ def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_pa
     assert sorted(scan.to_polars()["id"]) == IDS
     tasks = pickle.loads(pickle.dumps(scan.tasks()))
     assert sorted(row["id"] for task in tasks for row in task.to_dicts()) == IDS
+
+
+def test_statuses_with_names_are_split_by_status_too(connect: Any, service: da.Sandbox) -> None:
+    table = scan_of(connect(service), ["id", "code_status"], decode_status=True).collect()
+    assert sorted(table["id"]) == IDS
+    assert set(table["code_status"]) == {"available", "sent", "used"}
+    assert not table.stats.maybe_capped
+
+
+def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -> None:
+    times = dict.fromkeys(STATUSES, "2024-01-05 10:00:00")
+
+    def respond(connection: Any, number: int) -> None:
+        (conditions,) = (group["AND"] for group in server.requests[number].json["filters"]["OR"])
+        statuses = next((each["value"] for each in conditions if each["column"] == "code_status"), STATUSES)
+        rows = [{"id": f"c{status}", "code_status": status, "last_used_time": times[status]} for status in statuses]
+        connection.sendall(response_of(rows[:2]))
+
+    with serving(respond) as server:
+        scan = scan_of(connect(server.base_url), ["id", "code_status", "last_used_time"], known_row_cap=2)
+        scan.run(tmp_path)
+        # Of a row that only a part of the response has.
+        times[STATUSES[2]] = "never"
+        with pytest.raises(da.RecordError, match="last_used_time"):
+            scan.run(tmp_path, refresh="2024-01-02")
+        with pytest.warns(da.IncompleteWarning):
+            table = scan.read(tmp_path)
+    # The day that could not be split has its whole response.
+    assert (table.num_rows, table.schema["last_used_time"]) == (4 * 3 + 2, "timestamp")

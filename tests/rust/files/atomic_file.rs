@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Barrier;
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::files::{AtomicFile, remove_stale};
+use dataaccess::files::{AtomicFile, metadata_of_new_file, remove_stale};
 
 use tokio_util::sync::CancellationToken;
 
@@ -146,6 +146,18 @@ fn only_temporary_files_are_stale() {
     let mut kept = kept.map(ToOwned::to_owned).to_vec();
     kept.sort();
     assert_eq!(names(folder.path()), kept);
+}
+
+#[test]
+fn a_stale_file_may_vanish_while_it_is_removed() {
+    let folder = Folder::new();
+    let probes = || (0..5_000).for_each(|_| drop(metadata_of_new_file(folder.path()).unwrap()));
+    std::thread::scope(|scope| {
+        let probing = scope.spawn(probes);
+        while !probing.is_finished() {
+            remove_stale(folder.path(), Kind::File).unwrap();
+        }
+    });
 }
 
 #[cfg(unix)]

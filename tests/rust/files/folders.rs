@@ -183,6 +183,20 @@ fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
 
 #[cfg(unix)]
 #[test]
+fn the_lock_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let lock = folder.file(HIDDEN).join("lock");
+    drop(open(folder.path()).unwrap());
+    assert_eq!(lock.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // That of an earlier version.
+    set_mode(&lock, 0o644);
+    drop(open(folder.path()).unwrap());
+    assert_eq!(lock.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[cfg(unix)]
+#[test]
 fn what_others_may_write_to_is_refused_with_the_fix() {
     let folder = Folder::new();
     let chmod = |path: &Path| format!("run chmod go-w {}", path.display());
