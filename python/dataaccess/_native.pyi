@@ -110,7 +110,7 @@ class RawScan:
     def write(
         self,
         path: str | PathLike[str],
-        format: tuple[str, int, str | None],
+        format: tuple[str, int, bool, str | None],
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
         storage_options: dict[str, str] | None,
@@ -118,7 +118,7 @@ class RawScan:
     def write_async(
         self,
         path: str | PathLike[str],
-        format: tuple[str, int, str | None],
+        format: tuple[str, int, bool, str | None],
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
         storage_options: dict[str, str] | None,

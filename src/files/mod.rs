@@ -12,7 +12,7 @@ mod part;
 mod system;
 
 pub use self::atomic::{AtomicFile, Complete, metadata_of_new_file, remove_stale};
-pub use self::csv::Csv;
+pub use self::csv::{Csv, CsvOptions};
 pub use self::json_lines::JsonLines;
 pub use self::location::Location;
 pub use self::output::{Compression, Output};

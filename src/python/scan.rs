@@ -146,7 +146,7 @@ impl RawScan {
         rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
     }
 
-    /// Writes the rows to a file of a format: its name, its separator and its compression. Returns their figures.
+    /// Writes the rows to a file of a format: see [`RawFormat`]. Returns their figures.
     fn write(
         &self,
         py: Python<'_>,

@@ -12,18 +12,18 @@ use super::scan::{LARGE_BATCHES, RawScan};
 use super::updates;
 use crate::columns::Options;
 use crate::error::Result;
-use crate::files::{Compression, Location};
+use crate::files::{Compression, CsvOptions, Location};
 use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
 
-/// A file format: its name, the separator of CSV, and the compression.
-pub(super) type RawFormat = (String, u8, Option<String>);
+/// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
+pub(super) type RawFormat = (String, u8, bool, Option<String>);
 
 impl RawScan {
     pub(super) fn writing(
         &self,
         py: Python<'_>,
         location: Location,
-        (format, separator, compression): RawFormat,
+        (format, separator, escape_formulas, compression): RawFormat,
         private: bool,
         abandoned: CancellationToken,
         reports: bool,
@@ -37,7 +37,7 @@ impl RawScan {
         };
         let format = match format.as_str() {
             "parquet" => Format::Parquet,
-            "csv" => Format::Csv { separator, compression },
+            "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
             _ => Format::JsonLines { compression },
         };
         Ok((async move { scan.write(&core, &location, format, private, &abandoned).await }, events))

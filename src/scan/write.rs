@@ -13,7 +13,7 @@ use super::{Collected, Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, SearchMode, TimeoutScope};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Compression, Csv, JsonLines, Location, Output, Parquet, Writer};
+use crate::files::{Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -25,8 +25,8 @@ pub enum Format {
     Parquet,
     /// A header line, then one line per row.
     Csv {
-        /// What is between two fields: an ASCII character.
-        separator: u8,
+        /// How values are written.
+        options: CsvOptions,
         /// How the file is compressed.
         compression: Compression,
     },
@@ -57,8 +57,8 @@ impl Scan {
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
             Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
-            Format::Csv { separator, compression } => {
-                let create = |schema: &SchemaRef| Csv::new(Output::new(file()?, compression)?, separator, schema);
+            Format::Csv { options, compression } => {
+                let create = |schema: &SchemaRef| Csv::new(Output::new(file()?, compression)?, options, schema);
                 self.write_table(client, &empty, create).await
             }
             Format::JsonLines { compression } => {

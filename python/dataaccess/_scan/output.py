@@ -21,16 +21,18 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 20
 
-# Name, separator of CSV, compression.
-Format = tuple[str, int, str | None]
+# Name, for CSV the separator and whether formulas are escaped, compression.
+Format = tuple[str, int, bool, str | None]
 
 
 def parquet_format() -> Format:
     """Parquet, which compresses by itself."""
-    return "parquet", 0, None
+    return "parquet", 0, False, None
 
 
-def text_format(name: str, target: FileTarget, compression: object, separator: object = ",") -> Format:
+def text_format(
+    name: str, target: FileTarget, compression: object, separator: object = ",", *, escapes: bool = False
+) -> Format:
     """The format of a text file."""
     from pathlib import Path
 
@@ -44,7 +46,7 @@ def text_format(name: str, target: FileTarget, compression: object, separator: o
     if problems:
         raise ValidationError("; ".join(map(str, problems)), problems=problems)
     compression = compression_of(Path(target).name if isinstance(target, str | os.PathLike) else "", compression)
-    return name, ord(str(separator)), None if compression is None else str(compression)
+    return name, ord(str(separator)), escapes, None if compression is None else str(compression)
 
 
 @contextmanager

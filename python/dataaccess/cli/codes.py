@@ -27,11 +27,11 @@ Examples:
 @conditions.LIMIT
 @output.FORMS
 @connecting()
-def command(search: Search, limit: int | None, connection: Connection, *, as_json: bool, as_csv: bool) -> None:
+def command(search: Search, limit: int | None, connection: Connection, **forms: bool) -> None:
     """Search promotion codes.
 
     Writes a table to a terminal and JSON lines elsewhere, once all rows have arrived. One time condition is required.
     The token needs the scope item.
     """
-    output.check_forms(as_json=as_json, as_csv=as_csv)
-    output.write_rows(search.scan(connection.client(), limit=limit), as_json=as_json, as_csv=as_csv)
+    output.check_forms(**forms)
+    output.write_rows(search.scan(connection.client(), limit=limit), **forms)

@@ -27,12 +27,12 @@ Examples:
 @conditions.LIMIT
 @output.FORMS
 @connecting()
-def command(search: Search, limit: int | None, connection: Connection, *, as_json: bool, as_csv: bool) -> None:
+def command(search: Search, limit: int | None, connection: Connection, **forms: bool) -> None:
     """Search the items of a business object, such as customers.
 
     NAME is customer, promotion_code, or the name of an object of your own with its --item-type-id. All conditions must
     hold; without one every item is returned. Writes a table to a terminal and JSON lines elsewhere, once all rows have
     arrived.
     """
-    output.check_forms(as_json=as_json, as_csv=as_csv)
-    output.write_rows(search.scan(connection.client(), limit=limit), as_json=as_json, as_csv=as_csv)
+    output.check_forms(**forms)
+    output.write_rows(search.scan(connection.client(), limit=limit), **forms)

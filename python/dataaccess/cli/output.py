@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +16,7 @@ import click
 from dataaccess.cli.parts import all_of, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from dataaccess import Scan
     from dataaccess._display.grid import Column
@@ -25,10 +27,24 @@ _SECTION = "Output"
 _SHOWN = 40
 MOST = 1_000
 
+# What breaks a line, controls a terminal, changes the direction of text, or is invisible: as the core has it in errors.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def escaping(section: str) -> Callable[[Any], Any]:
+    """The option for CSV that people open."""
+    advice = "In CSV, put ' before what a spreadsheet would run as a formula."
+    return option("--escape-formulas", is_flag=True, section=section, help=advice)
+
+
 FORMS = all_of(
     [
         option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON lines; the default without a terminal."),
         option("--csv", "as_csv", is_flag=True, section=_SECTION, help="CSV with a line of names."),
+        escaping(_SECTION),
     ]
 )
 JSON = option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON; the default without a terminal.")
@@ -39,23 +55,25 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def check_forms(*, as_json: bool, as_csv: bool) -> None:
-    """Refuses two forms at once."""
+def check_forms(*, as_json: bool, as_csv: bool, escape_formulas: bool) -> None:
+    """Refuses options that do not fit each other."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other: leave one out")
+    if escape_formulas and not as_csv:
+        raise click.UsageError("--escape-formulas is for CSV: add --csv, or leave it out")
 
 
-def write_rows(scan: Scan, *, as_json: bool, as_csv: bool) -> None:
+def write_rows(scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
     from dataaccess.cli.progress import progress
 
     with progress() as shown:
         if as_csv:
-            with binary_stdout() as file:
-                scan.to_csv(file, **shown)
+            with binary_stdout(_in_csv) as file:
+                scan.to_csv(file, escape_formulas=escape_formulas, **shown)
             return
         if as_json or not is_terminal():
-            with binary_stdout() as file:
+            with binary_stdout(_in_json) as file:
                 scan.to_jsonl(file, **shown)
             return
         table = scan.collect(**shown)
@@ -84,12 +102,40 @@ def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: 
 
 def write_json(value: Any) -> None:
     """Writes one JSON document: with line breaks for people, in one line for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None, default=str))
+    if is_terminal():
+        click.echo(_UNSAFE.sub(_in_json, json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+    else:
+        click.echo(json.dumps(value, ensure_ascii=False, default=str))
 
 
 @contextmanager
-def binary_stdout() -> Iterator[Any]:
-    """Standard output for bytes."""
+def binary_stdout(escape: Callable[[re.Match[str]], str] | None = None) -> Iterator[Any]:
+    """Standard output for bytes. A terminal gets escapes in place of what it would act on."""
     sys.stdout.flush()
-    yield sys.stdout.buffer
+    yield sys.stdout.buffer if escape is None or not is_terminal() else _Terminal(sys.stdout.buffer, escape)
     sys.stdout.buffer.flush()
+
+
+class _Terminal:
+    """A terminal that takes bytes of UTF-8, cut anywhere."""
+
+    def __init__(self, file: Any, escape: Callable[[re.Match[str]], str]) -> None:
+        """Takes the file, and what to write for a character that is unsafe."""
+        self._file, self._escape = file, escape
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, piece: bytes | memoryview) -> int:
+        """Writes a piece; a character that it cuts comes with the next one."""
+        text = self._decoder.decode(bytes(piece))
+        self._file.write(_UNSAFE.sub(self._escape, text).encode())
+        return len(piece)
+
+
+def _in_csv(found: re.Match[str]) -> str:
+    return repr(found[0])[1:-1]
+
+
+def _in_json(found: re.Match[str]) -> str:
+    """The character by its number, in two halves beyond the first 65,536: the same JSON."""
+    halves = found[0].encode("utf-16-be")
+    return "".join(f"\\u{halves[start : start + 2].hex()}" for start in range(0, len(halves), 2))

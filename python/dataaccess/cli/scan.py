@@ -37,6 +37,7 @@ _WRITING = all_of(
             section=_WHERE,
             help="Format, if the suffix does not say it. [jsonl]",
         ),
+        output.escaping(_WHERE),
         option("--private", is_flag=True, section=_WHERE, help="Nobody else may read what is written."),
         option("--explain", is_flag=True, section=_WHERE, help="Print the plan and send nothing."),
         option("--json", "as_json", is_flag=True, section=_WHERE, help="Print a report of what was written, as JSON."),
@@ -114,11 +115,14 @@ def _run(
     folder: str | None,
     kind: str | None,
     private: bool,
+    escape_formulas: bool,
     **run: Any,
 ) -> None:
     if explain and as_json:
         raise click.UsageError("--explain prints text: leave --json out; `dataaccess validate` prints requests as JSON")
     target = target_of(file, folder, kind, private=private, run=run, is_written=not explain)
+    if escape_formulas and target.kind != "csv":
+        raise click.UsageError("--escape-formulas is for CSV: add --format csv, or leave it out")
     cap = "split" if split_capped else "warn"
     more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
     scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
@@ -127,7 +131,7 @@ def _run(
     elif target.folder is not None:
         _into_folder(scan, target, run, as_json=as_json)
     else:
-        _into_file(scan, target, as_json=as_json)
+        _into_file(scan, target, as_json=as_json, escape_formulas=escape_formulas)
 
 
 def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bool) -> None:
@@ -154,10 +158,10 @@ def _as_dict(report: ScanReport) -> dict[str, Any]:
     return {"folder": str(report.folder), "tasks": len(report.tasks), **figures}
 
 
-def _into_file(scan: Scan, target: Target, *, as_json: bool) -> None:
+def _into_file(scan: Scan, target: Target, *, as_json: bool, escape_formulas: bool) -> None:
     if as_json and target.file is None:
         raise click.UsageError("--json prints a report to standard output, where the rows go: name a file")
-    _write(scan, target)
+    _write(scan, target, {"escape_formulas": True} if escape_formulas else {})
     stats = scan.last_stats
     if stats is None or target.file is None:
         return
@@ -170,12 +174,12 @@ def _into_file(scan: Scan, target: Target, *, as_json: bool) -> None:
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
 
 
-def _write(scan: Scan, target: Target) -> None:
+def _write(scan: Scan, target: Target, settings: dict[str, Any]) -> None:
     with naming({"path": "--output", "private": "--private"}):
-        _write_as(scan, target)
+        _write_as(scan, target, settings)
 
 
-def _write_as(scan: Scan, target: Target) -> None:
+def _write_as(scan: Scan, target: Target, settings: dict[str, Any]) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":
@@ -187,7 +191,8 @@ def _write_as(scan: Scan, target: Target) -> None:
         write_as = getattr(scan, f"to_{target.kind}")
         if target.file is None:
             with output.binary_stdout() as stdout:
-                write_as(stdout, **shown)
+                write_as(stdout, **shown, **settings)
             return
-        separator = {"separator": "\t"} if target.is_tabbed else {}
-        write_as(target.file, private=target.private, **shown, **separator)
+        if target.is_tabbed:
+            settings["separator"] = "\t"
+        write_as(target.file, private=target.private, **shown, **settings)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_server import EXPORT, RESPONSE, always, http, serving
 
 import dataaccess as da
 from dataaccess._display.grid import Column, columns_of, fitted, value_text
@@ -74,3 +77,59 @@ def test_a_time_has_the_digits_that_it_needs() -> None:
     moment = dt.datetime(2024, 1, 15, 9)  # noqa: DTZ001 - as columns have it
     texts = [value_text(moment.replace(microsecond=number)) for number in (0, 120_000, 123_456)]
     assert texts == ["2024-01-15 09:00:00", "2024-01-15 09:00:00.120", "2024-01-15 09:00:00.123456"]
+
+
+# What a terminal acts on: a title, a cleared screen, C1, a change of direction, a mark beyond 16 bits.
+HOSTILE = "a\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u200b\x7f\r\U000e0041é\u3000🎁"
+UNSAFE = set(HOSTILE) - set("a]0;x[2J31mé\u3000🎁")
+
+
+def _items(run: Any, *words: str, terminal: bool) -> str:
+    rows = {**RESPONSE, "data": {"status": True, "data": [{"id": HOSTILE, "name": "=1", HOSTILE: "x" * 70_000}]}}
+    with serving(always(http(rows))) as server:
+        ended = run("items", "customer", "--attrs", "id,name", *words, "--base-url", server.base_url, terminal=terminal)
+    assert ended.code == 0, ended.reported
+    return str(ended.output)
+
+
+def test_a_terminal_gets_escapes_in_csv(run: Any) -> None:
+    assert HOSTILE in _items(run, "--csv", terminal=False)
+    shown = _items(run, "--csv", terminal=True)
+    assert not UNSAFE & set(shown)
+    escaped = "a\\x1b]0;x\\x07\\x1b[2J\\x9b31m\\u202e\\u200b\\x7f\\r\\U000e0041é\u3000🎁"
+    assert shown.splitlines()[1] in (f'"{escaped}",=1', f"{escaped},=1")
+
+
+def test_a_terminal_gets_the_same_json(run: Any) -> None:
+    piped, shown = (_items(run, "--json", terminal=terminal) for terminal in (False, True))
+    assert not UNSAFE & set(shown)
+    assert "\\udb40\\udc41" in shown
+    assert "é" in shown
+    assert "\u202e" in piped
+    assert json.loads(shown) == json.loads(piped)
+    assert json.loads(piped)["id"] == HOSTILE
+
+
+def test_a_terminal_gets_the_same_status(run: Any) -> None:
+    status = {**EXPORT, "data": {"entries": [{"responseMessage": HOSTILE, "endTime": None}]}}
+    with serving(always(http(status))) as server:
+        words = ("segment", "3", "--json", "--base-url", server.base_url)
+        piped, shown = (run(*words, terminal=terminal).output for terminal in (False, True))
+    assert not UNSAFE & set(shown)
+    assert "\u202e" in piped
+    assert json.loads(shown) == json.loads(piped)
+    assert json.loads(piped)["entries"][0]["responseMessage"] == HOSTILE
+
+
+def test_formulas_are_escaped_if_that_is_asked_for(run: Any, tmp_path: Path) -> None:
+    assert _items(run, "--csv", terminal=False).rstrip().endswith(",=1")
+    assert _items(run, "--csv", "--escape-formulas", terminal=False).rstrip().endswith(",'=1")
+    refused = run("items", "customer", "--attrs", "id", "--escape-formulas")
+    assert (refused.code, refused.output) == (2, "")
+    assert "--escape-formulas is for CSV" in refused.reported
+    file = tmp_path / "rows.csv"
+    with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"id": "+1"}]}}))) as server:
+        words = ("scan", "items", "customer", "--attrs", "id", "--escape-formulas", "--base-url", server.base_url)
+        assert run(*words, "-o", str(file)).code == 0
+        assert run(*words, "-o", str(tmp_path / "rows.parquet")).code == 2
+    assert file.read_text(encoding="utf-8") == "id\n'+1\n"

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use dataaccess::error::{Error, Kind};
-use dataaccess::files::{AtomicFile, Compression, Csv, Output, Writer};
+use dataaccess::files::{AtomicFile, Compression, Csv, CsvOptions, Output, Writer};
 
 use super::children::{child, folder};
 use super::folder::{Folder, HIDDEN, found, names, open, part, put};
@@ -101,7 +101,8 @@ fn fills_the_disk() {
     let place = path.join("_a.csv");
     for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
         let output = Output::new(AtomicFile::create(&place, Kind::File, false).unwrap(), compression).unwrap();
-        is_full(&Csv::new(output, b',', &schema).and_then(Writer::finish).unwrap_err(), Kind::File);
+        let options = CsvOptions { separator: b',', escape_formulas: false };
+        is_full(&Csv::new(output, options, &schema).and_then(Writer::finish).unwrap_err(), Kind::File);
     }
     let file = AtomicFile::create(&place, Kind::File, false).unwrap();
     let ended = dataaccess::files::Parquet::new(file, &schema).unwrap().finish();

@@ -9,13 +9,15 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::concat::concat_batches;
 use dataaccess::error::Kind;
-use dataaccess::files::{AtomicFile, Csv, Output, Parquet, Writer};
+use dataaccess::files::{AtomicFile, Csv, CsvOptions, Output, Parquet, Writer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 use proptest::prelude::*;
 
 use super::folder::Folder;
+
+const OPTIONS: CsvOptions = CsvOptions { separator: b',', escape_formulas: false };
 
 /// A row of each type: string, integer, number, bool, time.
 type Row = (Option<String>, Option<i64>, Option<f64>, Option<bool>, Option<i64>);
@@ -132,7 +134,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
 #[test]
 fn csv_is_as_a_reader_of_the_service_expects() {
     let folder = Folder::new();
-    let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
+    let mut csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
     let written = csv.finish().unwrap().bytes();
@@ -145,9 +147,36 @@ fn csv_is_as_a_reader_of_the_service_expects() {
 }
 
 #[test]
+fn formulas_are_escaped_if_that_is_asked_for() {
+    let schema: SchemaRef = Arc::new(Schema::new(vec![
+        Field::new("=HYPERLINK(1)", DataType::Utf8, true),
+        Field::new("number", DataType::Int64, true),
+    ]));
+    let texts = ["=1", "+1", "-1", "@SUM(1)", "\t=1", "\u{ff1d}1", "a=1", ""].map(Some).into_iter().chain([None]);
+    let columns: Vec<ArrayRef> =
+        vec![Arc::new(texts.collect::<StringArray>()), Arc::new(Int64Array::from(vec![Some(-1); 9]))];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    for (escape_formulas, expected) in [
+        (false, "=HYPERLINK(1),number\n=1,-1\n+1,-1\n-1,-1\n@SUM(1),-1\n\t=1,-1\n\u{ff1d}1,-1\na=1,-1\n\"\",-1\n,-1\n"),
+        (
+            true,
+            "'=HYPERLINK(1),number\n'=1,-1\n'+1,-1\n'-1,-1\n'@SUM(1),-1\n'\t=1,-1\n'\u{ff1d}1,-1\na=1,-1\n\"\",-1\n,-1\n",
+        ),
+    ] {
+        let folder = Folder::new();
+        let mut csv = Csv::new(output(&folder), CsvOptions { escape_formulas, ..OPTIONS }, &schema).unwrap();
+        csv.write(&batch).unwrap();
+        _ = csv.finish().unwrap();
+        // Whether an empty string is quoted is the writer's choice.
+        let written = fs::read_to_string(folder.file("a.csv")).unwrap().replace("\"\"", "");
+        assert_eq!(written, expected.replace("\"\"", ""));
+    }
+}
+
+#[test]
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
-    let csv = Csv::new(output(&folder), b',', &schema()).unwrap();
+    let csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
     _ = csv.finish().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
@@ -205,7 +234,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_csv(rows in prop::collection::vec(any_row(), 0..20)) {
         let folder = Folder::new();
-        let mut csv = Csv::new(output(&folder), b',', &schema()).unwrap();
+        let mut csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
         csv.write(&batch(&rows)).unwrap();
         _ = csv.finish().unwrap();
         let found = fields(&fs::read_to_string(folder.file("a.csv")).unwrap());

@@ -64,6 +64,7 @@ class AsyncWriting(BaseScan):
         target: FileTarget,
         *,
         separator: str = ",",
+        escape_formulas: bool = False,
         compression: Compression | None = "infer",
         private: bool = False,
         progress: ProgressArgument = None,
@@ -72,12 +73,15 @@ class AsyncWriting(BaseScan):
         """Writes the rows into a CSV file: a line of names, then one line per row.
 
         CSV does not distinguish a missing value from an empty string; Parquet and JSON lines do. A spreadsheet may
-        take a string that begins with `=`, `+`, `-` or `@` for a formula: values are written as they are.
+        take a string that begins with `=`, `+`, `-` or `@` for a formula and run it: values are written as they are,
+        unless you pass `escape_formulas=True`.
 
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             separator: The ASCII character between two fields.
+            escape_formulas: Whether names and strings that a spreadsheet may take for a formula get a `'` before them.
+                For files that people open; a program then reads another value.
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
@@ -100,7 +104,8 @@ class AsyncWriting(BaseScan):
             >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
         """
         storage_options = hidden(storage_options)
-        file_format = text_format("csv", target, compression, separator)
+        escapes = boolean_argument("escape_formulas", escape_formulas)
+        file_format = text_format("csv", target, compression, separator, escapes=escapes)
         await self._write(target, "to_csv", file_format, private, progress, storage_options)
 
     async def to_jsonl(
