@@ -43,6 +43,12 @@ class Status(dict[str, object]):
 
         return status_text(self)
 
+    def __repr__(self) -> str:
+        """The members as those of a dict; long ones are cut."""
+        from dataaccess._display.text import literal
+
+        return literal(dict(self))
+
     def _repr_html_(self) -> str:
         """The entries for notebooks."""
         from dataaccess._display.segment import status_html
@@ -87,12 +93,14 @@ def _states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
 
 
 def _state(entry: ExportEntry) -> str:
+    from dataaccess._display.text import cell
+
     started, end = entry.get("startTime"), entry.get("endTime")
     if end is None:
-        return f"is running since {started}"
+        return f"is running since {cell(started)}"
     details = [entry.get("responseCode"), entry.get("responseMessage")]
     said = " ".join(_TEXT.repr(detail) for detail in details if detail is not None)
-    return f"ended at {end}" + (f" with {said}" if said else "")
+    return f"ended at {cell(end)}" + (f" with {said}" if said else "")
 
 
 def update_callback(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._display import html
 from dataaccess._display.grid import Column, ruled
-from dataaccess._display.text import MAX_WIDTH, cell, counted, duration
+from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ _OPEN = "–"  # noqa: RUF001 - a dash
 def has_failed(entry: Mapping[str, Any]) -> bool:
     """Whether an entry that has ended failed."""
     code = entry.get("responseCode")
-    return code is not None and str(code) not in _SUCCESS
+    return code is not None and literal(code).strip("'") not in _SUCCESS
 
 
 def state_of(entry: Mapping[str, Any]) -> str:
@@ -83,7 +83,7 @@ def summary(status: Mapping[str, Any]) -> str:
 def _row(number: int, entry: dict[str, Any]) -> list[object]:
     """What `_HEADS` names. What the service leaves open is a dash."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
-    said = " ".join(str(each) for each in (code, message) if each is not None)
+    said = " ".join(each if isinstance(each, str) else literal(each) for each in (code, message) if each is not None)
     known = [
         f"{rows:,}" if isinstance(rows, int) else rows,
         said or None,
@@ -95,7 +95,9 @@ def _row(number: int, entry: dict[str, Any]) -> list[object]:
 
 def _time(value: object) -> object:
     """A time to the second, with its zone."""
-    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", value) if isinstance(value, str) else value
+    if not isinstance(value, str) or len(value) > MAX_WIDTH:
+        return value
+    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", value)
 
 
 def _took(entry: dict[str, Any]) -> str | None:

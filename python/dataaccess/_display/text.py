@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # Columns and characters of a cell that a grid shows, and names that a repr shows.
 MAX_COLUMNS = 12
 MAX_WIDTH = 32
 _MAX_NAMES = 12
+# Characters that are shown for each column of a terminal, as marks above and below others take none.
+_MARKS = 4
+# Characters of a value of JSON, and of a string in it.
+_MAX_LITERAL = 20_000
+_MAX_STRING = 1_000
 
 _MINUTE = 60
 
@@ -41,18 +51,60 @@ def duration(seconds: float) -> str:
 
 def cell(value: object, width: int = MAX_WIDTH) -> str:
     """A value in one short line. What a terminal could act on is escaped: a value may hold control characters."""
-    shown = "" if value is None else str(value)
+    # One character more shows that there are more. All of a long value would take long to escape.
+    most = _MARKS * width + 1
+    text = literal(value, most) if isinstance(value, dict | list) else "" if value is None else str(value)
+    shown = text[:most]
     return cut("".join(character if character.isprintable() else repr(character)[1:-1] for character in shown), width)
 
 
 def cut(text: str, width: int) -> str:
-    """The text in so many columns of a terminal, with `…` in place of what does not fit."""
-    if width_of(text) <= width:
+    """The text in so many columns of a terminal, with `…` in place of what does not fit, or has too many marks."""
+    most = _MARKS * width
+    if len(text) <= most and width_of(text) <= width:
         return text
-    text = text[: width - 1]
-    while width_of(text) > width - 1:
-        text = text[:-1]
-    return f"{text}…"
+    used = 0
+    for end, character in enumerate(text[:most]):
+        used += width_of(character)
+        if used >= width:
+            return f"{text[:end]}…"
+    return f"{text[:most]}…"
+
+
+def literal(value: object, most: int = _MAX_LITERAL) -> str:
+    """A value of JSON as Python writes it, with `…` in place of what is too long."""
+    pieces, length = [], 0
+    for piece in _pieces(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            pieces.append("…")
+            break
+    return "".join(pieces)
+
+
+def _pieces(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield "{"
+        for number, (name, member) in enumerate(value.items()):
+            yield f"{', ' if number else ''}{_string(name)}: "
+            yield from _pieces(member)
+        yield "}"
+    elif isinstance(value, list):
+        yield "["
+        for number, element in enumerate(value):
+            if number:
+                yield ", "
+            yield from _pieces(element)
+        yield "]"
+    else:
+        yield _string(value)
+
+
+def _string(value: object) -> str:
+    if isinstance(value, str) and len(value) > _MAX_STRING:
+        return f"{value[:_MAX_STRING]!r}…"
+    return repr(value)
 
 
 def width_of(text: str) -> int:

@@ -11,6 +11,9 @@ from support.raw_server import always, serving
 from support.streams import client_of, response_of, scan_of
 
 import dataaccess as da
+from dataaccess._client.results import Status
+from dataaccess._display import html
+from dataaccess._display.text import cell, cut, width_of
 
 EVIL = "<script>alert(1)</script>"
 
@@ -148,3 +151,41 @@ def test_no_display_shows_the_token(sandbox: da.Sandbox) -> None:
         for text in (html, str(each), repr(each)):
             assert token not in text
             assert token[:8] not in text
+
+
+def test_a_cell_is_cut_before_it_is_escaped() -> None:
+    long = {
+        "escaped": "\x1b" * 2_000_000,
+        "wide": "日" * 2_000_000,
+        "marks": "a" + "\u0301" * 2_000_000,
+        "nested": [{"a": "\x1b" * 2_000_000}] * 100_000,
+    }
+    for name, value in long.items():
+        for width in (32, 1_000):
+            shown = cell(value, width)
+            assert shown.endswith("…"), name
+            assert width - 2 <= width_of(shown) <= width or name == "marks"
+            assert len(shown) <= 4 * width + 1, name
+    table = html.table(list(long), [], [list(long.values())])
+    assert len(table) < 20_000
+
+
+def test_what_is_cut_of_a_cell_is_what_does_not_fit() -> None:
+    assert cell("x" * 32) == "x" * 32
+    assert cell("x" * 33) == "x" * 31 + "…"
+    assert cell("e\u0301" * 32) == "e\u0301" * 32
+    assert cell("日" * 17) == "日" * 15 + "…"
+    assert cell([{"a": 1, "b": None}, "x", True]) == "[{'a': 1, 'b': None}, 'x', True]"
+    assert [cut("xyz", width) for width in (3, 2, 1)] == ["xyz", "x…", "…"]
+
+
+def test_a_status_is_a_dict_to_the_eye_and_short() -> None:
+    entry = {"exportStatus": 1, "exportedRows": 5, "startTime": "2024-01-15T10:00:00Z", "durations": {"all": 1.5}}
+    status = Status({"entries": [entry] * 2, "meta": {"total": 2}, "code": 200}, 1)
+    assert repr(status) == repr(dict(status))
+    entry["startTime"] = "\x1b" * 2_000_000
+    many = Status({"entries": [entry] * 20}, 1)
+    assert len(repr(many)) < 30_000
+    assert len(str(many)) < 10_000
+    assert len(many._repr_html_()) < 200_000
+    assert "\x1b" not in repr(many) + str(many) + many._repr_html_()
