@@ -26,7 +26,7 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict
     let message = || envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
-        Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", excerpt(found, 40))),
+        Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
     })?;
     if code == CODE_PERMISSION {
         return Err(permission_denied(200, Some(code), Some(message())));
@@ -36,7 +36,7 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict
     }
     let status = envelope
         .status()
-        .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", excerpt(found, 40))))?;
+        .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", json_type(found))))?;
     if status == Some(false) {
         return Err(api_error(code, "data.status false", message()));
     }
@@ -83,8 +83,13 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
-    let detail = if matches!(status, 300..=399) { "" } else { message.as_ref().unwrap_or(&text) };
-    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    // The body may repeat records or the request, so only the message of the service is quoted.
+    let detail = match &message {
+        _ if matches!(status, 300..=399) => String::new(),
+        Some(message) if !message.is_empty() => format!(": {message}"),
+        _ if text.is_empty() => String::new(),
+        _ => format!("; the response has no message (Content-Type: {})", content_type(response)),
+    };
     let redirect = match host.as_str() {
         "" => "a redirect was not followed".to_owned(),
         host => format!("the redirect to {host} was not followed"),
@@ -123,13 +128,30 @@ pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
     if error.kind() != Kind::NotJson {
         return error;
     }
+    let shown = content_type(response);
     let content_type = response.content_type.as_deref().map(|value| excerpt(value, 80));
-    let shown = content_type.as_deref().unwrap_or("missing");
     let hint = "a login page or gateway may have responded; check base_url=";
     let body_excerpt = error.details().body_excerpt.clone();
     Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
         .with(|details| (details.content_type, details.body_excerpt) = (content_type, body_excerpt))
         .with_hint(hint)
+}
+
+/// The content type for a message.
+fn content_type(response: &Response) -> String {
+    response.content_type.as_deref().map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
+}
+
+/// The type of a value of JSON, which may be a value of a record and is not quoted.
+fn json_type(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'"') => "a string",
+        Some(b'[') => "an array",
+        Some(b'{') => "an object",
+        _ => "a number",
+    }
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Problems that a traceback shows.
 _SHOWN = 10
+# Fields that may have values of records: they are in no message, log or pickle.
+_PRIVATE = ("body_excerpt", "value")
 # As in `sysexits.h`.
 _EX_SOFTWARE = 70
 _EX_TEMPFAIL = 75
@@ -90,6 +92,11 @@ class DataAccessError(Exception):
         if fields:
             unknown = ", ".join(fields)
             raise TypeError(f"{type(self).__name__} has no field {unknown}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles every field but those that may have values of records."""
+        state = {name: None if name in _PRIVATE else value for name, value in self.__dict__.items()}
+        return type(self), self.args, state
 
     @property
     def exit_code(self) -> int:

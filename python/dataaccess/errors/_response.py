@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataaccess.errors._base import DataAccessError
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 class ApiError(DataAccessError):
     """The response reports a failure.
@@ -17,7 +12,8 @@ class ApiError(DataAccessError):
         status: HTTP status.
         code: `code` of the envelope, if there is one.
         api_message: `message` of the envelope, if there is one.
-        body_excerpt: The first 200 characters of the body of an error response.
+        body_excerpt: The first 200 characters of the body of an error response. It may have values of records, so it is
+            in no message, log or pickle.
     """
 
     status: int | None
@@ -73,7 +69,8 @@ class NotJsonError(ResponseError):
 
     Attributes:
         content_type: `Content-Type` of the response.
-        body_excerpt: The first 200 characters of the body.
+        body_excerpt: The first 200 characters of the body. It may have values of records, so it is in no message, log
+            or pickle.
     """
 
     content_type: str | None
@@ -115,16 +112,13 @@ class RecordError(ResponseError):
     offset: int | None
     value: str | None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles every field but the value."""
-        return type(self), self.args, {**self.__dict__, "value": None}
-
 
 class ResponseTooLargeError(ResponseError):
     """The response exceeds a limit.
 
     Attributes:
-        what: `body`, `record`, `value`, or `members` for the keys of the envelope.
+        what: `body`, `record`, `value`, `members` for the keys of the envelope, or `result` for the memory of all rows
+            that a call returns (`max_result_bytes=`).
         limit: Bytes; for `members`, a count.
     """
 

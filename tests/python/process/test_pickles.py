@@ -57,7 +57,11 @@ def test_p11_every_exception_survives_a_process_pool() -> None:
         for kind, result in pending:
             with pytest.raises(kind) as caught:
                 result.get(timeout=50)
-            assert shown(caught.value) == shown(full(kind))
+            expected = full(kind)
+            if hasattr(expected, "body_excerpt"):
+                # It may have values of records.
+                expected.body_excerpt = None
+            assert shown(caught.value) == shown(expected)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.failures import ASKED, OTHERS, RESPONSES, ROW, SECRETS, TOKEN, failing
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 
@@ -61,9 +62,10 @@ def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCapt
     for secret in SECRETS:
         found = {place for place, text in texts.items() if secret in text}
         assert not found, f"{secret} in {found}"
-    # Only the caller gets the value of a record that does not fit.
+    # Only the caller gets the value of a record that does not fit, and the beginning of a body.
     rows = {place for place, text in texts.items() if ROW in text}
-    assert rows <= ({"0 fields"} if isinstance(error, da.RecordError) else set())
+    has_values = isinstance(error, da.RecordError) or getattr(error, "body_excerpt", None) is not None
+    assert rows <= ({"0 fields"} if has_values else set())
     assert not {place for place, text in texts.items() if ASKED in text and "locals" not in place}
 
 
@@ -71,7 +73,37 @@ def test_part_of_a_token_is_not_shown_either() -> None:
     error, _ = failing("echo cut by the excerpt")
     assert isinstance(error, da.ServerError)
     assert TOKEN[:8] not in repr(vars(error)) + str(error)
-    assert "<redacted>" in str(error)
+    assert "<redacted>" in str(error.body_excerpt)
+
+
+def test_no_form_of_a_token_is_shown() -> None:
+    for failure in ("echo in a URL", "echo in base64"):
+        error, _ = failing(failure)
+        assert isinstance(error, da.RequestRejectedError)
+        assert "<redacted>" in str(error.body_excerpt), failure
+        assert len(str(error.body_excerpt)) < len("/login?token=<redacted>") + 3
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"rows": [{"id": ROW}]}, "the response has no message (Content-Type: application/json)"),
+        ({"message": "no such column"}, "no such column"),
+        (b"<html>bad gateway", "the response has no message (Content-Type: text/html)"),
+        (b"", ""),
+    ],
+)
+def test_only_the_message_of_the_service_is_quoted(body: object, expected: str) -> None:
+    content_type = "text/html" if isinstance(body, bytes) else "application/json"
+    response = http(body, "400 Bad Request", content_type=content_type)
+    with serving(always(response)) as server, pytest.raises(da.RequestRejectedError) as caught:
+        da.Client(server.base_url, token=TOKEN).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    error = caught.value
+    beginning, _, said = str(error).partition("(HTTP 400)")
+    assert beginning == "search_codes: the request was rejected "
+    assert said.lstrip(":; ") == expected
+    assert (error.body_excerpt is None) == (body == b"")
+    assert pickle.loads(pickle.dumps(error)).body_excerpt is None
 
 
 @pytest.mark.parametrize("bad", ["tok\r\nX-Evil: 1", "tok\n", "tok\0", "tök", "tok tok", "\u2028tok", "tok\x7f", ""])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 import warnings
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from support.raw_server import RESPONSE, Close, always, http, in_turn, reset, serving
 
@@ -76,12 +78,24 @@ RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "broken json": (always(ROWS[:-1] + b"]"), {}),
     "a value that is none": (always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")), {}),
     "another shape": (always(http({"code": 200, "data": ROW})), {}),
+    "rows in a 400": (always(http({"rows": [{"id": ROW}]}, "400 Bad")), {}),
+    "rows in a 502": (always(http([ROW], "502 Bad")), {}),
+    "rows as text in a 500": (always(http(ROW.encode(), "500 Broken", content_type="text/csv")), {}),
+    "rows as text in a 200": (always(http(f"id\n{ROW}".encode(), content_type="text/csv")), {}),
+    "rows in place of a status": (always(http({"code": 200, "data": {"status": ROW, "data": []}})), {}),
+    "rows in place of a code": (always(http({"code": ROW, "data": []})), {}),
+    "rows in place of a message": (always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")), {}),
     "too large": (always(ROWS), {"max_response_bytes": 20}),
     "echo in a 500": (echo("500 Broken"), {}),
     "echo in a 400": (echo("400 Bad"), {}),
     "echo in a 200": (echo("200 OK"), {}),
     "echo in an envelope": (echo_in_envelope(400), {}),
     "echo in a refusal": (echo_in_envelope(301), {}),
+    "echo in a URL": (
+        always(http(f"/login?token={quote(TOKEN, safe='').replace('-', '%2D')}".encode(), "400 Bad")),
+        {},
+    ),
+    "echo in base64": (always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")), {}),
     "echo cut by the excerpt": (echo_cut_by_the_excerpt, {}),
 }
 
