@@ -30,9 +30,11 @@ fn main() {
 fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
     let columns = Some(Arc::from(COLUMNS.map(str::to_owned)));
     let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
-    for piece in body.chunks(piece) {
-        decoder.feed(piece, sink).expect("a valid response");
-        after(sink);
+    for mut piece in body.chunks(piece) {
+        while !piece.is_empty() {
+            piece = &piece[decoder.feed(piece, sink).expect("a valid response")..];
+            after(sink);
+        }
     }
     decoder.finish().expect("a complete response");
 }

@@ -53,10 +53,12 @@ fn decode<S: BatchSink>(body: &[u8], mut sink: S, rows: fn(&S::Batch) -> usize) 
     let columns = Some(Arc::from(COLUMNS.map(str::to_owned)));
     let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
     let mut found = 0;
-    for piece in body.chunks(PIECE) {
-        decoder.feed(piece, &mut sink).expect("a valid response");
-        while let Some(batch) = sink.take_full().expect("a batch") {
-            found += rows(&batch);
+    for mut piece in body.chunks(PIECE) {
+        while !piece.is_empty() {
+            piece = &piece[decoder.feed(piece, &mut sink).expect("a valid response")..];
+            while let Some(batch) = sink.take_full().expect("a batch") {
+                found += rows(&batch);
+            }
         }
     }
     decoder.finish().expect("a complete response");

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, Weak};
 
-use crate::decode::{Batch, Cell};
+use crate::decode::{Batch, Cell, count_values};
 
 /// The variant of a [`Cell`].
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,10 @@ pub(super) struct Memory {
 pub(super) type Shelf = Mutex<Vec<Memory>>;
 /// Blocks whose memory is kept.
 const MAX_KEPT: usize = 3;
+
+/// What a row takes as a dict of Python, approximately: for itself, and for each key with its value.
+const DICT_BYTES: usize = 128;
+const ENTRY_BYTES: usize = 64;
 
 /// Some records, cell by cell.
 #[derive(Debug)]
@@ -134,6 +138,15 @@ impl Block {
 impl Batch for Block {
     fn bytes(&self) -> usize {
         self.text.len() + self.cells.len() * size_of::<StoredCell>() + self.extras.len() * size_of::<Extra>()
+    }
+
+    fn result_bytes(&self) -> usize {
+        let nested = self.cells.iter().filter(|cell| matches!(cell.tag, Tag::Nested));
+        let nested = nested.map(|cell| (cell.start as usize, cell.length as usize));
+        let extras = self.extras.iter().map(|extra| (extra.json.start, extra.json.length));
+        let values = |(start, length)| count_values(self.text_at(start, length)) as usize;
+        let inner: usize = nested.chain(extras).map(values).sum();
+        self.text.len() + self.rows * DICT_BYTES + (self.cells.len() + inner) * ENTRY_BYTES
     }
 }
 

@@ -12,6 +12,8 @@ use crate::error::{Error, Kind, Result};
 
 /// A block is full once it has this many rows,
 const BLOCK_ROWS: usize = 8_192;
+/// or this many cells,
+const BLOCK_CELLS: usize = 1 << 20;
 /// or this much text.
 const BLOCK_BYTES: usize = 1 << 20;
 
@@ -21,6 +23,8 @@ const NO_COLUMN: TypeMismatch = TypeMismatch { expected: "a requested column", s
 #[derive(Debug)]
 pub struct Cells {
     columns: usize,
+    /// Most rows of a block.
+    max_rows: usize,
     /// Complete rows.
     rows: usize,
     text: SlackBytes,
@@ -42,7 +46,20 @@ impl Cells {
     pub fn new(columns: usize) -> Self {
         let (text, values, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
         let (row_extras, last_extras) = (0, 0);
-        Self { columns, rows: 0, text, values, extras, row_extras, last_extras, kept: 0, row: 0, shelf: Arc::default() }
+        let max_rows = (BLOCK_CELLS / columns.max(1)).clamp(1, BLOCK_ROWS);
+        Self {
+            columns,
+            max_rows,
+            rows: 0,
+            text,
+            values,
+            extras,
+            row_extras,
+            last_extras,
+            kept: 0,
+            row: 0,
+            shelf: Arc::default(),
+        }
     }
 
     /// All complete rows.
@@ -106,7 +123,7 @@ impl BatchSink for Cells {
     type Batch = Block;
 
     fn take_full(&mut self) -> Result<Option<Block>> {
-        if self.rows < BLOCK_ROWS && self.kept < BLOCK_BYTES {
+        if self.records_until_full() > 0 {
             return Ok(None);
         }
         let block = self.block()?;
@@ -158,6 +175,10 @@ impl Sink for Cells {
         let start = self.text.len();
         self.text.push_block(written, length);
         self.store(column, Tag::ShortInteger, start, integer)
+    }
+
+    fn records_until_full(&self) -> u64 {
+        if self.kept >= BLOCK_BYTES { 0 } else { self.max_rows.saturating_sub(self.rows) as u64 }
     }
 
     fn undo_cell(&mut self, _column: usize) {
@@ -263,6 +284,26 @@ mod tests {
                 _ => assert_eq!(block.cells.as_ptr(), memory),
             }
         }
+    }
+
+    #[test]
+    fn rows_that_are_shorter_than_their_cells_fill_blocks_of_limited_size() {
+        use crate::decode::{DecodePlan, Decoder};
+
+        let names: Vec<_> = (0..1_000).map(|number| format!("a{number}")).collect();
+        let (mut cells, mut rows) = (Cells::new(names.len()), 0);
+        let mut decoder = Decoder::new(DecodePlan { columns: Some(names.into()), ..DecodePlan::default() });
+        let body = format!(r#"{{"code":200,"data":{{"status":true,"data":[{}{{}}]}}}}"#, "{},".repeat(4_999));
+        let mut rest = body.as_bytes();
+        while !rest.is_empty() {
+            rest = &rest[decoder.feed(rest, &mut cells).expect("good")..];
+            assert!(cells.values.len() <= BLOCK_CELLS + 1_000, "{} cells at once", cells.values.len());
+            while let Some(block) = cells.take_full().expect("no error") {
+                rows += block.rows();
+            }
+        }
+        assert_eq!(decoder.finish().expect("complete").records, 5_000);
+        assert_eq!(rows + cells.take().expect("no error").map_or(0, |block| block.rows()), 5_000);
     }
 
     #[test]

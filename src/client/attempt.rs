@@ -42,12 +42,16 @@ impl Client {
         let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
         classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
-            to.delivery.push(batch);
+            to.delivery.push(batch)?;
         }
         to.delivery.complete();
         Ok(envelope)
     }
 }
+
+/// Batches of one chunk are delivered together up to this size. Few rows need more: only those that are much shorter than
+/// their cells.
+const CHUNK_BYTES: usize = 16 << 20;
 
 /// Decodes the body while it arrives and delivers its batches, but the last.
 async fn receive<G: BatchSink>(
@@ -58,23 +62,34 @@ async fn receive<G: BatchSink>(
     slot: &mut Slot<'_>,
 ) -> Result<Envelope> {
     let mut decoder = Decoder::new(plan.clone());
-    while let Some(chunk) = response.chunk().await? {
-        let fed = decoder.feed(chunk, sink);
-        if decoder.has_records() {
-            delivery.mark(Arrived::Rows);
-        }
-        // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
-        while let Some(batch) = sink.take_full()? {
-            // A response that has arrived waits for nothing: nobody could close its connection any more.
-            if decoder.has_ended() {
-                delivery.push(batch);
-            } else {
-                slot.deliver(delivery, batch).await?;
+    let (mut full, mut bytes) = (Vec::new(), 0);
+    while let Some(mut chunk) = response.chunk().await? {
+        while !chunk.is_empty() {
+            let fed = decoder.feed(chunk, sink);
+            if decoder.has_records() {
+                delivery.mark(Arrived::Rows);
             }
-        }
-        fed?;
-        if decoder.is_satisfied() {
-            return Ok(decoder.finish_early());
+            while let Some(batch) = sink.take_full()? {
+                bytes += batch.bytes();
+                full.push(batch);
+            }
+            chunk = fed.as_ref().map_or_else(|_| &[][..], |taken| chunk.get(*taken..).unwrap_or_default());
+            // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
+            if chunk.is_empty() || bytes >= CHUNK_BYTES {
+                bytes = 0;
+                for batch in full.drain(..) {
+                    // A response that has arrived waits for nothing: nobody could close its connection any more.
+                    if decoder.has_ended() {
+                        delivery.push(batch)?;
+                    } else {
+                        slot.deliver(delivery, batch).await?;
+                    }
+                }
+            }
+            fed?;
+            if decoder.is_satisfied() {
+                return Ok(decoder.finish_early());
+            }
         }
     }
     decoder.finish()

@@ -1,10 +1,67 @@
 //! The buffer of a scan: the bytes that its responses hold for the consumer.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+
+use crate::decode::{Batch, too_large};
+use crate::error::{Error, Result};
+
+/// What the consumer keeps of each batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The batch as it is.
+    Batches,
+    /// What its records become: columns of one type, or rows as dicts.
+    Records,
+}
+
+/// The memory that a collected result takes, over all its responses, and its limit: `max_result_bytes=`.
+#[derive(Debug)]
+pub struct ResultSize {
+    limit: u64,
+    kept: Kept,
+    used: AtomicU64,
+}
+
+impl ResultSize {
+    /// An empty result.
+    #[must_use]
+    pub fn new(limit: u64, kept: Kept) -> Self {
+        Self { limit, kept, used: AtomicU64::new(0) }
+    }
+
+    /// Adds a batch. Returns its bytes.
+    fn add(&self, batch: &impl Batch) -> usize {
+        let bytes = match self.kept {
+            Kept::Batches => batch.bytes(),
+            Kept::Records => batch.result_bytes(),
+        };
+        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        bytes
+    }
+
+    /// Removes batches that are void.
+    fn remove(&self, bytes: usize) {
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Fails once the result exceeds its limit.
+    fn check(&self) -> Result<()> {
+        if self.used.load(Ordering::Relaxed) > self.limit { Err(result_too_large(self.limit)) } else { Ok(()) }
+    }
+}
+
+/// The error of a result that takes more memory than `max_result_bytes=`.
+pub(super) fn result_too_large(limit: u64) -> Error {
+    too_large("result in memory", limit).with(|details| details.what = Some("result")).with_hint(
+        "raise max_result_bytes=, request fewer rows or attributes, or take them in batches or as a file, which need \
+         little memory",
+    )
+}
 
 /// The limit on the bytes that all responses of a scan hold, and which of the responses are open.
 #[derive(Debug)]
@@ -18,6 +75,8 @@ pub struct BufferBudget {
     last: AtomicUsize,
     freed: Notify,
     is_pulled: AtomicBool,
+    /// The result that keeps all batches, if they are collected.
+    result: Option<Arc<ResultSize>>,
 }
 
 impl BufferBudget {
@@ -26,7 +85,14 @@ impl BufferBudget {
     #[must_use]
     pub fn new(limit: usize, unread: Duration) -> Self {
         let [used, front, last] = [0, 0, 0].map(AtomicUsize::new);
-        Self { limit, unread, used, front, last, freed: Notify::new(), is_pulled: AtomicBool::new(false) }
+        let (freed, is_pulled) = (Notify::new(), AtomicBool::new(false));
+        Self { limit, unread, used, front, last, freed, is_pulled, result: None }
+    }
+
+    /// The same budget for batches that are kept in a result.
+    #[must_use]
+    pub fn of_result(self, result: Arc<ResultSize>) -> Self {
+        Self { result: Some(result), ..self }
     }
 
     /// Bytes in use.
@@ -68,6 +134,23 @@ impl BufferBudget {
     pub(super) fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         self.notify();
+    }
+
+    /// Counts a batch in the result, and returns the bytes to give to [`BufferBudget::void`] if the batch becomes void.
+    pub(super) fn keep(&self, batch: &impl Batch) -> usize {
+        self.result.as_ref().map_or(0, |result| result.add(batch))
+    }
+
+    /// Removes batches that are void from the result.
+    pub(super) fn void(&self, bytes: usize) {
+        if let Some(result) = &self.result {
+            result.remove(bytes);
+        }
+    }
+
+    /// Fails once the result exceeds its limit.
+    pub(super) fn check_result(&self) -> Result<()> {
+        self.result.as_ref().map_or(Ok(()), |result| result.check())
     }
 
     /// Wakes everything that awaits [`BufferBudget::freed`].

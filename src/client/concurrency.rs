@@ -37,7 +37,7 @@ impl Slot<'_> {
     /// Delivers a batch and waits for space for the next. The place is free meanwhile: the consumer may need it for a
     /// request of its own before it takes the next batch.
     pub(super) async fn deliver<B: Batch>(&mut self, delivery: &Delivery<B>, batch: B) -> Result<()> {
-        delivery.push(batch);
+        delivery.push(batch)?;
         if !delivery.has_space() {
             self.permit = None;
             delivery.wait_for_space().await?;

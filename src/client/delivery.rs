@@ -65,6 +65,8 @@ struct State<B> {
     bytes: usize,
     /// Of all batches of this attempt, including those that were taken.
     total_bytes: usize,
+    /// Of the same batches in the result that keeps them.
+    result_bytes: usize,
     arrived: Arrived,
     phase: Phase,
     /// Whether the consumer took a batch of this attempt.
@@ -81,6 +83,7 @@ impl<B: Batch> Delivery<B> {
             batches: VecDeque::new(),
             bytes: 0,
             total_bytes: 0,
+            result_bytes: 0,
             arrived: Arrived::Nothing,
             phase: Phase::Open,
             is_taken: false,
@@ -196,13 +199,16 @@ impl<B: Batch> Delivery<B> {
         self.state().arrived
     }
 
-    /// Queues a batch for the consumer.
-    pub(crate) fn push(&self, batch: B) {
+    /// Queues a batch for the consumer. Fails if the result that keeps the batches exceeds its limit.
+    pub(crate) fn push(&self, batch: B) -> Result<()> {
         let (bytes, mut state) = (batch.bytes(), self.state());
+        state.result_bytes += self.budget.keep(&batch);
+        self.budget.check_result()?;
         self.budget.take(bytes);
         (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
         state.batches.push_back(batch);
         wake(state);
+        Ok(())
     }
 
     /// Waits until there is space for the next batch. Fails if the buffer was full for too long: the response is
@@ -265,6 +271,7 @@ impl<B: Batch> Delivery<B> {
     fn clear(&self, mut state: MutexGuard<'_, State<B>>) {
         state.batches.clear();
         let bytes = std::mem::take(&mut state.bytes);
+        self.budget.void(std::mem::take(&mut state.result_bytes));
         wake(state);
         self.budget.release(bytes);
     }

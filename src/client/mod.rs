@@ -22,22 +22,23 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TokenFuture, TokenSource};
-pub use buffer::BufferBudget;
+pub use buffer::{BufferBudget, Kept, ResultSize};
 pub use deadline::TimeoutScope;
 pub use delivery::{Delivery, DeliveryMode, Event};
 pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
 
 use crate::cells::Cells;
-use crate::config::{Settings, Timeouts};
+use crate::config::Settings;
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::decode::{BatchSink, DecodePlan, Envelope, Limits};
-use crate::error::{Error, Kind, Result};
+use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, count_values};
+use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
 use auth::Auth;
+use buffer::result_too_large;
 use call::{Call, Destination};
 use classify::ExpectedContent;
 use concurrency::Concurrency;
@@ -47,6 +48,8 @@ use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
 const MAX_PATH: usize = 8 * 1024;
+/// What a value of JSON takes as an object of Python, approximately.
+const VALUE_BYTES: u64 = 64;
 /// Enough for most requests.
 const BODY_BYTES: usize = 1_024;
 
@@ -146,16 +149,22 @@ impl Client {
         self.settings.concurrency.map_or(usize::MAX, |limit| limit.max(1) as usize)
     }
 
-    /// Most bytes that a scan buffers for its consumer.
+    /// The buffer of a use of a scan whose consumer keeps at most a batch.
     #[must_use]
-    pub fn max_buffered_bytes(&self) -> usize {
-        self.settings.max_buffered_bytes
+    pub fn buffer(&self) -> BufferBudget {
+        BufferBudget::new(self.settings.max_buffered_bytes, self.settings.timeouts.unread)
     }
 
-    /// The time-outs that are not settings of the user.
+    /// The size of a result that is collected now, as `kept` measures its batches.
     #[must_use]
-    pub fn timeouts(&self) -> &Timeouts {
-        &self.settings.timeouts
+    pub fn result_size(&self, kept: Kept) -> Arc<ResultSize> {
+        Arc::new(ResultSize::new(self.settings.max_result_bytes, kept))
+    }
+
+    /// The buffer of responses that are all kept in a result.
+    #[must_use]
+    pub fn result_buffer(&self, result: &Arc<ResultSize>) -> BufferBudget {
+        BufferBudget::new(usize::MAX, self.settings.timeouts.unread).of_result(Arc::clone(result))
     }
 
     /// Downloads the status entries of an export. `timeout` is in place of the client's.
@@ -190,12 +199,26 @@ impl Client {
         idempotent: bool,
         timeout: Duration,
     ) -> Result<Envelope> {
-        let plan = DecodePlan { columns: None, max_records: None, limits: self.limits() };
+        // The whole body is kept as text first.
+        let limits = match self.settings.max_result_bytes {
+            body if body < self.settings.max_response_bytes => {
+                Limits { body, body_setting: "max_result_bytes", ..self.limits() }
+            }
+            _ => self.limits(),
+        };
+        let plan = DecodePlan { columns: None, max_records: None, limits };
         let deadline = Deadline { timeout, scope: TimeoutScope::Whole, began: None };
         let call = Call { operation, path, body, plan, content, idempotent, policy: self.policy, deadline };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-        Ok(self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?.envelope)
+        let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
+        let values: u64 = completed.envelope.members.iter().map(|(_, member)| values(member)).sum();
+        if completed.envelope.bytes + values * VALUE_BYTES > self.settings.max_result_bytes {
+            let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
+            let context = Context { operation: Some(operation), attempts, elapsed, ..Context::default() };
+            return Err(result_too_large(self.settings.max_result_bytes).with_context(context));
+        }
+        Ok(completed.envelope)
     }
 
     /// The counters of all calls over the same connections.
@@ -217,6 +240,15 @@ impl Client {
 
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
+    }
+}
+
+/// How many values of JSON a member has.
+fn values(member: &Member) -> u64 {
+    match member {
+        Member::Json(json) => count_values(json),
+        Member::Object(members) => members.iter().map(|(_, member)| values(member)).sum(),
+        Member::Records => 0,
     }
 }
 

@@ -43,6 +43,7 @@ pub struct ColumnSink {
     /// Bytes of the values, and of those in complete records.
     bytes: usize,
     kept_bytes: usize,
+    /// More than one if the records of one piece of input fill several.
     full: VecDeque<Result<RecordBatch>>,
 }
 
@@ -83,6 +84,11 @@ impl ColumnSink {
 impl Batch for RecordBatch {
     fn bytes(&self) -> usize {
         self.get_array_memory_size()
+    }
+
+    fn result_bytes(&self) -> usize {
+        // Nulls without a type take no memory before the types of all batches are known.
+        self.get_array_memory_size().max(self.num_rows() * self.num_columns() * CELL_BYTES)
     }
 }
 
@@ -141,6 +147,15 @@ impl Sink for ColumnSink {
     #[inline]
     fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
         true
+    }
+
+    fn records_until_full(&self) -> u64 {
+        if !self.full.is_empty() {
+            return 0;
+        }
+        let by_bytes = (self.options.max_bytes - self.bytes.min(self.options.max_bytes))
+            .div_ceil((self.builders.len() * CELL_BYTES).max(1));
+        (self.options.max_rows.saturating_sub(self.records)).min(by_bytes).max(1) as u64
     }
 
     fn undo_cell(&mut self, column: usize) {

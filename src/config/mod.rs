@@ -2,6 +2,7 @@
 
 mod base_url;
 pub mod environment;
+mod memory;
 mod proxy;
 mod timeouts;
 mod trust;
@@ -56,6 +57,8 @@ pub struct Arguments {
     pub requests_per_second: Option<f64>,
     /// Most bytes of one response, decompressed.
     pub max_response_bytes: i64,
+    /// Most bytes of memory for a collected result; else half of what this machine or container has.
+    pub max_result_bytes: Option<i64>,
     /// Most bytes that a scan buffers for its consumer.
     pub max_buffered_bytes: i64,
     /// PEM file of CA certificates to trust instead of the system's; else from the environment.
@@ -88,6 +91,7 @@ pub struct Settings {
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
     pub(crate) max_response_bytes: u64,
+    pub(crate) max_result_bytes: u64,
     pub(crate) max_buffered_bytes: usize,
     pub(crate) trust: Trust,
     pub(crate) proxy: Option<Proxy>,
@@ -130,6 +134,8 @@ impl Settings {
         let concurrency = refused.keep(concurrency);
         let interval = refused.keep(arguments.requests_per_second.map(interval).transpose());
         let max_response_bytes = refused.keep(bytes("max_response_bytes", arguments.max_response_bytes));
+        let max_result_bytes = arguments.max_result_bytes.map(|limit| bytes("max_result_bytes", limit));
+        let max_result_bytes = refused.keep(max_result_bytes.unwrap_or_else(|| Ok(memory::half())));
         let max_buffered_bytes = refused.keep(bytes("max_buffered_bytes", arguments.max_buffered_bytes));
         let headers = refused.keep(headers(arguments.headers));
         let settings = || {
@@ -144,6 +150,7 @@ impl Settings {
                 concurrency: concurrency?,
                 interval: interval?,
                 max_response_bytes: max_response_bytes?,
+                max_result_bytes: max_result_bytes?,
                 max_buffered_bytes: usize::try_from(max_buffered_bytes?).unwrap_or(usize::MAX),
                 headers: headers?,
                 strict_empty: arguments.strict_empty,

@@ -13,6 +13,7 @@ pub(crate) fn arguments() -> Arguments {
         concurrency: Some(8),
         requests_per_second: None,
         max_response_bytes: 8 << 30,
+        max_result_bytes: None,
         max_buffered_bytes: 32 << 20,
         ca_bundle: None,
         proxy: None,
@@ -147,7 +148,7 @@ fn every_variable_that_is_read_is_listed() {
 #[test]
 fn numbers_out_of_range_name_their_argument() {
     type Change = fn(&mut Arguments);
-    let cases: [(&str, Change); 12] = [
+    let cases: [(&str, Change); 13] = [
         ("timeout=", |arguments| arguments.timeout = 0.0),
         ("timeout=", |arguments| arguments.timeout = f64::NAN),
         ("timeout=", |arguments| arguments.timeout = 1e12),
@@ -158,6 +159,7 @@ fn numbers_out_of_range_name_their_argument() {
         ("requests_per_second=", |arguments| arguments.requests_per_second = Some(-2.0)),
         ("requests_per_second=", |arguments| arguments.requests_per_second = Some(1e-320)),
         ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
+        ("max_result_bytes=", |arguments| arguments.max_result_bytes = Some(0)),
         ("max_buffered_bytes=", |arguments| arguments.max_buffered_bytes = 0),
         ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
     ];

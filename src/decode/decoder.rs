@@ -72,17 +72,25 @@ impl Decoder {
         decoder
     }
 
-    /// Decodes the next bytes of the body.
+    /// Decodes the next bytes of the body and returns how many it took: all, unless the sink has a full batch. Feed the
+    /// others once that batch is taken.
     ///
     /// # Errors
     /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`. After an error the response is void.
-    pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
+    pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize> {
         if self.received() + bytes.len() as u64 > self.limits.body {
-            return Err(
-                too_large("body", self.limits.body).with_hint("raise max_response_bytes=, or request fewer rows")
-            );
+            let hint = format!("raise {}=, or request fewer rows", self.limits.body_setting);
+            return Err(too_large("body", self.limits.body).with_hint(hint));
         }
-        bytes.chunks(PIECE_BYTES).try_for_each(|piece| self.take_piece(piece, sink))
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let taken = self.take_piece(rest.get(..PIECE_BYTES).unwrap_or(rest), sink)?;
+            rest = rest.get(taken..).unwrap_or_default();
+            if sink.records_until_full() == 0 {
+                break;
+            }
+        }
+        Ok(bytes.len() - rest.len())
     }
 
     /// Ends the body.
@@ -135,26 +143,34 @@ impl Decoder {
         self.passed + self.pending.len() as u64
     }
 
-    fn take_piece<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<()> {
+    /// Decodes a piece and returns how many bytes it took.
+    fn take_piece<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<usize> {
         match self.value_end.take() {
             Some(value_end) => self.continue_value(value_end, piece, sink),
             None if self.pending.is_empty() => self.walk(piece, sink),
             None => {
+                // Few, as only the first bytes of a body come here: so a full sink need not stop the decoder.
+                let beginning = piece.get(..BEGINNING_BYTES).unwrap_or(piece);
                 let mut joined = std::mem::take(&mut self.pending);
-                joined.extend_from_slice(piece);
-                self.walk(&joined, sink)
+                joined.extend_from_slice(beginning);
+                let mut rest = joined.as_slice();
+                while !rest.is_empty() {
+                    let taken = self.walk(rest, sink)?;
+                    rest = rest.get(taken..).unwrap_or_default();
+                }
+                Ok(beginning.len())
             }
         }
     }
 
-    /// Continues the value that was incomplete.
-    fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<()> {
+    /// Continues the value that was incomplete. Returns how many bytes of the piece it took.
+    fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<usize> {
         let found = self.measure(&mut value_end, self.passed, piece)?;
         let (belongs, after) = piece.split_at_checked(found.unwrap_or(piece.len())).unwrap_or_default();
         self.pending.extend_from_slice(belongs);
         if found.is_none() {
             self.value_end = Some(value_end);
-            return Ok(());
+            return Ok(piece.len());
         }
         let mut value = std::mem::take(&mut self.pending);
         if !self.take_records(&mut InputChunk::new(&value), sink) {
@@ -163,16 +179,23 @@ impl Decoder {
         self.passed += value.len() as u64;
         value.clear();
         self.pending = value;
-        self.walk(after, sink)
+        let taken = if sink.records_until_full() == 0 { 0 } else { self.walk(after, sink)? };
+        Ok(piece.len() - after.len() + taken)
     }
 
-    /// Parses all complete tokens and values and buffers the rest.
-    fn walk<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<()> {
+    /// Parses all complete tokens and values and buffers the rest, until the sink is full. Returns how many bytes it
+    /// took.
+    fn walk<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize> {
         let mut chunk = InputChunk::new(bytes);
-        while self.step(&mut chunk, sink)? {}
+        while self.step(&mut chunk, sink)? {
+            if sink.records_until_full() == 0 {
+                self.passed += chunk.at as u64;
+                return Ok(chunk.at);
+            }
+        }
         self.passed += chunk.at as u64;
         self.pending.extend_from_slice(chunk.rest());
-        Ok(())
+        Ok(bytes.len())
     }
 
     /// Parses one token or value, or several records. Returns false when more bytes are needed.
@@ -269,7 +292,7 @@ impl Decoder {
         let Some(run) = records.read_all(chunk.records(), chunk.at, sink) else { return false };
         chunk.at = run.end;
         self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
-        !run.is_at_record
+        !run.is_at_record || (run.count > 0 && sink.records_until_full() == 0)
     }
 
     /// Parses a complete value that begins at this offset of the body.

@@ -66,7 +66,7 @@ pub(super) fn refused(refusal: Refusal, offset: u64, limits: &Limits) -> Error {
 }
 
 /// Something longer than its limit in bytes.
-pub(super) fn too_large(what: &'static str, limit: u64) -> Error {
+pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: {what} exceeds {limit} bytes"))
         .with(|details| (details.what, details.limit) = (Some(what), Some(limit)))
 }

@@ -30,9 +30,10 @@ mod vector;
 
 pub use decoder::Decoder;
 pub use envelope::{Envelope, Member, RecordShape};
+pub(crate) use error::too_large;
 pub use integer::integer;
 pub use plan::{DecodePlan, Limits};
-pub use raw_json::{BorrowedString, Members};
+pub use raw_json::{BorrowedString, Members, count_values};
 pub use slack::SlackBytes;
 pub use vector::Block;
 
@@ -96,6 +97,10 @@ pub trait Sink {
     fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
         false
     }
+    /// Most records that the sink takes before a batch is full. 0: the decoder stops until the batch is taken.
+    fn records_until_full(&self) -> u64 {
+        u64::MAX
+    }
     /// Completes the record.
     fn end_record(&mut self);
     /// Discards everything since the last `end_record`.
@@ -106,6 +111,11 @@ pub trait Sink {
 pub trait Batch: Send + 'static {
     /// The memory that the batch takes, approximately.
     fn bytes(&self) -> usize;
+
+    /// The memory that its records take in a collected result, at least.
+    fn result_bytes(&self) -> usize {
+        self.bytes()
+    }
 }
 
 /// A sink that builds batches of the records it receives.

@@ -18,6 +18,8 @@ pub struct DecodePlan {
 pub struct Limits {
     /// Bytes of the body.
     pub body: u64,
+    /// The setting that limits the body.
+    pub body_setting: &'static str,
     /// Bytes of one record.
     pub record: usize,
     /// Bytes of one value.
@@ -32,6 +34,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 8 << 30, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
+        let (body, body_setting) = (8 << 30, "max_response_bytes");
+        Self { body, body_setting, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
     }
 }

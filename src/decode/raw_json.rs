@@ -40,6 +40,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
+/// How many values a value of valid JSON has, approximately: itself, brackets, elements, and members with their names.
+#[must_use]
+pub fn count_values(json: &str) -> u64 {
+    let (mut count, mut bytes) = (1, json.bytes());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b',' | b':' | b'[' | b'{' => count += 1,
+            b'"' => loop {
+                match bytes.next() {
+                    Some(b'\\') => drop(bytes.next()),
+                    Some(b'"') | None => break,
+                    Some(_) => {}
+                }
+            },
+            _ => {}
+        }
+    }
+    count
+}
+
 /// Visitor methods that drop what they get.
 macro_rules! accept {
     ($($visit:ident($value:ty)),*) => {$(
@@ -80,5 +100,19 @@ impl<'de> Visitor<'de> for ValidatedJson {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
         while members.next_entry::<Self, Self>()?.is_some() {}
         Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_values;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (json, expected) in
+            [("1", 1), (r#""[{,:""#, 1), (r#""\",,""#, 1), ("[]", 2), ("[{},{}]", 5), (r#"{"a":[1]}"#, 4)]
+        {
+            assert_eq!(count_values(json), expected, "{json}");
+        }
     }
 }

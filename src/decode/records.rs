@@ -47,7 +47,10 @@ impl Records {
         let fast_path = self.fast_path.as_mut()?;
         let run = match self.max.saturating_sub(self.count) {
             0 => fast_path.read_all(bytes, start, u64::MAX, &mut self.dropped, &mut Dropped),
-            max => fast_path.read_all(bytes, start, max, &mut self.columns, sink),
+            max => {
+                let max = max.min(sink.records_until_full().max(1));
+                fast_path.read_all(bytes, start, max, &mut self.columns, sink)
+            }
         };
         self.count += run.count;
         Some(run)

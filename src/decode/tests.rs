@@ -74,7 +74,7 @@ fn decode_into<'a, S: Sink>(
     sink: &mut S,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Envelope> {
-    pieces.into_iter().try_for_each(|piece| decoder.feed(piece, sink))?;
+    pieces.into_iter().try_for_each(|piece| decoder.feed(piece, sink).map(drop))?;
     decoder.finish()
 }
 

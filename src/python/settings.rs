@@ -55,6 +55,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         concurrency: take(settings, "concurrency")?,
         requests_per_second: take(settings, "requests_per_second")?,
         max_response_bytes: take(settings, "max_response_bytes")?,
+        max_result_bytes: take(settings, "max_result_bytes")?,
         max_buffered_bytes: take(settings, "max_buffered_bytes")?,
         ca_bundle: take(settings, "ca_bundle")?,
         proxy: take(settings, "proxy")?,

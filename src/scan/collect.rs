@@ -10,7 +10,7 @@ use super::record_stats::WithStats;
 use super::responses::Responses;
 use super::{Scan, Stats};
 use crate::cells::Block;
-use crate::client::{Client, Event};
+use crate::client::{Client, Event, Kept};
 use crate::columns::{self, ColumnSink, Options};
 use crate::error::{Error, Kind, Result};
 
@@ -31,7 +31,9 @@ impl Scan {
         let (columns, time_column) = (columns::collected(&self.columns), self.time_column());
         let collected = columns.clone();
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
-        let open = |scan: &Self| Responses::new(scan, client, scan.collected(), usize::MAX, sink.clone());
+        let result = client.result_size(Kept::Records);
+        let open =
+            |scan: &Self| Responses::new(scan, client, scan.collected(), client.result_buffer(&result), sink.clone());
         let (batches, mut stats) = if self.splits() {
             self.collect_in_parts(open).await?
         } else {
@@ -62,14 +64,13 @@ impl Scan {
         events: mpsc::Sender<Event<Box<Block>>>,
     ) -> Result<(Vec<Block>, Stats)> {
         if self.splits() {
-            return self.blocks_in_parts(client).await;
+            return self.blocks_in_parts(client, Kept::Records).await;
         }
         if self.is_one_plain_request() {
             return self.rows_of_one_request(client, &events).await;
         }
-        // The caller collects all rows anyway, so only those of a single request are held back for a slow consumer.
-        let max_bytes = if self.requests() > 1 { usize::MAX } else { client.max_buffered_bytes() };
-        let mut responses = Responses::of_cells(self, client, self.collected(), max_bytes);
+        let buffer = client.result_buffer(&client.result_size(Kept::Records));
+        let mut responses = Responses::of_cells(self, client, self.collected(), buffer);
         while let Some(event) = responses.next().await? {
             let sent = events.send(event.boxed()).await;
             sent.map_err(|_| cancelled())?;
@@ -78,8 +79,10 @@ impl Scan {
     }
 
     /// All rows in blocks, with the requests split whose responses look capped.
-    pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>) -> Result<(Vec<Block>, Stats)> {
-        self.collect_in_parts(|scan| Responses::of_cells(scan, client, scan.collected(), usize::MAX)).await
+    pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>, kept: Kept) -> Result<(Vec<Block>, Stats)> {
+        let result = client.result_size(kept);
+        let open = |scan: &Self| Responses::of_cells(scan, client, scan.collected(), client.result_buffer(&result));
+        self.collect_in_parts(open).await
     }
 }
 

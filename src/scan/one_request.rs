@@ -12,7 +12,7 @@ use super::split::Outcome;
 use super::stats::Figures;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
-use crate::client::{BufferBudget, Client, Delivery, Event};
+use crate::client::{Client, Delivery, Event, Kept};
 use crate::error::Result;
 use crate::observe::{self, observed};
 
@@ -34,8 +34,8 @@ impl Scan {
         let day_column = request.day.as_ref().map(|(column, _)| column);
         let time_column = day_column.and_then(|column| self.attributes().iter().position(|name| name == column));
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
-        let budget = Arc::new(BufferBudget::new(client.max_buffered_bytes(), client.timeouts().unread));
-        let delivery = Delivery::new(0, self.collected().delivery, budget);
+        let buffer = client.result_buffer(&client.result_size(Kept::Records));
+        let delivery = Delivery::new(0, self.collected().delivery, Arc::new(buffer));
         let mut rows = Rows { delivery: &delivery, records: RecordStats::default() };
         let observer = observe::observer().map(|observer| observer.for_day(self.day(0)));
         let search = observed(observer, client.search(self.collected(), &request.search, &new_sink, &delivery));

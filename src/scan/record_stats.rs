@@ -57,6 +57,10 @@ impl<B: Batch> Batch for BatchWithStats<B> {
     fn bytes(&self) -> usize {
         self.batch.bytes()
     }
+
+    fn result_bytes(&self) -> usize {
+        self.batch.result_bytes()
+    }
 }
 
 /// A key that was not requested.
@@ -191,6 +195,10 @@ impl<S: Sink> Sink for WithStats<S> {
     #[expect(clippy::inline_always, reason = "as above")]
     fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
         self.sink.short_integer(column, integer, written, length)
+    }
+
+    fn records_until_full(&self) -> u64 {
+        self.sink.records_until_full()
     }
 
     fn undo_cell(&mut self, column: usize) {

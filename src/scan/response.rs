@@ -107,7 +107,7 @@ mod tests {
         // Ends while it is polled, as a task on another thread may.
         let task = Box::pin(async move {
             let batch = BatchWithStats { batch: Rows, stats: RecordStats::default() };
-            sender.push(batch);
+            sender.push(batch).expect("no limit");
             sender.complete();
             Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed: Duration::ZERO }))
         });

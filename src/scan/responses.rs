@@ -55,9 +55,9 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
 
 impl Responses<WithStats<Cells>, Block> {
     /// Responses whose records become cells, with their values as they are on the wire.
-    pub(super) fn of_cells(scan: &Scan, client: &Arc<Client>, mode: SearchMode, max_bytes: usize) -> Self {
+    pub(super) fn of_cells(scan: &Scan, client: &Arc<Client>, mode: SearchMode, buffer: BufferBudget) -> Self {
         let (columns, time_column) = (scan.attributes().len(), scan.time_column());
-        Self::new(scan, client, mode, max_bytes, move || WithStats::new(Cells::new(columns), time_column))
+        Self::new(scan, client, mode, buffer, move || WithStats::new(Cells::new(columns), time_column))
     }
 }
 
@@ -66,12 +66,12 @@ where
     S: BatchSink<Batch = BatchWithStats<B>> + 'static,
     B: Batch,
 {
-    /// At most `max_bytes` wait for the consumer. Sends nothing before the first poll.
+    /// Responses that share a buffer. Sends nothing before the first poll.
     pub(super) fn new(
         scan: &Scan,
         client: &Arc<Client>,
         mode: SearchMode,
-        max_bytes: usize,
+        buffer: BufferBudget,
         sink: impl Fn() -> S + Send + Sync + 'static,
     ) -> Self {
         let cancelled = CancellationToken::new();
@@ -87,7 +87,7 @@ where
             observer: observe::observer(),
             evicted: BTreeSet::new(),
             open: VecDeque::new(),
-            budget: Arc::new(BufferBudget::new(max_bytes, client.timeouts().unread)),
+            budget: Arc::new(buffer),
             completed: 0,
             completed_bytes: 0,
             last: 0,

@@ -27,7 +27,7 @@ impl TypedBatches {
         let frozen = Arc::new(ArcSwap::from_pointee(scan.columns.clone()));
         let (columns, time_column) = (Arc::clone(&frozen), scan.time_column());
         let sink = move || WithStats::new(ColumnSink::new(&columns.load(), options), time_column);
-        let mut responses = Responses::new(scan, client, mode, client.max_buffered_bytes(), sink);
+        let mut responses = Responses::new(scan, client, mode, client.buffer(), sink);
         responses.set_concurrent(scan.schema(options.views).is_some());
         Self { responses, columns: scan.columns.clone(), frozen, is_frozen: false }
     }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Scan, Stats};
-use crate::client::{Client, DeliveryMode, Event, SearchMode, TimeoutScope};
+use crate::client::{Client, DeliveryMode, Event, Kept, SearchMode, TimeoutScope};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
 use crate::files::{Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer};
@@ -83,7 +83,7 @@ impl Scan {
 
     async fn write_lines(&self, client: &Arc<Client>, create: impl Fn() -> Result<JsonLines>) -> Result<Stats> {
         if self.splits() {
-            let (blocks, stats) = self.blocks_in_parts(client).await?;
+            let (blocks, stats) = self.blocks_in_parts(client, Kept::Batches).await?;
             let complete = block_in_place(|| {
                 let mut writer = create()?;
                 blocks.iter().try_for_each(|block| writer.write(block))?;
@@ -92,7 +92,7 @@ impl Scan {
             complete.publish().await?;
             return Ok(stats);
         }
-        let mut responses = Responses::of_cells(self, client, self.written(), client.max_buffered_bytes());
+        let mut responses = Responses::of_cells(self, client, self.written(), client.buffer());
         let mut writer = block_in_place(&create)?;
         while let Some(event) = responses.next().await? {
             block_in_place(|| match event {

@@ -188,6 +188,7 @@ CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
     "concurrency": (_optional(_whole("concurrency", "an integer from 1 to 10000, or None")), 8),
     "requests_per_second": (_optional(partial(number, "requests_per_second", accepted=_RATE)), None),
     "max_response_bytes": (_whole("max_response_bytes", "an integer of at least 1"), 8 * 2**30),
+    "max_result_bytes": (_optional(_whole("max_result_bytes", "an integer of at least 1, or None")), None),
     "max_buffered_bytes": (_whole("max_buffered_bytes", "an integer of at least 1"), 32 * 2**20),
     "ca_bundle": (_optional(partial(_path, "ca_bundle")), None),
     "proxy": (_optional(partial(string, "proxy")), None),

@@ -21,6 +21,7 @@ _NUMBERS: dict[str, Callable[[str], float]] = {
     "retries": int,
     "concurrency": int,
     "max_response_bytes": int,
+    "max_result_bytes": int,
     "max_buffered_bytes": int,
 }
 _SWITCHES = ("allow_http", "strict_empty")

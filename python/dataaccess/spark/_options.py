@@ -82,6 +82,7 @@ _CLIENT: _Parsers = {
     "retry_for": _literal,
     "retries": _literal,
     "max_response_bytes": _literal,
+    "max_result_bytes": _literal,
     "ca_bundle": _string,
     "allow_http": _literal,
     "strict_empty": _literal,

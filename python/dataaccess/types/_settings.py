@@ -28,6 +28,7 @@ class ClientOptions(TypedDict, total=False):
     concurrency: int | None
     requests_per_second: float | None
     max_response_bytes: int
+    max_result_bytes: int | None
     max_buffered_bytes: int
     ca_bundle: PathArgument | None
     proxy: str | None

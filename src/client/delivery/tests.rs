@@ -38,7 +38,7 @@ async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
 impl<B: Batch> Delivery<B> {
     /// As a request delivers a batch.
     async fn send(&self, batch: B) -> Result<()> {
-        self.push(batch);
+        self.push(batch)?;
         self.wait_for_space().await
     }
 }

@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 
 use super::{Column, ColumnSink, ONE_BATCH, Options, body, cells_of, decode, drain, read};
 use crate::columns::{Type, items, unify};
-use crate::decode::{BatchSink as _, Cell, Sink as _};
+use crate::decode::{BatchSink as _, Cell, DecodePlan, Decoder, Sink as _};
 use crate::error::Kind as ErrorKind;
 
 fn rows(batches: &[RecordBatch]) -> Vec<usize> {
@@ -37,6 +37,24 @@ fn batches_are_the_same_however_the_bytes_arrive() {
             assert_eq!(rows(&drain(&mut sink).expect("batches")), expected, "{max_rows} rows, {max_bytes} bytes");
         }
     }
+}
+
+#[test]
+fn records_that_are_shorter_than_their_cells_fill_one_batch_at_a_time() {
+    let names: Vec<_> = (0..1_000).map(|number| format!("a{number}")).collect();
+    let columns: Vec<_> = names.iter().map(|name| Column::new(name, Type::Int64)).collect();
+    let mut sink = ColumnSink::new(&columns, Options { max_rows: 8_192, max_bytes: 2 << 20, ..ONE_BATCH });
+    let mut decoder = Decoder::new(DecodePlan { columns: Some(names.into()), ..DecodePlan::default() });
+    let body = body(&vec!["{}".to_owned(); 2_000]);
+    let (mut rest, mut rows) = (body.as_bytes(), 0);
+    while !rest.is_empty() {
+        rest = &rest[decoder.feed(rest, &mut sink).expect("good")..];
+        if let Some(batch) = sink.take_full().expect("no error") {
+            rows += batch.num_rows();
+        }
+        assert!(sink.take_full().expect("no error").is_none(), "two batches at once");
+    }
+    assert_eq!(rows + sink.take().expect("no error").map_or(0, |batch| batch.num_rows()), 2_000);
 }
 
 #[test]

@@ -32,8 +32,10 @@ fn body(records: &[String]) -> String {
 fn decode(columns: &[Column], body: &str, step: usize, sink: &mut impl Sink) -> Result<()> {
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let mut decoder = Decoder::new(DecodePlan { columns: Some(names), ..DecodePlan::default() });
-    for piece in body.as_bytes().chunks(step) {
-        decoder.feed(piece, sink)?;
+    for mut piece in body.as_bytes().chunks(step) {
+        while !piece.is_empty() {
+            piece = &piece[decoder.feed(piece, sink)?..];
+        }
     }
     decoder.finish().map(|_| ())
 }

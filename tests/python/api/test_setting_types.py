@@ -30,6 +30,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"concurrency": 2.5}, "concurrency= must be an integer from 1 to 10000, or None, not 2.5"),
     ({"requests_per_second": "9"}, "requests_per_second= must be a number from 0.001 to 1000000, or None, not '9'"),
     ({"max_response_bytes": "1 GB"}, "max_response_bytes= must be an integer of at least 1, not '1 GB'"),
+    ({"max_result_bytes": 1.5}, "max_result_bytes= must be an integer of at least 1, or None, not 1.5"),
     ({"max_buffered_bytes": None}, "max_buffered_bytes= must be an integer of at least 1, not None"),
     ({"ca_bundle": 3}, "ca_bundle= must be a path, not 3"),
     ({"proxy": 3128}, "proxy= must be a string, not of type int"),

@@ -119,6 +119,7 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
         ({"concurrency": 0}, "concurrency="),
         ({"requests_per_second": 0}, "requests_per_second="),
         ({"max_response_bytes": 0}, "max_response_bytes="),
+        ({"max_result_bytes": 0}, "max_result_bytes="),
         ({"proxy": "proxy.example.com"}, "proxy="),
         ({"headers": {"Authorization": "Bearer x"}}, "token="),
         ({"headers": {"X-A": "a\r\nb"}}, "headers="),

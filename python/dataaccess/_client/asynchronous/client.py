@@ -49,6 +49,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
         requests_per_second: Requests per second, at most, over all users of this client.
         max_response_bytes: Size of the largest response that is read, after decompression.
+        max_result_bytes: Memory that the result of a call, such as a list of rows or a table, may take; None: half of
+            the memory of this machine or container. Batches and files need little memory, and have no such limit.
         max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
             come next in the plan are read ahead up to this size.
         ca_bundle: PEM file, or folder of them, with the CAs to trust instead of the system's; default:
