@@ -93,7 +93,6 @@ def test_batches_and_files_stay_flat(door: str, tmp_path: Path) -> None:
 
 ROWS = [{"id": f"row-{number:05}", "name": "x" * 100} for number in range(20_000)]
 BODY = http({**RESPONSE, "data": {"status": True, "data": ROWS}})
-ITEMS = {"item_type_id": 9}
 
 
 def _collected(client: Any, days: int = 1) -> Any:
@@ -141,13 +140,13 @@ def test_a_scan_that_splits_requests_counts_what_it_holds(tmp_path: Path) -> Non
 
 
 def test_what_is_nested_counts() -> None:
-    value = [{}] * 100_000
+    value: list[dict[str, int]] = [{}] * 100_000
     with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"a": value}]}}))) as server:
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=4 * MEBIBYTE)
         with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes="):
-            client.search_items("note", ["a"], **ITEMS)
+            client.search_items("note", ["a"], item_type_id=9)
         with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes="):
-            client.search_items("note", ["b"], **ITEMS)
+            client.search_items("note", ["b"], item_type_id=9)
 
 
 def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
