@@ -144,7 +144,7 @@ impl Batch for Block {
         let nested = self.cells.iter().filter(|cell| matches!(cell.tag, Tag::Nested));
         let nested = nested.map(|cell| (cell.start as usize, cell.length as usize));
         let extras = self.extras.iter().map(|extra| (extra.json.start, extra.json.length));
-        let values = |(start, length)| count_values(self.text_at(start, length)) as usize;
+        let values = |(start, length)| count_values(self.text_at(start, length));
         let inner: usize = nested.chain(extras).map(values).sum();
         self.text.len() + self.rows * DICT_BYTES + (self.cells.len() + inner) * ENTRY_BYTES
     }

@@ -212,11 +212,11 @@ impl Client {
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
-        let values: u64 = completed.envelope.members.iter().map(|(_, member)| values(member)).sum();
-        if completed.envelope.bytes + values * VALUE_BYTES > self.settings.max_result_bytes {
+        let values: usize = completed.envelope.members.iter().map(|(_, member)| values(member)).sum();
+        if completed.envelope.bytes + values as u64 * VALUE_BYTES > self.settings.max_result_bytes {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
-            let context = Context { operation: Some(operation), attempts, elapsed, ..Context::default() };
-            return Err(result_too_large(self.settings.max_result_bytes).with_context(context));
+            let of_call = Context { operation: Some(operation), attempts, elapsed, ..Context::default() };
+            return Err(result_too_large(self.settings.max_result_bytes).with_context(of_call));
         }
         Ok(completed.envelope)
     }
@@ -244,7 +244,7 @@ impl Client {
 }
 
 /// How many values of JSON a member has.
-fn values(member: &Member) -> u64 {
+fn values(member: &Member) -> usize {
     match member {
         Member::Json(json) => count_values(json),
         Member::Object(members) => members.iter().map(|(_, member)| values(member)).sum(),

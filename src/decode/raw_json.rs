@@ -42,7 +42,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 /// How many values a value of valid JSON has, approximately: itself, brackets, elements, and members with their names.
 #[must_use]
-pub fn count_values(json: &str) -> u64 {
+pub fn count_values(json: &str) -> usize {
     let (mut count, mut bytes) = (1, json.bytes());
     while let Some(byte) = bytes.next() {
         match byte {
