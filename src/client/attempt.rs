@@ -7,7 +7,7 @@ use super::call::{Call, Destination};
 use super::classify;
 use super::concurrency::Slot;
 use super::delivery::{Arrived, Delivery};
-use crate::decode::{BatchSink, DecodePlan, Decoder, Envelope};
+use crate::decode::{Batch as _, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::Result;
 use crate::observe::Attempt;
 use crate::secret::Secret;
@@ -75,7 +75,8 @@ async fn receive<G: BatchSink>(
             }
             chunk = fed.as_ref().map_or_else(|_| &[][..], |taken| chunk.get(*taken..).unwrap_or_default());
             // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
-            if chunk.is_empty() || bytes >= CHUNK_BYTES {
+            let is_satisfied = decoder.is_satisfied();
+            if chunk.is_empty() || is_satisfied || bytes >= CHUNK_BYTES {
                 bytes = 0;
                 for batch in full.drain(..) {
                     // A response that has arrived waits for nothing: nobody could close its connection any more.
@@ -87,7 +88,7 @@ async fn receive<G: BatchSink>(
                 }
             }
             fed?;
-            if decoder.is_satisfied() {
+            if is_satisfied {
                 return Ok(decoder.finish_early());
             }
         }

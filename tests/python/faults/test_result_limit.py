@@ -162,3 +162,16 @@ def test_the_default_is_half_of_the_memory() -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
     assert client.settings["max_result_bytes"].value is None
     assert client.with_options(max_result_bytes=5).settings["max_result_bytes"].value == 5
+
+
+@pytest.mark.parametrize("limit", [8_191, 8_192, 8_193, 20_000, 29_999, 40_000])
+def test_a_limit_within_a_chunk_of_several_batches_gives_all_rows_below_it(limit: int) -> None:
+    rows = [{"id": f"{number}"} for number in range(30_000)]
+    with serving(always(http({**RESPONSE, "data": {"status": True, "data": rows}}))) as server:
+        client = da.Client(server.base_url, token="tok-test")
+        expected = [row["id"] for row in rows[:limit]]
+        day = da.on("2024-01-15")
+        assert [row["id"] for row in client.search_codes(["id"], allocated_time=day, limit=limit)] == expected
+        scan = client.scan_codes(["id"], allocated_time=day, limit=limit)
+        assert scan.to_arrow().column("id").to_pylist() == expected
+        assert sum(batch.num_rows for batch in scan.batches()) == len(expected)
