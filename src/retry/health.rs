@@ -16,11 +16,19 @@ pub struct Health {
     failures: u32,
     first_call: u64,
     is_of_several_calls: bool,
-    /// Whether the last failure has nothing to do with what its request asks for.
-    is_of_service: bool,
-    /// Whether the last failure was that no connection could be made.
-    is_unreachable: bool,
+    last: Option<Scope>,
     retries: RetryBudget,
+}
+
+/// What a failure says about other requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// It may come from what one request asks for, such as a day that is too large for the service.
+    Request,
+    /// It has nothing to do with what its request asks for.
+    Service,
+    /// No connection could be made.
+    Unreachable,
 }
 
 impl Health {
@@ -36,15 +44,19 @@ impl Health {
         }
         self.failures = self.failures.saturating_add(1);
         self.is_of_several_calls |= self.first_call != call;
-        self.is_of_service = !may_be_of_one_request(failure);
-        self.is_unreachable = matches!(failure.kind(), Kind::Connect | Kind::Proxy);
+        self.last = Some(Scope::of(failure));
     }
 
     /// Whether requests of other calls would fail too.
     #[must_use]
     pub fn is_down_for_all(&self) -> bool {
         let are_many = self.failures >= FAILURES && self.is_of_several_calls;
-        self.is_unreachable || are_many && (self.is_of_service || !self.has_responded)
+        match self.last {
+            Some(Scope::Unreachable) => true,
+            Some(Scope::Service) => are_many,
+            Some(Scope::Request) => are_many && !self.has_responded,
+            None => false,
+        }
     }
 
     /// Whether a retry may be sent now. If not, it backs off once more.
@@ -84,12 +96,14 @@ impl RetryBudget {
     }
 }
 
-/// Whether the failure may come from what one request asks for, such as a day that is too large for the service.
-fn may_be_of_one_request(failure: &Error) -> bool {
-    match failure.kind() {
-        Kind::Connect | Kind::Proxy | Kind::ConnectionLost | Kind::Throttled => false,
-        Kind::Server => !matches!(failure.details().status, Some(502 | 504)),
-        _ => true,
+impl Scope {
+    fn of(failure: &Error) -> Self {
+        match failure.kind() {
+            Kind::Connect | Kind::Proxy => Self::Unreachable,
+            Kind::ConnectionLost | Kind::Throttled => Self::Service,
+            Kind::Server if matches!(failure.details().status, Some(502 | 504)) => Self::Service,
+            _ => Self::Request,
+        }
     }
 }
 
