@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use url::Url;
 
+pub use base_url::{is_of_this_machine, origin};
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
@@ -70,8 +71,17 @@ pub struct Arguments {
     pub strict_empty: bool,
     /// File to record the exchanges into.
     pub record: Option<PathBuf>,
+    /// Whether the environment provides what is not given here. A client of the sandbox does not read it.
+    pub reads_environment: bool,
     /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
+}
+
+impl Arguments {
+    /// A variable of the environment, which `lookup` reads, if these arguments allow it.
+    pub fn lookup(&self, lookup: impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+        lookup(name).filter(|_| self.reads_environment)
+    }
 }
 
 /// Checked [`Arguments`], with those that the environment provides.
@@ -116,6 +126,8 @@ impl Settings {
     /// `Config`, naming each invalid setting and where it came from.
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut refused = Refused::default();
+        let reads_environment = arguments.reads_environment;
+        let lookup = |name: &str| lookup(name).filter(|_| reads_environment);
         let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, &lookup));
         // Which variable names the proxy depends on the URL.
         let proxy = match &base_url {

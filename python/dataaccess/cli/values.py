@@ -41,8 +41,11 @@ class TokenPath(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The path. The error does not show it whole: it may be the token itself."""
+        from dataaccess._core.paths import local_path
         from dataaccess.tokens import unreadable
 
+        # A shell leaves the `~` of `--token-file=~/token` as it is.
+        value = local_path(value)
         try:
             mode = os.stat(value).st_mode  # noqa: PTH116 - its errors are those of the system
         except OSError as error:
