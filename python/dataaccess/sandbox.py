@@ -219,7 +219,8 @@ def _path(name: str, given: object) -> str | None:
         return None
     if isinstance(path, str) and path:
         return local_path(path)
-    raise ConfigError(f"{name}= must be the path of a file, not of type {type(given).__name__}")
+    what = "empty" if path == "" else f"of type {type(given).__name__}"
+    raise ConfigError(f"{name}= must be the path of a file, not {what}")
 
 
 def _address(host: object) -> IPv4Address | IPv6Address:
