@@ -102,7 +102,7 @@ class Connection(Validation):
             held = refused.keep(partial(self._found_token, address), token) if name is None else None
         finally:
             # No frame holds a secret from here on: a traceback with locals cannot show it.
-            token = proxy = headers = base_url = None
+            token = proxy = headers = base_url = address = None
         self._start(settings, held, name, None, refused)
 
     def _found_token(self, base_url: str | None, token: Token | None) -> RawToken:
@@ -220,14 +220,15 @@ class Connection(Validation):
         """Returns a copy with other settings. It shares the connections if the settings allow it.
 
         Args:
-            **options: Any argument of the client but `token` and `profile`.
+            **options: Any argument of the client but `token` and `profile`. None clears a setting, also one of the
+                profile.
 
         Returns:
             A new client. Closing one does not close the other.
 
         Raises:
             TypeError: A name is not a setting.
-            ConfigError: A value is invalid, or `base_url` is another service and the token is not a callable.
+            ConfigError: A value is invalid, or `base_url` is another service and the token no callable of yours.
 
         Examples:
             >>> import dataaccess as da

@@ -49,7 +49,8 @@ def profile(config: Config) -> Config:
 @pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("name", CLEARED)
-def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str, profile: Config) -> None:
+@pytest.mark.usefixtures("profile")
+def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
     client = kind(profile="p")
     assert client.settings[name].value not in (None, {})
     cleared = client.with_options(**{name: None})
@@ -64,7 +65,6 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str, profile: 
         assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
         assert one.settings["timeout"].value == 20
     assert pickle.loads(pickle.dumps(client)).settings[name] == client.settings[name]
-    assert profile
 
 
 def test_a_recording_that_is_off_is_off_where_the_client_travels(profile: Config) -> None:

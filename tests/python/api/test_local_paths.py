@@ -91,8 +91,9 @@ MAKERS: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str, home: Path) -> None:
+def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str) -> None:
     """And no error of another kind."""
     if make == "token_file":
         made: Any = da.token_file("~nobody-here/x")
@@ -100,7 +101,6 @@ def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str, home: Path) 
         return
     with pytest.raises((da.ConfigError, da.SandboxError, OSError), match="~nobody-here"):
         MAKERS[make]("~nobody-here/x")
-    assert home
 
 
 @pytest.mark.parametrize("make", [name for name in MAKERS if name != "token_file"])

@@ -85,6 +85,14 @@ def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, 
     assert caught.value.__cause__ is None
 
 
+def completed() -> list[str]:
+    """The profiles that a shell completes."""
+    from dataaccess.cli import completing
+
+    context: Any = None
+    return completing._KNOWN["profile"](context)
+
+
 SECRET = '[profiles.one]\ntoken = "tok-hunter2"\n'
 STRANGE = {
     "larger than 1 MiB": SECRET + "#" * 2**20,
@@ -117,13 +125,11 @@ def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes of this kind")
 def test_a_pipe_is_no_file_of_profiles_and_nothing_waits_for_it(config: Config) -> None:
-    from dataaccess.cli import completing
-
     config.path.unlink()
     os.mkfifo(config.path)
     with pytest.raises(da.ConfigError, match=r"config\.toml is not a regular file"):
         da.Client(profile="one")
-    assert completing._KNOWN["profile"](Any) == []
+    assert completed() == []
     config.path.unlink()
     config.path.mkdir()
     with pytest.raises(da.ConfigError, match=r"config\.toml cannot be read: "):
@@ -132,12 +138,10 @@ def test_a_pipe_is_no_file_of_profiles_and_nothing_waits_for_it(config: Config) 
 
 @pytest.mark.parametrize("problem", STRANGE)
 def test_no_strange_file_stops_completion(problem: str, config: Config) -> None:
-    from dataaccess.cli import completing
-
     config.write(STRANGE[problem])
-    assert completing._KNOWN["profile"](Any) == []
+    assert completed() == []
     config.write(SECRET)
-    assert completing._KNOWN["profile"](Any) == ["one"]
+    assert completed() == ["one"]
 
 
 def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:

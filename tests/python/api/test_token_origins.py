@@ -199,7 +199,7 @@ ADDRESSES = st.builds(
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_two_addresses_of_one_origin_here_have_one_origin_in_the_core(own: str, other: str) -> None:
     """Here: what the checks of tokens compare. In the core: where requests go."""
-    sent = []
+    sent: list[tuple[str, str] | None] = []
     for address in (own, other):
         try:
             client = da.Client(address, token="tok", allow_http=True)
