@@ -77,13 +77,6 @@ pub struct Arguments {
     pub time_scale: u32,
 }
 
-impl Arguments {
-    /// A variable of the environment, which `lookup` reads, if these arguments allow it.
-    pub fn lookup(&self, lookup: impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
-        lookup(name).filter(|_| self.reads_environment)
-    }
-}
-
 /// Checked [`Arguments`], with those that the environment provides.
 #[derive(Clone)]
 pub struct Settings {
@@ -128,10 +121,10 @@ impl Settings {
         let mut refused = Refused::default();
         let reads_environment = arguments.reads_environment;
         let lookup = |name: &str| lookup(name).filter(|_| reads_environment);
-        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, &lookup));
+        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, lookup));
         // Which variable names the proxy depends on the URL.
         let proxy = match &base_url {
-            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, &lookup)),
+            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, lookup)),
             None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
         };
         let zone = refused.keep(Zone::try_new(&arguments.timezone));
@@ -146,7 +139,7 @@ impl Settings {
         let headers = refused.keep(headers(arguments.headers));
         let settings = || {
             Some(Self {
-                trust: Trust::resolve(arguments.ca_bundle, &lookup),
+                trust: Trust::resolve(arguments.ca_bundle, lookup),
                 proxy: proxy?,
                 base_url: base_url?,
                 zone: zone?,

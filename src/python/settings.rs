@@ -41,7 +41,7 @@ pub(super) fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
 
 /// What only a client that is made would refuse.
 pub(super) fn refused(arguments: &Arguments) -> Vec<Error> {
-    let lookup = |name: &str| arguments.lookup(environment::read, name);
+    let lookup = |name: &str| environment::read(name).filter(|_| arguments.reads_environment);
     Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), lookup), &arguments.headers)
 }
 
