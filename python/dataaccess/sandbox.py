@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import boolean, duration, integer, string, strings
 from dataaccess._core.embedded import LOOPBACK, start_sandbox
+from dataaccess._core.paths import local_path
 from dataaccess._public import public
 from dataaccess._sandbox.access import Access
 from dataaccess._sandbox.data import Data
@@ -214,9 +215,12 @@ def _token(given: str | None) -> str | None:
 
 def _path(name: str, given: object) -> str | None:
     path = os.fspath(given) if isinstance(given, os.PathLike) else given
-    if path is None or isinstance(path, str):
-        return path
-    raise ConfigError(f"{name}= must be the path of a file, not of type {type(given).__name__}")
+    if path is None:
+        return None
+    if isinstance(path, str) and path:
+        return local_path(path)
+    what = "empty" if path == "" else f"of type {type(given).__name__}"
+    raise ConfigError(f"{name}= must be the path of a file, not {what}")
 
 
 def _address(host: object) -> IPv4Address | IPv6Address:

@@ -8,6 +8,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
@@ -22,6 +23,7 @@ class TokenFile:
     """Reads a token from a file, each time it is called. It pickles as the path."""
 
     path: Path
+    is_of_one_service: ClassVar[bool] = True
 
     def __call__(self) -> str:
         """The content of the file without surrounding white space."""
@@ -71,7 +73,8 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
     followed. A `DataAccessWarning` is raised if other users may read it. Clients that use it pickle.
 
     Args:
-        path: The file; white space around the token is ignored.
+        path: The file; white space around the token is ignored. `~` is the home folder. A relative path starts at the
+            current folder of this call.
 
     Returns:
         A callable for `token=`.
@@ -85,4 +88,6 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
         >>> client
         Client('https://cdp.example.com', token from callable)
     """
-    return TokenFile(Path(path))
+    from dataaccess._core.paths import local_path
+
+    return TokenFile(Path(local_path(path)))

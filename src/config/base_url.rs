@@ -1,4 +1,4 @@
-//! The base URL of the service: which URLs are refused, and what counts as loopback.
+//! The base URL of the service: which URLs are refused, their origin, and what counts as loopback.
 
 use url::{Host, ParseError, Url};
 
@@ -26,9 +26,24 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
     check(&text, origin, allow_http)
 }
 
+/// Scheme, host and port of a base URL, as a client would send to it; None for a URL that no client accepts.
+#[must_use]
+pub fn origin(text: &str) -> Option<String> {
+    check(text, Origin::Argument("base_url"), true).ok().map(|url| url.origin().ascii_serialization())
+}
+
+/// Whether a base URL is of this machine, where no proxy of the environment or of a profile is used.
+#[must_use]
+pub fn is_of_this_machine(text: &str) -> bool {
+    check(text, Origin::Argument("base_url"), true).is_ok_and(|url| is_loopback(&url))
+}
+
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     let text = text.trim();
     let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL {}({origin}) {what}", shown(text)));
+    if let Some(what) = ambiguity(text) {
+        return Err(refuse(what));
+    }
     let mut url = Url::parse(text).map_err(|error| match error {
         ParseError::InvalidPort => refuse("has an invalid port; ports are 1 to 65535"),
         _ => refuse("is not a URL; write it as https://cdp.example.com"),
@@ -55,6 +70,20 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     }
     url.set_path(&path);
     Ok(url)
+}
+
+/// What lets another program read another host in a URL than this one: browsers and the crate `url` take `\` for `/`,
+/// drop tabs and line breaks, and need no `//`.
+pub(super) fn ambiguity(text: &str) -> Option<&'static str> {
+    if text.contains('\\') {
+        return Some("has a backslash; write / between the parts of its path");
+    }
+    if text.contains(char::is_control) {
+        return Some("has a tab, a line break or another control character");
+    }
+    let (_, rest) = text.split_once(':')?;
+    let has_host = rest.strip_prefix("//").is_some_and(|host| !host.starts_with('/'));
+    (!has_host).then_some("must begin with https:// and a host")
 }
 
 /// Characters of a base URL that an error shows.

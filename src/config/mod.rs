@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use url::Url;
 
+pub use base_url::{is_of_this_machine, origin};
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
@@ -73,6 +74,8 @@ pub struct Arguments {
     pub strict_empty: bool,
     /// File to record the exchanges into.
     pub record: Option<PathBuf>,
+    /// Whether the environment provides what is not given here. A client of the sandbox does not read it.
+    pub reads_environment: bool,
     /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
 }
@@ -120,10 +123,12 @@ impl Settings {
     /// `Config`, naming each invalid setting and where it came from.
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut refused = Refused::default();
-        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, &lookup));
+        let reads_environment = arguments.reads_environment;
+        let lookup = |name: &str| lookup(name).filter(|_| reads_environment);
+        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, lookup));
         // Which variable names the proxy depends on the URL.
         let proxy = match &base_url {
-            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, &lookup)),
+            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, lookup)),
             None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
         };
         let zone = refused.keep(Zone::try_new(&arguments.timezone));
@@ -140,7 +145,7 @@ impl Settings {
         let headers = refused.keep(headers(arguments.headers));
         let settings = || {
             Some(Self {
-                trust: Trust::resolve(arguments.ca_bundle, &lookup),
+                trust: Trust::resolve(arguments.ca_bundle, lookup),
                 proxy: proxy?,
                 base_url: base_url?,
                 zone: zone?,

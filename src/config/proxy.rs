@@ -43,12 +43,12 @@ impl Proxy {
         }
         // Variables may leave out the scheme.
         let text = if text.contains("://") { text } else { format!("http://{text}") };
-        Self::try_new(Url::parse(&text).ok(), Origin::Environment(name)).map(Some)
+        Self::try_new(&text, Origin::Environment(name)).map(Some)
     }
 
     /// The argument alone.
     pub(super) fn of_argument(argument: Option<&str>) -> Result<Option<Self>> {
-        argument.map(|text| Self::try_new(Url::parse(text).ok(), Origin::Argument("proxy"))).transpose()
+        argument.map(|text| Self::try_new(text, Origin::Argument("proxy"))).transpose()
     }
 
     /// Host and port.
@@ -57,14 +57,19 @@ impl Proxy {
         format!("{host}:{}", self.url.port_or_known_default().unwrap_or_default())
     }
 
-    fn try_new(url: Option<Url>, origin: Origin) -> Result<Self> {
-        match url {
+    fn try_new(text: &str, origin: Origin) -> Result<Self> {
+        let text = text.trim();
+        // The URL may hold a password: it is never quoted.
+        let refuse = |advice: &str| {
+            let what = "must be an http:// or https:// URL, such as http://proxy:3128";
+            Err(Error::new(Kind::Config, format!("{origin} {what}{advice}")))
+        };
+        if text.contains('\\') {
+            return refuse("; write a backslash in the user or password as %5C");
+        }
+        match Url::parse(text).ok().filter(|_| base_url::ambiguity(text).is_none()) {
             Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
-            // The URL may hold a password: it is never quoted.
-            _ => Err(Error::new(
-                Kind::Config,
-                format!("{origin} must be an http:// or https:// URL, such as http://proxy:3128"),
-            )),
+            _ => refuse(""),
         }
     }
 }
@@ -185,5 +190,14 @@ mod tests {
         assert_eq!(error.kind(), Kind::Config);
         assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());
         assert!(!error.message().contains("hunter2"));
+        for ambiguous in [r"http://u\hunter2:pw@p:1", "http://p\thunter2:1", r"http:\\hunter2", "http:///hunter2"] {
+            let error = resolve("https://cdp.example.com", &[("ALL_PROXY", ambiguous)]).expect_err(ambiguous);
+            assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());
+            assert!(!error.message().contains("hunter2"));
+        }
+        for ambiguous in ["http:p:3128", r"http://p\@q", "http://p\n.example.com"] {
+            assert!(Proxy::of_argument(Some(ambiguous)).is_err(), "{ambiguous}");
+        }
+        assert!(Proxy::of_argument(Some("http://u:p%5C@proxy:3128\n")).is_ok());
     }
 }

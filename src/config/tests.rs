@@ -21,6 +21,7 @@ pub(crate) fn arguments() -> Arguments {
         headers: Vec::new(),
         strict_empty: false,
         record: None,
+        reads_environment: true,
         time_scale: 1,
     }
 }
@@ -50,6 +51,13 @@ fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
         "https://cdp.example.com#hunter2",
         "http://cdp.example.com",
         "http://127.0.0.1.example.com",
+        r"https://hunter2\@cdp.example.com",
+        r"https:\\cdp.example.com",
+        "https://cdp.\texample.com",
+        "https://cdp.example.com/a\nb",
+        "https:cdp.example.com",
+        "https:/cdp.example.com",
+        "https:///cdp.example.com",
         "",
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
@@ -57,6 +65,34 @@ fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
         assert!(error.message().contains("base_url="), "{}", error.message());
         assert!(!error.message().contains("hunter2"));
     }
+}
+
+#[test]
+fn an_origin_is_that_of_the_requests_and_only_of_urls_that_clients_accept() {
+    for (address, expected) in [
+        ("https://CDP.example.com:443/a/", Some("https://cdp.example.com")),
+        (" http://cdp.example.com:8080\n", Some("http://cdp.example.com:8080")),
+        ("http://127.1", Some("http://127.0.0.1")),
+        (r"http://evil\@good", None),
+        ("http:good", None),
+        ("sandbox:demo", None),
+    ] {
+        assert_eq!(origin(address).as_deref(), expected, "{address}");
+    }
+    assert!(is_of_this_machine("http://127.1:8080") && is_of_this_machine("https://LOCALHOST"));
+    assert!(!is_of_this_machine("https://localhost.example.com") && !is_of_this_machine(r"http://evil\@localhost"));
+}
+
+#[test]
+fn the_environment_is_not_read_where_the_arguments_say_so() {
+    let environment = |name: &str| (name == "HTTPS_PROXY" || name == "SSL_CERT_FILE").then(|| "http://p:1".to_owned());
+    let origins = |reads_environment| {
+        let given = Arguments { reads_environment, ..arguments() };
+        Settings::resolve(given, environment).expect("good settings").origins().len()
+    };
+    assert_eq!((origins(true), origins(false)), (2, 0));
+    let nameless = Arguments { base_url: None, reads_environment: false, ..arguments() };
+    assert!(Settings::resolve(nameless, |_| Some("https://cdp.example.com".to_owned())).is_err());
 }
 
 #[test]

@@ -54,7 +54,7 @@ mod _native {
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]
-    use super::settings::check_settings;
+    use super::settings::{check_settings, is_of_this_machine, origin};
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::raise::{no_unicode, raise};
-use crate::config::{Arguments, Settings, Trust, environment};
+use crate::config::{self, Arguments, Settings, Trust, environment};
 use crate::error::{Error, Kind};
 use crate::transport::Transport;
 
@@ -16,6 +16,18 @@ use crate::transport::Transport;
 pub(super) fn check_settings(settings: &Bound<'_, PyDict>) -> PyResult<()> {
     resolve(settings)?;
     Error::settings(refused(&arguments(settings)?)).map_or(Ok(()), |error| Err(raise(settings.py(), error)))
+}
+
+/// Scheme, host and port of a base URL, as a client would send to it; None for what no client accepts.
+#[pyfunction]
+pub(super) fn origin(address: &Bound<'_, PyAny>) -> Option<String> {
+    config::origin(address.extract().ok()?)
+}
+
+/// Whether a base URL is of this machine; False for what no client accepts.
+#[pyfunction]
+pub(super) fn is_of_this_machine(address: &Bound<'_, PyAny>) -> bool {
+    address.extract().is_ok_and(config::is_of_this_machine)
 }
 
 /// The checked settings, or all their problems.
@@ -29,7 +41,8 @@ pub(super) fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
 
 /// What only a client that is made would refuse.
 pub(super) fn refused(arguments: &Arguments) -> Vec<Error> {
-    Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), environment::read), &arguments.headers)
+    let lookup = |name: &str| environment::read(name).filter(|_| arguments.reads_environment);
+    Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), lookup), &arguments.headers)
 }
 
 /// The settings by name. The Python package passes all of them, with the right types.
@@ -63,6 +76,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
         strict_empty: take(settings, "strict_empty")?,
         record: take(settings, "record")?,
+        reads_environment: settings.get_item("reads_environment")?.map_or(Ok(true), |value| value.extract())?,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]

@@ -36,13 +36,38 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
+def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that queries may name as `token_file`, to be written by a test."""
+    return tmp_path_factory.mktemp("secrets") / "token"
+
+
+@pytest.fixture(scope="session")
+def stranger() -> Iterator[da.Sandbox]:
+    """A service that the environment of Spark does not name."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def other() -> Iterator[da.Sandbox]:
+    """A service that queries may name, which takes other tokens."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def spark(service: da.Sandbox, token: str, events: Path, allowed: Path, other: da.Sandbox) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
 
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
-    os.environ |= {**LOCAL, **own}
+    lists = {
+        "DATAACCESS_SPARK_ALLOW_HOSTS": other.base_url,
+        "DATAACCESS_SPARK_ALLOW_TOKEN_FILES": str(allowed),
+        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch",
+    }
+    os.environ |= {**LOCAL, **own, **lists}
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraJavaOptions", QUICK_START)

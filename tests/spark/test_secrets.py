@@ -45,9 +45,9 @@ def shown(spark: Any, events: Path) -> Callable[[], str]:
 
 
 def test_no_page_and_no_log_has_the_token(
-    read: Read, token: str, shown: Callable[[], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    read: Read, token: str, shown: Callable[[], str], allowed: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "token"
+    path = allowed
     path.write_text(token)
     path.chmod(0o600)
     for options in ({}, {"token_file": path}, {"token_callable": "tokens_of_tests:fetch"}):
@@ -64,11 +64,11 @@ def test_no_page_and_no_log_has_the_token(
 
 
 def test_a_refused_token_is_not_shown(
-    read: Read, shown: Callable[[], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    read: Read, shown: Callable[[], str], allowed: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from pyspark.errors import PythonException
 
-    path = tmp_path / "token"
+    path = allowed
     path.write_text("tok-that-expired-0123456789")
     path.chmod(0o600)
     with pytest.raises(PythonException, match="PermissionDeniedError") as caught:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,8 +104,8 @@ def test_a_day_without_rows_is_an_empty_partition(read: Read) -> None:
     assert read(allocated_time=da.on("2023-01-01")).collect() == []
 
 
-def test_a_token_comes_from_a_file_or_a_function(read: Read, token: str, tmp_path: Any) -> None:
-    path = tmp_path / "token"
+def test_a_token_comes_from_a_file_or_a_function(read: Read, token: str, allowed: Path) -> None:
+    path = allowed
     path.write_text(token)
     path.chmod(0o600)
     options = {"allocated_time": da.on("2024-01-15")}

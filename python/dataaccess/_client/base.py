@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 
 from dataaccess._client.given import find_profile, noting_arguments
-from dataaccess._client.settings import UNUSED_URL, Refused, Settings, origin
+from dataaccess._client.settings import CHECKS, UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
@@ -42,6 +42,8 @@ class Connection(Validation):
     _profile_argument: str | None
     _profile: Profile | None
     _is_token_of_profile: bool = False
+    # The settings of the profile that `with_options` set to None before this client was pickled.
+    _cleared: frozenset[str] = frozenset()
 
     @noting_arguments
     @at_line
@@ -92,28 +94,46 @@ class Connection(Validation):
             )
             # None is no value, but for `concurrency`.
             self._given = {name for name in self._given if settings.get(name) is not None or name == "concurrency"}
+            self._given |= self._cleared
             self._profile_argument = profile
             self._profile = find_profile(profile, base_url)
             self._of_profile = set() if self._profile is None else self._profile.fill(settings, self._given)
+            address = settings["base_url"]
             settings.check(settings, refused)
-            name = embedded_name(settings["base_url"])
-            held = refused.keep(partial(self._found_token, settings["base_url"]), token) if name is None else None
+            name = embedded_name(address)
+            held = refused.keep(partial(self._found_token, address), token) if name is None else None
         finally:
             # No frame holds a secret from here on: a traceback with locals cannot show it.
-            token = proxy = headers = base_url = None
+            token = proxy = headers = base_url = address = None
         self._start(settings, held, name, None, refused)
 
     def _found_token(self, base_url: str | None, token: Token | None) -> RawToken:
-        """The token of the argument, of the environment or of the profile, in this order."""
-        profile = self._profile
-        if token is None and profile is not None and profile.token is not None:
-            if not os.environ.get("DATAACCESS_TOKEN"):
-                self._is_token_of_profile = True
-                token = profile.token_for(base_url)
-            elif "base_url" in self._of_profile:
+        """The token of the argument; else of the environment or of the profile, the first that is for this address.
+
+        If the environment or the profile names an address, the token of the environment is for that one alone.
+        """
+        if token is not None:
+            return RawToken(token)
+        profile, variable = self._profile, os.environ.get("DATAACCESS_BASE_URL")
+        # The core reports what is wrong with an address that it refuses.
+        here = origin(base_url or variable)
+        of_profile = None if profile is None else profile.settings.get("base_url")
+        named = variable or of_profile
+        is_elsewhere = here is not None and named is not None and origin(named) != here
+        if os.environ.get("DATAACCESS_TOKEN") and not is_elsewhere:
+            if profile is not None and profile.token is not None and "base_url" in self._of_profile:
                 message = f"the token of DATAACCESS_TOKEN is sent to the address of {profile}, which has its own"
                 warn_caller(f"{message}: unset DATAACCESS_TOKEN if it is for another service", DataAccessWarning)
-        return RawToken(token)
+            return RawToken(None)
+        if profile is not None and profile.token is not None:
+            self._is_token_of_profile = True
+            return RawToken(profile.token_for(base_url))
+        if is_elsewhere and os.environ.get("DATAACCESS_TOKEN"):
+            source = "DATAACCESS_BASE_URL" if variable else str(profile)
+            raise ConfigError(
+                f"no token: that of DATAACCESS_TOKEN is for the address of {source}, and {here} is another; pass token="
+            )
+        return RawToken(None)
 
     def _start(
         self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
@@ -124,8 +144,10 @@ class Connection(Validation):
         self._embedded = name
         if name is not None:
             address, issued = refused.keep(embedded, name) or (UNUSED_URL, None)
-            settings = Settings(settings, base_url=address)
+            settings = Settings(settings, base_url=address, reads_environment=False)
             token = None if issued is None else RawToken(issued)
+        elif is_sandbox(settings["base_url"]):
+            settings = Settings(settings, reads_environment=False)
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -200,14 +222,15 @@ class Connection(Validation):
         """Returns a copy with other settings. It shares the connections if the settings allow it.
 
         Args:
-            **options: Any argument of the client but `token` and `profile`.
+            **options: Any argument of the client but `token` and `profile`. None clears a setting, also one of the
+                profile.
 
         Returns:
             A new client. Closing one does not close the other.
 
         Raises:
             TypeError: A name is not a setting.
-            ConfigError: A value is invalid, or `base_url` is another service and the token is not a callable.
+            ConfigError: A value is invalid, or `base_url` is another service and the token no callable of yours.
 
         Examples:
             >>> import dataaccess as da
@@ -238,6 +261,10 @@ class Connection(Validation):
             copy._given, copy._of_profile = self._given | set(given), self._of_profile - set(given)
             copy._profile_argument, copy._profile = self._profile_argument, self._profile
             copy._is_token_of_profile = self._is_token_of_profile
+            if "base_url" in given and copy._profile is not None:
+                for name in copy._of_profile & copy._profile.unfit(settings["base_url"]):
+                    settings[name] = CHECKS[name][1]
+                    copy._of_profile.discard(name)
             embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded
             copy._start(settings, self._token, embedded, self._raw, refused)
             copy._check_origin(self)
@@ -245,8 +272,9 @@ class Connection(Validation):
 
     def _check_origin(self, original: Connection) -> None:
         """Refuses to send the token of another client to another service: only a callable may know both."""
-        is_callable = self._token.source == "callable" and not self._is_token_of_profile
-        if self._token is not original._token or is_callable:
+        function = self._token.callable
+        may_know_both = function is not None and not getattr(function, "is_of_one_service", False)
+        if self._token is not original._token or may_know_both:
             return
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
@@ -265,12 +293,17 @@ class Connection(Validation):
     def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
         if settings.get("headers") is not None:
             settings["headers"] = dict(settings["headers"])
-        return cls(**settings, profile=profile, token=token)
+        # The constructor takes None for no value, and the profile would say it again.
+        cleared = {name for name, value in settings.items() if value is None and name != "concurrency"}
+        client = object.__new__(cls)
+        client._cleared = frozenset(cleared)
+        values = {name: value for name, value in settings.items() if name not in cleared}
+        client.__init__(**values, profile=profile, token=token)  # type: ignore[misc] # as a call of the class does
+        return client
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        given = {name: self._settings[name] for name in sorted(self._given)}
-        if secret := Settings({"proxy": None, "headers": None, **given}).secret():
+        if secret := self._settings.secret(self._given):
             raise TypeError(
                 f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
@@ -285,6 +318,8 @@ class Connection(Validation):
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
+        # Built last: the frame of an error has no header.
+        given = {name: self._settings[name] for name in sorted(self._given)}
         return self._unpickled, (given, self._profile_argument, token)
 
     def __repr__(self) -> str:

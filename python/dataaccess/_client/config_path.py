@@ -1,8 +1,20 @@
-"""Where the file with the profiles is. Apart from those that read it, as completion imports no core."""
+"""Where the file with the profiles is, and what it says. Apart from the checks, as completion imports no core."""
+
+from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGEST = 2**20
+# Each part of a dotted key is a level, and takes the parser longer than the one before.
+_MOST_DOTS = 100
 
 
 def config_path() -> Path:
@@ -14,3 +26,48 @@ def config_path() -> Path:
         # A relative path is invalid: https://specifications.freedesktop.org/basedir-spec
         folder = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")  # noqa: PTH111, PTH117 - never raises
     return Path(folder) / "dataaccess" / "config.toml"
+
+
+def parsed(path: Path) -> tuple[dict[str, Any], int]:
+    """The tables of the file, which are not checked, and the mode of the file.
+
+    Raises:
+        OSError: The file cannot be opened or read.
+        ValueError: It is no file of profiles; the text says why. No frame of the error holds a part of the file.
+    """
+    import tomllib
+
+    content, mode = _content(path)
+    problem = None
+    try:
+        text = content.decode()
+        # The parser takes seconds for one key of thousands of levels.
+        if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+            raise RecursionError  # noqa: TRY301 - as the parser does
+        return tomllib.loads(text), mode
+    except UnicodeDecodeError:
+        problem = "is not valid UTF-8; save it as UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not TOML: {error.args[0]}"
+    except RecursionError:
+        problem = "is nested too deeply; settings are in [profiles.NAME]"
+    except ValueError:
+        problem = "has a number of too many digits"
+    # The other errors hold the whole file, which may have a token.
+    text, content = "", b""
+    raise ValueError(problem)
+
+
+def _content(path: Path) -> tuple[bytes, int]:
+    """The bytes and the mode of a regular file that is not too large."""
+    # Opening a pipe would wait for another process.
+    at_once = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once)) as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            raise ValueError("is not a regular file")
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        del content
+        raise ValueError("is larger than 1 MiB; settings take some lines")
+    return content, mode

@@ -9,12 +9,13 @@ import os
 import stat
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from dataaccess._client.config_path import config_path
-from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings
+from dataaccess._client.config_path import config_path, parsed
+from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings, origin
+from dataaccess._core.embedded import embedded_name
+from dataaccess._core.paths import local_path
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import check_settings
+from dataaccess._native import check_settings, is_of_this_machine
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.tokens import TokenFile
@@ -30,7 +31,6 @@ DEFAULT = "default"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATHS = ("ca_bundle", "record", "token_file")
 _KEYS = [*CHECKS, "token", "token_file"]
-_PORTS = {"http": 80, "https": 443}
 
 # The variables that say a setting in place of a profile.
 _VARIABLES = {
@@ -65,22 +65,24 @@ class Profile:
         return f"profile {self.name} in {self.path}"
 
     def fill(self, settings: Settings, given: set[str]) -> set[str]:
-        """Adds what neither an argument nor the environment says. Returns the names of these settings.
-
-        Headers may hold a secret of the service, and a proxy is no way to this machine.
-        """
-        address = settings["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
+        """Adds what neither an argument nor the environment says. Returns the names of these settings."""
         names = {
             name
             for name in self.settings.keys() - given
             if not any(os.environ.get(variable) for variable in _VARIABLES.get(name, ()))
         }
-        if not self._is_for(address):
-            names.discard("headers")
-        if _is_this_machine(address or self.settings.get("base_url", UNUSED_URL)):
-            names.discard("proxy")
+        names -= self.unfit(settings["base_url"])
         settings.update({name: self.settings[name] for name in names})
         return names
+
+    def unfit(self, base_url: object) -> set[str]:
+        """The names of settings that are not for an address.
+
+        Headers may hold a secret of the service, and no proxy leads to this machine.
+        """
+        address = base_url or os.environ.get("DATAACCESS_BASE_URL") or self.settings.get("base_url")
+        is_here = address is not None and (embedded_name(address) is not None or is_of_this_machine(address))
+        return {name for name, is_unfit in (("headers", not self._is_for(address)), ("proxy", is_here)) if is_unfit}
 
     def token_for(self, base_url: object) -> Callable[[], str] | None:
         """The token, if an address is of the service of this profile.
@@ -97,11 +99,14 @@ class Profile:
 
     def _is_for(self, address: object) -> bool:
         own = self.settings.get("base_url")
-        return own is None or not address or _origin(own) == _origin(address)
+        # The core reports what is wrong with an address without an origin.
+        return own is None or not address or origin(own) == origin(address) is not None
 
 
 class _TokenOfProfile:
     """Reads the token of a profile, each time it is called: a changed file is followed."""
+
+    is_of_one_service = True
 
     def __init__(self, name: str, path: Path) -> None:
         self._name = name
@@ -148,29 +153,17 @@ def find(name: str | None) -> Profile | None:
 
 def _read(path: Path) -> dict[str, Any]:
     """All profiles of a file. The values of each are not checked."""
-    import tomllib
-
     try:
-        mode = path.stat().st_mode
-        content = path.read_bytes()
+        tables, mode = parsed(path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    problem = None
-    try:
-        parsed = tomllib.loads(content.decode())
-    except UnicodeDecodeError:
-        problem = "is not valid UTF-8; save it as UTF-8"
-    except tomllib.TOMLDecodeError as error:
-        problem = f"is not TOML: {error.args[0]}"
-    # The other errors hold the whole file, which may have a token.
-    del content
-    if problem is not None:
-        raise ConfigError(f"{path} {problem}")
-    lines = [f"{path}: {line}" for line in _misplaced(parsed)]
+    except ValueError as error:
+        raise ConfigError(f"{path} {error}") from None
+    lines = [f"{path}: {line}" for line in _misplaced(tables)]
     if lines:
-        parsed = {}
+        tables = {}
         raise _error(lines)
-    profiles: dict[str, Any] = parsed.get("profiles", {})
+    profiles: dict[str, Any] = tables.get("profiles", {})
     has_token = any(isinstance(profile, dict) and "token" in profile for profile in profiles.values())
     # On Windows the mode does not say who may read a file.
     if mode & _OTHERS and sys.platform != "win32" and has_token:
@@ -179,11 +172,11 @@ def _read(path: Path) -> dict[str, Any]:
     return profiles
 
 
-def _misplaced(parsed: dict[str, Any]) -> Iterator[str]:
+def _misplaced(tables: dict[str, Any]) -> Iterator[str]:
     """What is outside of a profile."""
-    for key in parsed.keys() - {"profiles"}:
+    for key in tables.keys() - {"profiles"}:
         yield f"{key} is unknown; settings are in [profiles.NAME]"
-    if not isinstance(parsed.get("profiles", {}), dict):
+    if not isinstance(tables.get("profiles", {}), dict):
         yield "profiles must be tables: write [profiles.NAME]"
 
 
@@ -206,7 +199,9 @@ def _mistakes(name: str, profile: Any, folder: Path) -> Iterator[str]:
         yield " has token and token_file: leave one out"
     for key in _PATHS:
         if isinstance(profile.get(key), str) and profile[key]:
-            profile[key] = str(folder / Path(profile[key]).expanduser())
+            # The folder counts for a path that is not absolute.
+            expanded = os.path.expanduser(profile[key])  # noqa: PTH111 - as in `local_path`
+            profile[key] = local_path(folder / expanded)
     yield from (f".{line}" for line in _refused({key: profile[key] for key in usable}))
 
 
@@ -262,23 +257,3 @@ def _error(lines: list[str]) -> ConfigError:
         return ConfigError(lines[0], problems=lines)
     numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
     return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
-
-
-def _origin(url: object) -> tuple[str, str, int | None]:
-    """Scheme, host and port; empty if it is no URL, which the check of the settings reports."""
-    try:
-        parts = urlsplit(url.strip() if isinstance(url, str) else "")
-        return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
-    except ValueError:
-        return "", "", None
-
-
-def _is_this_machine(url: object) -> bool:
-    """Whether an address is of this machine, where no proxy is used unless an argument names it."""
-    from ipaddress import ip_address
-
-    scheme, host, _ = _origin(url)
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or scheme == "sandbox"

@@ -18,6 +18,8 @@ from dataaccess._core.checks import (
     seconds,
     string,
 )
+from dataaccess._core.embedded import embedded_name
+from dataaccess._native import origin as origin_of
 from dataaccess.errors import ConfigError
 
 TYPE_CHECKING = False
@@ -53,12 +55,12 @@ class Settings(dict[str, "Any"]):
             check, default = CHECKS[name]
             self[name] = refused.keep(check, self[name], default)
 
-    def secret(self) -> str | None:
-        """Describes the setting that must not be pickled, if there is one."""
-        if "@" in (self["proxy"] or ""):
+    def secret(self, names: set[str]) -> str | None:
+        """Describes the setting among these that must not be pickled, if there is one."""
+        if "proxy" in names and "@" in (self["proxy"] or ""):
             return "a password in proxy="
-        names = [name for name, _ in self["headers"] or () if is_secret(name)]
-        return f"the header {names[0]}" if names else None
+        headers = [name for name, _ in self["headers"] or () if is_secret(name)]
+        return f"the header {headers[0]}" if headers and "headers" in names else None
 
 
 def is_secret(header: str) -> bool:
@@ -101,10 +103,12 @@ class Refused:
         return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
 
 
-def origin(url: str) -> str:
-    """Scheme, host and port of a normalized URL."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}"
+def origin(address: object) -> str | None:
+    """Scheme, host and port of an address, as the core reads them; a sandbox by its name.
+
+    None for no address, and for one that every client refuses.
+    """
+    return None if address is None else embedded_name(address) or origin_of(address)
 
 
 def zone_name(zone: object) -> str:
@@ -154,10 +158,13 @@ def header_pairs(headers: object) -> list[tuple[str, str]] | None:
     return list(headers.items())
 
 
-def _path(name: str, path: object) -> str | os.PathLike[str]:
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+def _path(name: str, path: object) -> str:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text:
         raise ConfigError(f"{name}= must be a path, not {shortened(path)}")
-    return path
+    from dataaccess._core.paths import local_path
+
+    return local_path(text)
 
 
 def _optional(check: Callable[[Any], _R]) -> Callable[[Any], _R | None]:

@@ -6,7 +6,7 @@ from dataaccess._client.settings import CHECKS, Refused, Settings
 from dataaccess._client.synchronous.client import Client
 from dataaccess._native import RawToken
 
-# Of this machine and without TLS: neither CA certificates nor a proxy are looked up.
+# Without TLS: the CA certificates of the system are not loaded.
 _ADDRESS = "http://localhost"
 
 
@@ -20,9 +20,9 @@ def unconnected_client(timezone: str) -> Client:
         ConfigError: There is no such zone.
     """
     defaults = {name: default for name, (_, default) in CHECKS.items()}
-    settings = Settings({**defaults, "base_url": _ADDRESS, "timezone": timezone})
+    settings = Settings({**defaults, "base_url": _ADDRESS, "timezone": timezone, "reads_environment": False})
     refused = Refused()
-    settings.check(settings, refused)
+    settings.check(CHECKS, refused)
     client = object.__new__(Client)
     client._start(settings, RawToken(str), None, None, refused)
     return client

@@ -32,9 +32,9 @@ def start_sandbox(**options: Any) -> RawSandbox:
     return sandbox
 
 
-def is_sandbox(base_url: str) -> bool:
+def is_sandbox(base_url: object) -> bool:
     """Whether the address belongs to a sandbox that this process, or a parent of it, started."""
-    return base_url in _addresses
+    return isinstance(base_url, str) and base_url in _addresses
 
 
 def embedded_name(base_url: object) -> str | None:

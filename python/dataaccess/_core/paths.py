@@ -1,4 +1,4 @@
-"""Paths and URLs of files and folders that a scan writes."""
+"""Paths of this machine, and URLs of files and folders that a scan writes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 _SCHEME = r"([A-Za-z][A-Za-z0-9+.-]+):/"
 _FILE_URL = r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))"
 _STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss")
+
+
+def local_path(path: str | os.PathLike[str]) -> str:
+    """The absolute path on this machine, with `~` as the home folder: the same after a change of the current folder.
+
+    Raises:
+        TypeError: It is not a string or path.
+    """
+    from pathlib import Path
+
+    # `Path.expanduser` raises for a user who does not exist.
+    return str(Path(os.path.expanduser(os.fspath(path))).absolute())  # noqa: PTH111
 
 
 def location(argument: str, path: object, options: StorageOptions | None, *, private: bool = False) -> str:

@@ -80,12 +80,19 @@ class Access:
         """
         self._raw.revoke(string("token", token))
 
-    def client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> Client:
+    def client(
+        self,
+        *,
+        scopes: Iterable[str] | None = None,
+        profile: str | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> Client:
         """Makes a client of this sandbox with a token of its own.
 
         Args:
             scopes: Scopes of the token; None is all of them.
-            **options: Arguments of `Client`, but `base_url` and `token`.
+            profile: Name of a profile; None: neither a profile nor the environment counts.
+            **options: Other arguments of `Client`, but `base_url` and `token`.
 
         Returns:
             A client.
@@ -101,14 +108,22 @@ class Access:
         """
         from dataaccess._client.synchronous.client import Client
 
-        return self._kept_by(Client(self._raw.base_url, token=self.issue_token(scopes), **options))
+        token = self.issue_token(scopes)
+        return self._kept_by(Client(self._raw.base_url, token=token, profile=profile, **options))
 
-    def async_client(self, *, scopes: Iterable[str] | None = None, **options: Unpack[ClientOptions]) -> AsyncClient:
+    def async_client(
+        self,
+        *,
+        scopes: Iterable[str] | None = None,
+        profile: str | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> AsyncClient:
         """Makes an asynchronous client of this sandbox with a token of its own.
 
         Args:
             scopes: Scopes of the token; None is all of them.
-            **options: Arguments of `AsyncClient`, but `base_url` and `token`.
+            profile: Name of a profile; None: neither a profile nor the environment counts.
+            **options: Other arguments of `AsyncClient`, but `base_url` and `token`.
 
         Returns:
             A client.
@@ -124,7 +139,8 @@ class Access:
         """
         from dataaccess._client.asynchronous.client import AsyncClient
 
-        return self._kept_by(AsyncClient(self._raw.base_url, token=self.issue_token(scopes), **options))
+        token = self.issue_token(scopes)
+        return self._kept_by(AsyncClient(self._raw.base_url, token=token, profile=profile, **options))
 
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.

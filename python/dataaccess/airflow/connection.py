@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dataaccess._client.settings import CHECKS
+from dataaccess._client.given import named_address
+from dataaccess._client.settings import CHECKS, origin
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
-
 # A connection that is written as a URI has strings only.
 _NUMBERS: dict[str, Callable[[str], float]] = {
     "timeout": float,
@@ -40,12 +39,53 @@ class Connection(Protocol):
     password: str | None
 
 
-def client_settings(connection: Connection, extra: Mapping[str, object]) -> dict[str, Any]:
-    """The arguments of a client but the token. A field of the form that is empty keeps its default.
+def client_arguments(
+    connection: Connection,
+    extra: Mapping[str, object],
+    given: Mapping[str, Any],
+    look_up: Callable[[], str | None],
+) -> dict[str, Any]:
+    """The arguments of a client.
+
+    Args:
+        connection: Says the address and the token.
+        extra: Its other settings.
+        given: Settings of the code, in place of those of the connection.
+        look_up: Reads the token of the connection again.
 
     Raises:
-        ConfigError: A name in `extra` is not a setting, a value has the wrong type, or `login` is set.
+        ConfigError: A setting is invalid, or a token or header would be sent to the address of another service.
     """
+    settings = _settings(connection, extra)
+    own = settings["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
+    if given.get("base_url") is not None:
+        here = origin(given["base_url"])
+        if own and here is not None and here != origin(own):
+            raise ConfigError(
+                f"{_named(connection)} is for {origin(own)}, and base_url= is {here}: make a dataaccess.Client for it"
+            )
+    elif not connection.password:
+        _check_own_address(connection, settings["base_url"], settings.get("profile"))
+    token = ConnectionToken(connection.password, look_up) if connection.password else None
+    return {**settings, **given, "token": token}
+
+
+def _check_own_address(connection: Connection, host: str | None, profile: str | None) -> None:
+    """Refuses an address that the connection alone names: it would get the token of the worker's environment."""
+    if host is None and profile is None:
+        return
+    here = origin(host or named_address(profile))
+    # The token of a profile belongs to its own address; that of the environment to the one that the environment names.
+    own = named_address(None if os.environ.get("DATAACCESS_TOKEN") else profile)
+    if here is not None and not here.startswith("sandbox:") and here != origin(own):
+        raise ConfigError(
+            f"{_named(connection)} names {here} and has no password: a token of the worker's environment or profile is "
+            "sent only to the address that these name; set the password, or leave the host empty"
+        )
+
+
+def _settings(connection: Connection, extra: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments of a client but the token. A field of the form that is empty keeps its default."""
     settings: dict[str, Any] = {"base_url": base_url(connection)}
     for name, value in extra.items():
         if name not in _SETTINGS:
@@ -77,16 +117,13 @@ class ConnectionToken:
     same time.
     """
 
+    is_of_one_service = True
+
     def __init__(self, token: str, look_up: Callable[[], str | None]) -> None:
         """Takes the token, and a function that reads the connection again."""
         self._token = token
         self._look_up = look_up
         self._process: int | None = None
-
-    @classmethod
-    def of(cls, connection: Connection, look_up: Callable[[], str | None]) -> Self | None:
-        """The token of a connection; None for that of the environment."""
-        return cls(connection.password, look_up) if connection.password else None
 
     def __call__(self) -> str:
         """The token."""

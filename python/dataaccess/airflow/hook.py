@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook
 
 from dataaccess import AsyncClient, Client, Task
-from dataaccess.airflow.connection import ConnectionToken, client_settings
+from dataaccess.airflow.connection import client_arguments
 from dataaccess.airflow.plan import task_of
 from dataaccess.errors import ConfigError, DataAccessError
 
@@ -22,7 +22,8 @@ class DataAccessHook(BaseHook):
     """Makes clients from an Airflow connection of the type `dataaccess`.
 
     The host of the connection is the base URL, its password the token; `extra` has any other argument of `Client`. An
-    empty host or password is that of the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`.
+    empty host or password is that of the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`. That token is
+    not sent to a host that only the connection names.
 
     Args:
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
@@ -70,7 +71,7 @@ class DataAccessHook(BaseHook):
             A new client.
 
         Raises:
-            ConfigError: A setting is invalid.
+            ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
             AirflowNotFoundException: There is no such connection.
 
         Examples:
@@ -80,8 +81,7 @@ class DataAccessHook(BaseHook):
             return Client(**settings)
         connection = self.get_connection(self.dataaccess_conn_id)
         # This property masks secrets in logs.
-        arguments = {**client_settings(connection, connection.extra_dejson), **settings}
-        return Client(token=ConnectionToken.of(connection, self._read_token), **arguments)
+        return Client(**client_arguments(connection, connection.extra_dejson, settings, self._read_token))
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """Makes an asynchronous client of the connection, for triggers and async tasks.
@@ -93,7 +93,7 @@ class DataAccessHook(BaseHook):
             A new client.
 
         Raises:
-            ConfigError: A setting is invalid.
+            ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
             AirflowNotFoundException: There is no such connection.
 
         Examples:
@@ -105,7 +105,7 @@ class DataAccessHook(BaseHook):
             return AsyncClient(**settings)
         connection = await self.aget_connection(self.dataaccess_conn_id)
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        arguments = {**client_settings(connection, json.loads(connection.extra or "{}")), **settings}
+        extra = json.loads(connection.extra or "{}")
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:
@@ -114,7 +114,7 @@ class DataAccessHook(BaseHook):
             password: str | None = asyncio.run_coroutine_threadsafe(reading, loop).result().password
             return password
 
-        return AsyncClient(token=ConnectionToken.of(connection, read_token), **arguments)
+        return AsyncClient(**client_arguments(connection, extra, settings, read_token))
 
     def scan_task(self, request: Mapping[str, Any]) -> Task:
         """Makes the task of a request that `scan_requests` returned, in a mapped task of your own.

@@ -83,7 +83,7 @@ def get_provider_info() -> dict[str, Any]:
                     "relabeling": {"host": "Base URL", "password": "Token"},
                     "placeholders": {
                         "host": "https://cdp.example.com, or sandbox:demo",
-                        "password": "empty: DATAACCESS_TOKEN of the workers",
+                        "password": "empty: DATAACCESS_TOKEN of the workers, if the host is theirs",
                     },
                 },
             }

@@ -63,12 +63,11 @@ def _attributes(context: click.Context) -> list[str]:
 
 
 def _profiles(_context: click.Context) -> list[str]:
-    import tomllib
-
-    from dataaccess._client.config_path import config_path
+    from dataaccess._client.config_path import config_path, parsed
 
     try:
-        return sorted(tomllib.loads(config_path().read_text(encoding="utf-8")).get("profiles", {}))
+        tables, _ = parsed(config_path())
+        return sorted(tables.get("profiles", {}))
     except (OSError, ValueError, TypeError):
         return []
 

@@ -41,18 +41,21 @@ class TokenPath(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The path. The error does not show it whole: it may be the token itself."""
+        from dataaccess._core.paths import local_path
         from dataaccess.tokens import unreadable
 
+        # A shell leaves the `~` of `--token-file=~/token` as it is.
+        path = local_path(value)
         try:
-            mode = os.stat(value).st_mode  # noqa: PTH116 - its errors are those of the system
+            mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
         except OSError as error:
             reason = error.strerror
         else:
-            refused = errno.EISDIR if stat.S_ISDIR(mode) else 0 if os.access(value, os.R_OK) else errno.EACCES
+            refused = errno.EISDIR if stat.S_ISDIR(mode) else 0 if os.access(path, os.R_OK) else errno.EACCES
             reason = os.strerror(refused) if refused else None
         if reason is not None:
             self.fail(f"the token file {unreadable(Path(value), reason)}", param, ctx)
-        return str(value)
+        return path
 
 
 class Duration(_Type):

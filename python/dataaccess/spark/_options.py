@@ -1,7 +1,8 @@
 """The options of the data source: which there are, and the client and the scan that they describe.
 
 They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
-sees in the plan of a query, so none takes a secret. Nothing here needs Spark.
+sees in the plan of a query, so none takes a secret. Who writes a query need not be who runs Spark: its options choose
+among the addresses and tokens that the environment of Spark allows. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
+from dataaccess._client.given import named_address
+from dataaccess._client.settings import origin
+from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
 from dataaccess.spark._text import NotReadError, value_of, words
@@ -19,6 +23,7 @@ from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess.types import Schema
@@ -29,8 +34,13 @@ _INSTEAD = {
     "pass token= or set DATAACCESS_TOKEN": (
         "set DATAACCESS_TOKEN before the session starts, or give the option token_file or token_callable"
     ),
+    "; pass token=": "; give the option token_file or token_callable",
     'Client("sandbox:demo")': '.option("base_url", "sandbox:demo")',
 }
+# Lists of what options may name, separated by commas, in the environment of Spark's processes.
+_HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
+_FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
+_CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
 # Characters of an option in an error.
 _SHOWN = 60
 _BOOLEANS = {"true": True, "false": False}
@@ -181,6 +191,8 @@ def _shown(text: str) -> str:
 def client_of(values: Mapping[str, Any]) -> Client:
     """The client, which pickles without its token."""
     settings = {name: values[name] for name in _CLIENT if name in values}
+    if "base_url" in values:
+        _check_host(values["base_url"])
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
@@ -192,13 +204,43 @@ def client_of(values: Mapping[str, Any]) -> Client:
         raise ConfigError(text, problems=error.problems, hint=error.hint) from None
 
 
+def _check_host(address: str) -> None:
+    """Refuses an address that only the query names: it would get the token of Spark's environment."""
+    here = origin(address)
+    # A sandbox needs no token. The client reports what is wrong with an address without an origin.
+    if here is None or here.startswith("sandbox:") or here == origin(named_address()):
+        return
+    allowed = {host: origin(host if "://" in host else f"https://{host}") for host in _listed(_HOSTS)}
+    for host, found in allowed.items():
+        if found is None:
+            raise ConfigError(f"{_HOSTS}: {host!r} is no host; write cdp.example.com, or https://cdp.example.com:8443")
+    if here not in allowed.values():
+        _refuse("base_url", f"{here} is neither the address of DATAACCESS_BASE_URL nor", _HOSTS)
+
+
+def _listed(variable: str) -> list[str]:
+    return [entry.strip() for entry in os.environ.get(variable, "").split(",") if entry.strip()]
+
+
+def _refuse(option: str, what: str, variable: str) -> NoReturn:
+    """Raises the error for an option that the platform does not allow. Its value may be a secret by mistake."""
+    message = f"{what} in {variable}, the list that whoever runs Spark sets in the environment of the driver"
+    raise ValidationError(f"{option}: {message}", problems=[Problem(option, "", message, None)])
+
+
 def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
     """What gives the token in each executor; None is the environment."""
     if "token_file" in values:
-        return token_file(values["token_file"])
+        path = local_path(values["token_file"])
+        if path not in map(local_path, _listed(_FILES)):
+            _refuse("token_file", "this file is not", _FILES)
+        return token_file(path)
     if "token_callable" not in values:
         return None
     text = str(values["token_callable"])
+    # Before the import, which runs the module.
+    if text not in _listed(_CALLABLES):
+        _refuse("token_callable", "this function is not", _CALLABLES)
     module, _, function = text.partition(":")
     try:
         found: object = getattr(import_module(module), function) if module and function else None

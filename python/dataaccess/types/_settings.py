@@ -19,7 +19,7 @@ Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]
 
 
 class ClientOptions(TypedDict, total=False):
-    """Arguments of a client but its address and token: what `Sandbox.client` takes."""
+    """Arguments of a client but its address, token and profile: what `Sandbox.client` takes."""
 
     timezone: str | ZoneInfo
     timeout: float | timedelta

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 import traceback
 import warnings
+from typing import Any
 
 import pytest
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
+from dataaccess._core import tracebacks
 
 MISTAKES = """
 [profiles.one]
@@ -79,6 +83,65 @@ def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, 
     shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert "hunter2" not in shown
     assert caught.value.__cause__ is None
+
+
+def completed() -> list[str]:
+    """The profiles that a shell completes."""
+    from dataaccess.cli import completing
+
+    context: Any = None
+    return completing._KNOWN["profile"](context)
+
+
+SECRET = '[profiles.one]\ntoken = "tok-hunter2"\n'
+STRANGE = {
+    "larger than 1 MiB": SECRET + "#" * 2**20,
+    "nested too deeply; settings are in": SECRET + "a = " + "[" * 5_000,
+    "nested too deeply; settings": SECRET + ".".join("a" * 20_000) + " = 1",
+    "too many digits": SECRET + "a = " + "9" * 5_000,
+}
+
+
+@pytest.mark.parametrize("problem", STRANGE)
+def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(
+    problem: str, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write(STRANGE[problem])
+    # A debugger sees the frames that a traceback leaves out.
+    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
+    begun = time.monotonic()
+    with pytest.raises(da.ConfigError, match=rf"config\.toml .*{problem}") as caught:
+        da.Client(profile="one")
+    assert time.monotonic() - begun < 2
+    error: BaseException | None = caught.value
+    frames: list[object] = []
+    while error is not None:
+        frames += [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)][1:]
+        error = error.__context__
+    assert len(frames) > 3
+    assert "hunter2" not in repr(frames)
+    assert "999" not in repr(frames)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes of this kind")
+def test_a_pipe_is_no_file_of_profiles_and_nothing_waits_for_it(config: Config) -> None:
+    config.path.unlink()
+    os.mkfifo(config.path)
+    with pytest.raises(da.ConfigError, match=r"config\.toml is not a regular file"):
+        da.Client(profile="one")
+    assert completed() == []
+    config.path.unlink()
+    config.path.mkdir()
+    with pytest.raises(da.ConfigError, match=r"config\.toml cannot be read: "):
+        da.Client(profile="one")
+
+
+@pytest.mark.parametrize("problem", STRANGE)
+def test_no_strange_file_stops_completion(problem: str, config: Config) -> None:
+    config.write(STRANGE[problem])
+    assert completed() == []
+    config.write(SECRET)
+    assert completed() == ["one"]
 
 
 def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:

@@ -64,6 +64,8 @@ def test_a_header_that_looks_like_a_secret_is_shown_nowhere_and_does_not_travel(
         with pytest.raises(TypeError, match=advice) as caught:
             pickle.dumps(one)
         assert "hunter2" not in repr(caught.value)
+        frames = [frame.f_locals for frame, _ in traceback.walk_tb(caught.value.__traceback__)][1:]
+        assert "hunter2" not in repr(frames)
     # One that says nothing of a secret travels.
     assert pickle.loads(pickle.dumps(client.with_options(headers={"X-Tenant": "acme"})))._settings["headers"]
 

@@ -12,6 +12,10 @@ import pytest
 def test_the_demo_shows_commands_with_their_output(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
+    # The demo is the same for every user.
+    monkeypatch.setenv("DATAACCESS_PROFILE", "nope")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-mine")
     ended = run("demo", terminal=True)
     lines = ended.output.splitlines()
     assert ended.code == 0

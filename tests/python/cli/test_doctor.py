@@ -66,7 +66,8 @@ def test_the_step_that_fails_is_named(
     assert marks(found[1]["token"]) == {"token": None, "scope item": None, "scope download": None}
 
 
-def test_a_port_without_tls_fails_at_tls(run: Any, demo: da.Sandbox) -> None:
+def test_a_port_without_tls_fails_at_tls(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATAACCESS_BASE_URL")
     address = demo.base_url.replace("http://127.0.0.1", "https://localhost")
     code, found = report(run, "--base-url", address)
     assert (code, marks(found["steps"])) == (69, {"dns": True, "tcp": True, "tls": False, "http": None})

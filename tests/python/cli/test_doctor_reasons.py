@@ -47,7 +47,8 @@ def test_a_recording_without_the_requests_is_a_reason(
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
     with da.Sandbox.replay(tmp_path / "recording") as replayed:
         monkeypatch.setenv("DATAACCESS_TOKEN", "any")
-        code, failed = failed_steps(run, "--base-url", replayed.base_url)
+        monkeypatch.setenv("DATAACCESS_BASE_URL", replayed.base_url)
+        code, failed = failed_steps(run)
     assert (code, list(failed)) == (69, ["http"])
     assert "the recording has no response to this request" in failed["http"]
 

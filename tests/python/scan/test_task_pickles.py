@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.pool_workers import arrow_of, ids_of
+from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
 from support.tasks import DAYS, bare, by_day, travelled
@@ -160,7 +160,7 @@ def test_a_task_that_travelled_is_tried_as_often() -> None:
         return whole if asked.attempt > 4 else ThenClose(whole[: -1 - asked.attempt])
 
     with scan_server(respond) as parts:
-        (task,) = scan_of_parts(da.Client(parts.base_url), 1).tasks()
+        (task,) = scan_of_parts(da.Client(parts.base_url, token=any_token), 1).tasks()
         copy = travelled(task)
         assert copy.to_dicts() == rows_of(0)
         assert copy.last_stats.retries == 5
@@ -179,7 +179,7 @@ def test_multiprocessing(method: str) -> None:
         parts = pool.map_async(ids_of, scan.tasks()).get(timeout=50)
         tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
         with scan_server(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
-            result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url), 2).tasks())
+            result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url, token=any_token), 2).tasks())
             with pytest.raises(da.RequestRejectedError, match="no such thing") as caught:
                 result.get(timeout=50)
     assert caught.value.operation == "scan_items"

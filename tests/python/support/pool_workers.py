@@ -33,6 +33,11 @@ def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
     return error
 
 
+def any_token() -> str:
+    """A token for servers that accept any."""
+    return "tok-any"
+
+
 def raise_it(kind: type[da.DataAccessError]) -> None:
     """Raises it."""
     raise full(kind)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pickle
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,7 +118,10 @@ def test_filters_are_an_expression_or_json() -> None:
         ({"cod_status": "sent", "alocated_time": "x"}, r"; and 1 more \(alocated_time\)"),
     ],
 )
-def test_a_wrong_option_is_an_error_that_says_what_to_write(options: dict[str, str], message: str) -> None:
+def test_a_wrong_option_is_an_error_that_says_what_to_write(
+    options: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES", "tokens, nowhere:fetch, os:getcwdx")
     with pytest.raises(da.ValidationError, match=message):
         scan_of(checked({**DEMO, **options}), None, None)
 
@@ -126,6 +131,7 @@ def test_a_wrong_option_is_an_error_that_says_what_to_write(options: dict[str, s
 )
 def test_a_wrong_setting_is_a_config_error(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "from-the-environment")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
     with pytest.raises(da.ConfigError, match=name.replace("_", ".")):
         client_of(checked({"base_url": "https://cdp.example.com", **DAY, name: text}))
 
@@ -165,12 +171,80 @@ def test_what_is_usual_in_spark_has_advice(option: dict[str, str], advice: str) 
         checked({**DEMO, **option})
 
 
-def test_settings_that_are_missing_are_named_as_options() -> None:
+def test_settings_that_are_missing_are_named_as_options(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(da.ConfigError) as caught:
         client_of({})
     assert "give the option base_url" in str(caught.value)
     assert '.option("base_url", "sandbox:demo")' in str(caught.value)
+    monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", "cdp.example.com")
     with pytest.raises(
         da.ConfigError, match="DATAACCESS_TOKEN before the session starts, or give the option token_file"
     ):
         client_of({"base_url": "https://cdp.example.com"})
+
+
+OWN = {"DATAACCESS_BASE_URL": "https://cdp.example.com", "DATAACCESS_TOKEN": "tok-of-the-platform"}
+
+
+@pytest.mark.parametrize("environment", [OWN, {"DATAACCESS_TOKEN": "tok-of-the-platform"}], ids=["address", "none"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example.com",
+        "http://cdp.example.com",
+        "https://cdp.example.com:8443",
+        r"https://evil\@cdp.example.com",
+    ],
+)
+def test_a_query_names_no_address(address: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(da.ConfigError if "\\" in address else da.ValidationError) as caught:
+        client_of(checked({**DAY, "base_url": address, "allow_http": "true"}))
+    assert "tok-" not in str(caught.value)
+    if "\\" not in address:
+        assert str(caught.value) == (
+            f"base_url: {address} is neither the address of DATAACCESS_BASE_URL nor in DATAACCESS_SPARK_ALLOW_HOSTS, "
+            "the list that whoever runs Spark sets in the environment of the driver"
+        )
+
+
+def test_a_query_may_name_the_address_of_the_platform_and_those_of_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in OWN.items():
+        monkeypatch.setenv(name, value)
+    assert client_of(checked({**DAY, "base_url": "https://CDP.example.com:443/v2"})).base_url.endswith("/v2")
+    monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", " staging.example.com:8443,https://test.example.com ,")
+    # The token of the environment stays at its own address.
+    for address in ("https://staging.example.com:8443", "https://test.example.com/v2"):
+        with pytest.raises(da.ConfigError, match="is another; give the option token_file or token_callable"):
+            client_of(checked({**DAY, "base_url": address}))
+    # Without an own address the list names the addresses of that token.
+    monkeypatch.delenv("DATAACCESS_BASE_URL")
+    assert client_of(checked({**DAY, "base_url": "https://test.example.com"})).base_url == "https://test.example.com"
+    monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", r"test.example.com,https://x\@y")
+    with pytest.raises(da.ConfigError, match=r"DATAACCESS_SPARK_ALLOW_HOSTS: .* is no host; write"):
+        client_of(checked({**DAY, "base_url": "https://test.example.com"}))
+
+
+def test_a_query_chooses_token_files_and_functions_of_the_lists_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    path, other = tmp_path / "token", tmp_path / "passwords"
+    path.write_text("tok-of-a-file")
+    refused = {
+        "token_file": [str(other), f"{path}/../passwords", "~/passwords", "/etc/passwd"],
+        "token_callable": ["getpass:getuser", "os:abort", "json.tool:main", "os:getcwd "],
+    }
+    for variable in ("TOKEN_FILES", "TOKEN_CALLABLES"):
+        monkeypatch.setenv(f"DATAACCESS_SPARK_ALLOW_{variable}", f"{path}, ~/own, os:getcwd")
+        for option, values in refused.items():
+            for value in values:
+                with pytest.raises(da.ValidationError, match=f"{option}: this .* is not in DATAACCESS_SPARK") as caught:
+                    client_of(checked({**DAY, option: value}))
+                assert value not in str(caught.value)
+    assert "json.tool" not in sys.modules
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for option, value in (("token_file", str(path)), ("token_file", "~/own"), ("token_callable", "os:getcwd")):
+        client = client_of(checked({**DAY, option: value}))
+        assert repr(client).endswith("token from callable)")

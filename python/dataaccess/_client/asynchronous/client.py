@@ -33,12 +33,14 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
             `sandbox:demo` is the sandbox with demo data: no account, no network.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
-            `DATAACCESS_TOKEN`. A string is used until the service refuses it, an expiring one is renewed five
+            `DATAACCESS_TOKEN`, but only for the service of `DATAACCESS_BASE_URL` or of the profile, if one of them
+            names an address. A string is used until the service refuses it, an expiring one is renewed five
             minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
             `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
             this one.
         profile: Name of the profile that says what neither an argument nor the environment says; default:
-            `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address.
+            `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address. A client of a sandbox
+            uses only the one that is named here.
         timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.

@@ -1,0 +1,116 @@
+"""A token of the worker's environment or of a connection goes only to the service that it is for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook
+
+Connect = Callable[..., str]
+
+
+@pytest.fixture
+def stranger() -> Iterator[da.Sandbox]:
+    """A service that only a connection names."""
+    with da.Sandbox.demo() as sandbox:
+        yield sandbox
+        assert sandbox.requests == []
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the file of profiles of the worker."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    def write(text: str) -> None:
+        path = tmp_path / "dataaccess" / "config.toml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+
+    return write
+
+
+def both(**settings: Any) -> list[Any]:
+    """The clients of the connection, of both kinds."""
+    hook = DataAccessHook()
+    return [lambda: hook.client(**settings), lambda: asyncio.run(hook.async_client(**settings))]
+
+
+def refused(message: str, **settings: Any) -> None:
+    for make in both(**settings):
+        with pytest.raises(da.ConfigError, match=message) as caught:
+            make()
+        assert "tok-" not in str(caught.value)
+
+
+NO_PASSWORD = "names http.* and has no password: a token of the worker's environment or profile is sent only"
+
+
+@pytest.mark.parametrize("own", [None, "https://cdp.example.com"])
+def test_a_host_without_a_password_gets_no_token_of_the_worker(
+    connect: Connect, stranger: da.Sandbox, own: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-production")
+    if own is not None:
+        monkeypatch.setenv("DATAACCESS_BASE_URL", own)
+    connect(host=stranger.base_url, password="")
+    refused(NO_PASSWORD)
+    connect(host=rf"{stranger.base_url}\@cdp.example.com", password="")
+    refused("has a backslash")
+
+
+def test_the_token_of_the_worker_goes_to_the_address_of_its_environment(
+    connect: Connect, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
+    for host in ("", f"{sandbox.base_url}/"):
+        connect(host=host, password="")
+        client = DataAccessHook().get_conn()
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+    connect(host="sandbox:demo", password="")
+    assert DataAccessHook().get_conn().is_sandbox
+
+
+def test_a_profile_that_a_connection_names_gets_no_token_of_the_environment(
+    connect: Connect, stranger: da.Sandbox, profiles: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles(f'[profiles.staging]\nbase_url = "{stranger.base_url}"\ntoken = "tok-staging"\n')
+    connect(host="", password="", extra={"profile": "staging"})
+    # The token of the profile is for its address.
+    assert [make().base_url for make in both()] == [stranger.base_url] * 2
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-production")
+    refused(NO_PASSWORD)
+    # What the environment names itself is no choice of the connection.
+    monkeypatch.setenv("DATAACCESS_PROFILE", "staging")
+    assert [make().base_url for make in both()] == [stranger.base_url] * 2
+
+
+def test_a_profile_without_an_address_leaves_none_to_the_connection(
+    connect: Connect, stranger: da.Sandbox, profiles: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles('[profiles.any]\ntoken = "tok-any"\n')
+    connect(host=stranger.base_url, password="", extra={"profile": "any"})
+    refused(NO_PASSWORD)
+    monkeypatch.setenv("DATAACCESS_PROFILE", "any")
+    connect(host=stranger.base_url, password="")
+    refused(NO_PASSWORD)
+
+
+def test_a_password_goes_to_the_host_of_its_connection_alone(
+    connect: Connect, sandbox: da.Sandbox, stranger: da.Sandbox
+) -> None:
+    connect(extra={"headers": {"X-Api-Key": "tok-header"}})
+    message = f"is for {sandbox.base_url}, and base_url= is {stranger.base_url}: make a dataaccess.Client for it"
+    refused(message, base_url=stranger.base_url)
+    for make in both():
+        with pytest.raises(da.ConfigError, match="make a new client"):
+            make().with_options(base_url=stranger.base_url)
+    assert [make().base_url for make in both(base_url=f"{sandbox.base_url}/v2")] == [f"{sandbox.base_url}/v2"] * 2

@@ -1,0 +1,87 @@
+"""None in `with_options` clears a setting, whatever a profile says, and so it stays in a pickle."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+import trustme
+from support.profiles import Config
+
+import dataaccess as da
+
+CLASSES = [da.Client, da.AsyncClient]
+PROFILE = """
+[profiles.p]
+base_url = "https://cdp.example.com"
+token = "tok-profile"
+retries = 2
+concurrency = 3
+requests_per_second = 5
+ca_bundle = "ca.pem"
+proxy = "http://proxy:3128"
+headers = { X-Tenant = "acme" }
+item_types = { store = 7 }
+record = "exchanges.jsonl"
+timeout = 20
+"""
+CLEARED: dict[str, Any] = {
+    "retries": None,
+    "concurrency": None,
+    "requests_per_second": None,
+    "ca_bundle": None,
+    "proxy": None,
+    "headers": None,
+    "item_types": {},
+    "record": None,
+}
+
+
+@pytest.fixture
+def profile(config: Config) -> Config:
+    trustme.CA().cert_pem.write_to_path(str(config.path.parent / "ca.pem"))
+    config.write(PROFILE)
+    return config
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("name", CLEARED)
+@pytest.mark.usefixtures("profile")
+def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
+    client = kind(profile="p")
+    assert client.settings[name].value not in (None, {})
+    cleared = client.with_options(**{name: None})
+    for one in (
+        cleared,
+        pickle.loads(pickle.dumps(cleared)),
+        pickle.loads(pickle.dumps(cleared)).with_options(retry_for=1),
+    ):
+        assert one.settings[name].value == CLEARED[name]
+        # The others are those of the profile.
+        others = CLEARED.keys() - {name}
+        assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
+        assert one.settings["timeout"].value == 20
+    assert pickle.loads(pickle.dumps(client)).settings[name] == client.settings[name]
+
+
+def test_a_recording_that_is_off_is_off_where_the_client_travels(profile: Config) -> None:
+    with pytest.warns(da.RecordingWarning):
+        data = pickle.dumps(da.Client(profile="p").with_options(record=None))
+    file = profile.path.parent / "exchanges.jsonl"
+    file.unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(data)
+    assert not file.exists()
+
+
+def test_an_address_that_is_cleared_is_that_of_the_environment(
+    profile: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile.write('[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "tok"\n')
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com/v2")
+    cleared = da.Client("https://cdp.example.com", profile="p").with_options(base_url=None)
+    assert cleared.base_url == pickle.loads(pickle.dumps(cleared)).base_url == "https://cdp.example.com/v2"

@@ -1,0 +1,76 @@
+"""Clients of a sandbox obey neither a profile nor variables of the user, unless `profile=` names one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.profiles import Config, config
+
+import dataaccess as da
+
+__all__ = ["config"]
+
+DAY = da.on("2024-01-15")
+PROFILE = """
+[profiles.mine]
+base_url = "https://cdp.example.com"
+token = "tok-mine"
+timezone = "Asia/Tokyo"
+record = "mine.jsonl"
+concurrency = 1
+proxy = "http://proxy:3128"
+headers = { X-Api-Key = "hunter2" }
+"""
+
+MAKERS: dict[str, Callable[[da.Sandbox], Any]] = {
+    "client": lambda sandbox: sandbox.client(),
+    "async_client": lambda sandbox: sandbox.async_client(),
+    "its address": lambda sandbox: da.Client(sandbox.base_url, token=sandbox.issue_token()),
+    "sandbox:demo": lambda _: da.Client("sandbox:demo"),
+    "sandbox:demo, awaited": lambda _: da.AsyncClient("sandbox:demo"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _variables(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    config.write(PROFILE)
+    monkeypatch.setenv("DATAACCESS_PROFILE", "mine")
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    warnings.simplefilter("ignore", da.SandboxWarning)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("profile", ["mine", "nope"])
+def test_a_client_of_a_sandbox_takes_nothing_of_the_user(
+    make: str, profile: str, config: Config, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_PROFILE", profile)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
+    client = MAKERS[make](sandbox)
+    assert {one.source for one in client.settings.values()} <= {"default", "argument", "the sandbox"}
+    assert (client.timezone, client.settings["profile"].value) == ("UTC", None)
+    assert not (config.path.parent / "mine.jsonl").exists()
+
+
+def test_a_sandbox_that_the_environment_names_takes_no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_PROFILE", "nope")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
+    assert len(da.search_codes(["id"], allocated_time=DAY)) == 73
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+def test_a_profile_that_an_argument_names_counts(config: Config, sandbox: da.Sandbox) -> None:
+    for client in (da.Client("sandbox:demo", profile="mine"), sandbox.client(profile="mine", concurrency=2)):
+        assert client.timezone == "Asia/Tokyo"
+        assert client.settings["headers"].value is None
+        assert client.settings["proxy"].value is None
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-20"), limit=1)
+    assert (config.path.parent / "mine.jsonl").exists()
+    with pytest.raises(da.ConfigError, match="no profile 'nope'"):
+        sandbox.client(profile="nope")
