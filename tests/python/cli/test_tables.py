@@ -84,24 +84,31 @@ HOSTILE = "a\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u200b\x7f\r\U000e0041é\u3000🎁"
 UNSAFE = set(HOSTILE) - set("a]0;x[2J31mé\u3000🎁")
 
 
-def _items(run: Any, *words: str, terminal: bool) -> str:
+@pytest.fixture
+def items(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs `items` against a service with hostile rows."""
     rows = {**RESPONSE, "data": {"status": True, "data": [{"id": HOSTILE, "name": "=1", HOSTILE: "x" * 70_000}]}}
-    with serving(always(http(rows))) as server:
-        ended = run("items", "customer", "--attrs", "id,name", *words, "--base-url", server.base_url, terminal=terminal)
-    assert ended.code == 0, ended.reported
-    return str(ended.output)
+
+    def items(*words: str, terminal: bool) -> str:
+        with serving(always(http(rows))) as server:
+            monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+            ended = run("items", "customer", "--attrs", "id,name", *words, terminal=terminal)
+        assert ended.code == 0, ended.reported
+        return str(ended.output)
+
+    return items
 
 
-def test_a_terminal_gets_escapes_in_csv(run: Any) -> None:
-    assert HOSTILE in _items(run, "--csv", terminal=False)
-    shown = _items(run, "--csv", terminal=True)
+def test_a_terminal_gets_escapes_in_csv(items: Any) -> None:
+    assert HOSTILE in items("--csv", terminal=False)
+    shown = items("--csv", terminal=True)
     assert not UNSAFE & set(shown)
     escaped = "a\\x1b]0;x\\x07\\x1b[2J\\x9b31m\\u202e\\u200b\\x7f\\r\\U000e0041é\u3000🎁"
     assert shown.splitlines()[1] in (f'"{escaped}",=1', f"{escaped},=1")
 
 
-def test_a_terminal_gets_the_same_json(run: Any) -> None:
-    piped, shown = (_items(run, "--json", terminal=terminal) for terminal in (False, True))
+def test_a_terminal_gets_the_same_json(items: Any) -> None:
+    piped, shown = (items("--json", terminal=terminal) for terminal in (False, True))
     assert not UNSAFE & set(shown)
     assert "\\udb40\\udc41" in shown
     assert "é" in shown
@@ -110,10 +117,11 @@ def test_a_terminal_gets_the_same_json(run: Any) -> None:
     assert json.loads(piped)["id"] == HOSTILE
 
 
-def test_a_terminal_gets_the_same_status(run: Any) -> None:
+def test_a_terminal_gets_the_same_status(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     status = {**EXPORT, "data": {"entries": [{"responseMessage": HOSTILE, "endTime": None}]}}
     with serving(always(http(status))) as server:
-        words = ("segment", "3", "--json", "--base-url", server.base_url)
+        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+        words = ("segment", "3", "--json")
         piped, shown = (run(*words, terminal=terminal).output for terminal in (False, True))
     assert not UNSAFE & set(shown)
     assert "\u202e" in piped
@@ -121,15 +129,18 @@ def test_a_terminal_gets_the_same_status(run: Any) -> None:
     assert json.loads(piped)["entries"][0]["responseMessage"] == HOSTILE
 
 
-def test_formulas_are_escaped_if_that_is_asked_for(run: Any, tmp_path: Path) -> None:
-    assert _items(run, "--csv", terminal=False).rstrip().endswith(",=1")
-    assert _items(run, "--csv", "--escape-formulas", terminal=False).rstrip().endswith(",'=1")
+def test_formulas_are_escaped_if_that_is_asked_for(
+    run: Any, items: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert items("--csv", terminal=False).rstrip().endswith(",=1")
+    assert items("--csv", "--escape-formulas", terminal=False).rstrip().endswith(",'=1")
     refused = run("items", "customer", "--attrs", "id", "--escape-formulas")
     assert (refused.code, refused.output) == (2, "")
     assert "--escape-formulas is for CSV" in refused.reported
     file = tmp_path / "rows.csv"
     with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"id": "+1"}]}}))) as server:
-        words = ("scan", "items", "customer", "--attrs", "id", "--escape-formulas", "--base-url", server.base_url)
+        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+        words = ("scan", "items", "customer", "--attrs", "id", "--escape-formulas")
         assert run(*words, "-o", str(file)).code == 0
         assert run(*words, "-o", str(tmp_path / "rows.parquet")).code == 2
     assert file.read_text(encoding="utf-8") == "id\n'+1\n"

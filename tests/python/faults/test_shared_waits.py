@@ -16,7 +16,7 @@ from support.raw_server import RawServer, http
 
 import dataaccess as da
 
-DAY = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
+DAY: dict[str, Any] = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
 BUSY = http(b"", "429 Too Many Requests", headers=("Retry-After: 1",))
 
 

@@ -127,8 +127,9 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
     with pytest.raises(da.TlsError) as caught:
         search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
     assert caught.value.reason == "not TLS"
-    with pytest.raises(da.RequestRejectedError, match="plain HTTP request was sent to HTTPS port"):
+    with pytest.raises(da.RequestRejectedError, match="HTTP 400") as rejected:
         search(connect(front.secured.replace("https://", "http://"), **options))
+    assert "plain HTTP request was sent to HTTPS port" in str(rejected.value.body_excerpt)
 
 
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:

@@ -302,5 +302,6 @@ def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_se
         scan = client.scan_codes(["id"], allocated_time=da.days("1973-03-01", "1973-03-06"))
         with pytest.warns(da.EmptyResultWarning):
             scan.run(tmp_path)
+        with pytest.warns(da.EmptyResultWarning):
             report = scan.run(tmp_path, refresh="last 3 days")
         assert [task.day for task in report.tasks if not task.was_done] == ["1973-03-03", "1973-03-04", "1973-03-05"]
