@@ -138,7 +138,7 @@ test-lowest: .venv/.built target/envs/lowest-test/.installed ## the extras at th
 .PHONY: test-lowest-airflow
 test-lowest-airflow: .venv/.built target/envs/lowest-airflow/.installed ## the Airflow tests with the lowest Airflow
 	$(call say,'Running the Airflow tests with the lowest Airflow')
-	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/airflow target/envs/lowest-airflow/$(BIN:.venv/%=%)/python -m pytest tests/airflow
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/airflow target/envs/lowest-airflow/$(BIN:.venv/%=%)/python -m pytest --timeout 180 tests/airflow
 
 .PHONY: test-lowest-spark
 test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark tests with the lowest Spark
@@ -213,23 +213,23 @@ docs: target/envs/site/.installed ## the site of the documentation, into target/
 	$(call say,'Building the site of the documentation')
 	NO_MKDOCS_2_WARNING=1 target/envs/site/$(BIN:.venv/%=%)/mkdocs build --strict --quiet
 
-# The release wheel gets its own environment: .venv keeps its debug build.
+# The wheel gets its own environment: .venv keeps its debug build.
 BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
 BENCHES = bench-decode bench-client bench-scans bench-sandbox
 # Parts of bench-client, to run alone.
 BENCH_PARTS = frames wire rows shapes tls calls asyncio growth start counters
 .PHONY: bench bench-wheel $(BENCHES) $(BENCH_PARTS:%=bench-%)
-bench: $(BENCHES) ## benchmarks of the release build: tables, and JSON in target/bench; bench-calls and the like alone
+bench: $(BENCHES) ## benchmarks of the wheel: tables, and JSON in target/bench; bench-calls and the like alone
 
 bench-wheel: .venv/.build target/envs/bench/.installed
-	$(call say,'Building the release wheel and installing it into target/envs/bench')
+	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
 	$(BIN)/maturin build --profile dist --out target/bench/wheel
 	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
 bench-decode: target/envs/bench/.installed
-	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
+	for round in 1 2 3; do cargo bench --profile dist --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
 
 bench-client bench-scans bench-sandbox: bench-%: bench-wheel
 	$(BENCH_PYTHON) benches/$*.py
@@ -250,7 +250,7 @@ bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.ins
 		PYTHONPATH=tests/airflow $(BENCH_PYTHON) benches/engines.py airflow --days 20 --latency $$latency; \
 	done
 
-# Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.
+# Callgrind counts the instructions of the wheel. The accepted figures are in benches/instructions.json.
 .PHONY: bench-instructions
 bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted
 	$(BENCH_PYTHON) benches/instructions.py --check
@@ -299,7 +299,7 @@ resolve_lowest = printf '%s\n' 'python-dateutil<3' 'fastapi<0.136' | \
 	--constraint - --extra $(2) pyproject.toml
 
 .PHONY: wheel
-wheel: .venv/.build ## the wheel for this platform, into dist: optimized for ten minutes
+wheel: .venv/.build ## the wheel for this platform, into dist
 	$(call say,'Building the wheel')
 	$(BIN)/maturin build --profile dist --out dist
 

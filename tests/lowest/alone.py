@@ -22,7 +22,7 @@ COLUMNS = {"id", "code_status", "allocated_time"}
 def use_pandas(scan: da.Scan) -> None:
     """A DataFrame with each of its backends."""
     for backend in (None, "numpy_nullable", "pyarrow"):
-        assert set(scan.to_pandas(dtype_backend=backend)) == COLUMNS  # type: ignore[arg-type]
+        assert set(scan.to_pandas(dtype_backend=backend)) == COLUMNS
 
 
 def use_polars(scan: da.Scan) -> None:
