@@ -26,6 +26,9 @@ RUST_FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(c
 # The variables that maturin sets for pyo3, so that cargo does not rebuild pyo3.
 AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(ls -t "$${CARGO_TARGET_DIR:-$(CURDIR)/target}"/maturin/pyo3-config-*.txt | head -1)"
 
+# uv trusts the certificates of the system, as pip and cargo do: a proxy that inspects TLS has its own CA there.
+export UV_SYSTEM_CERTS ?= true
+
 # Test workers import pandas and the like: cache their bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -37,7 +40,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build the extension
+setup: .venv/.test .venv/.lint .venv/.built ## create .venv, install the locked tools, build the extension
 
 .venv/.uv: requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -56,18 +59,20 @@ setup: .venv/.built .venv/.lint ## create .venv, install the locked tools, build
 
 install = $(BIN)/uv pip install --compile-bytecode --python $(1) --no-deps --require-hashes $(patsubst %,-r requirements/%.txt,$(2))
 
-.venv/.built: .venv/.test pyproject.toml $(RUST_SOURCES)
+.venv/.built: .venv/.build pyproject.toml $(RUST_SOURCES)
 	$(call say,'Building the extension module and installing dataaccess into .venv')
-	$(BIN)/maturin develop --uv --features files,python,sandbox,testing
+	$(DEVELOP)
 	@touch $@
 
+DEVELOP = $(BIN)/maturin develop --uv --features files,python,sandbox,testing
+
 .PHONY: demo
-demo: .venv/.built ## search, download and look around in the sandbox
+demo: .venv/.demo .venv/.built ## search, download and look around in the sandbox
 	$(call say,'Running examples/demo.py')
 	@$(BIN)/python examples/demo.py
 
 .PHONY: check
-check: lint types test-rust ## quick checks while working: lints, types, Rust tests, fast Python tests
+check: lint types test-rust .venv/.test ## quick checks while working: lints, types, Rust tests, fast Python tests
 	$(call say,'Running the quick Python tests')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or slow or quiet)'
 
@@ -83,7 +88,7 @@ test-rust: .venv/.built ## all Rust tests, after compiling the core without feat
 	$(AS_MATURIN) cargo test --locked --features $(RUST_FEATURES)
 
 .PHONY: test-python
-test-python: .venv/.built ## all Python tests, the README and the examples
+test-python: .venv/.test .venv/.built ## all Python tests, the README and the examples
 	$(call say,'Running the Python tests: in parallel first and the quiet ones after them')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 	$(BIN)/python -m pytest -m quiet
@@ -113,8 +118,35 @@ test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an 
 	$(call say,'Running the recipes')
 	PYTHONPATH=$(CURDIR)/python target/envs/recipes/$(BIN:.venv/%=%)/python -m pytest tests/recipes
 
+# The lowest versions that the extras allow: an env of each extra alone for a small program, and one of them all for the
+# tests. The groups `airflow` and `spark` have their own.
+LOWEST_EXTRAS = pandas polars arrow cli progress
+.PHONY: test-lowest
+test-lowest: .venv/.built target/envs/lowest-test/.installed ## the extras at their lowest versions: each alone, then the Python tests
+	$(call say,'Using each extra alone')
+	for extra in $(LOWEST_EXTRAS); do \
+		$(BIN)/uv venv --quiet --clear --python $(BIN)/python target/envs/lowest-$$extra; \
+		$(BIN)/uv pip install --quiet --python target/envs/lowest-$$extra --constraint requirements/lowest-test.txt \
+			--requirement pyproject.toml --extra $$extra; \
+		PYTHONPATH=python target/envs/lowest-$$extra/$(BIN:.venv/%=%)/python -W error tests/lowest/alone.py $$extra; \
+	done
+	$(call say,'Running the Python tests with the lowest versions')
+	VIRTUAL_ENV=$(CURDIR)/target/envs/lowest-test $(DEVELOP)
+	target/envs/lowest-test/$(BIN:.venv/%=%)/python -m pytest -n $(WORKERS) --dist worksteal \
+		-m 'not (soak or quiet)'
+
+.PHONY: test-lowest-airflow
+test-lowest-airflow: .venv/.built target/envs/lowest-airflow/.installed ## the Airflow tests with the lowest Airflow
+	$(call say,'Running the Airflow tests with the lowest Airflow')
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/airflow target/envs/lowest-airflow/$(BIN:.venv/%=%)/python -m pytest --timeout 180 tests/airflow
+
+.PHONY: test-lowest-spark
+test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark tests with the lowest Spark
+	$(call say,'Running the Spark tests with the lowest Spark')
+	PYTHONPATH=$(CURDIR)/python target/envs/lowest-spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
+
 .PHONY: soak
-soak: .venv/.built ## the long tests with full counts, and every case for both clients
+soak: .venv/.test .venv/.built ## the long tests with full counts, and every case for both clients
 	$(call say,'Running the long tests')
 	$(BIN)/python -m pytest -m soak tests/python/soak
 	$(BIN)/python -m pytest --both-clients -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
@@ -135,7 +167,7 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
-types: .venv/.lint .venv/.built ## mypy, pyright, and stubtest of the extension module
+types: .venv/.lint .venv/.test .venv/.built ## mypy, pyright, and stubtest of the extension module
 	$(call say,'Checking the types: mypy - basedpyright - stubtest')
 	$(BIN)/mypy
 	$(BIN)/basedpyright
@@ -162,6 +194,14 @@ target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv
 	$(call install,target/envs/bench,test bench)
 	@touch $@
 
+# Over the group of the tests.
+$(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lowest-%/.installed: requirements/%.txt requirements/lowest-%.txt .venv/.uv
+	$(call say,'Installing the group $* with the lowest versions of its extras into target/envs/lowest-$*')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/lowest-$*
+	$(call install,target/envs/lowest-$*,$*)
+	$(call install,target/envs/lowest-$*,lowest-$*)
+	@touch $@
+
 $(patsubst %,target/envs/%/.installed,airflow recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
@@ -173,23 +213,23 @@ docs: target/envs/site/.installed ## the site of the documentation, into target/
 	$(call say,'Building the site of the documentation')
 	NO_MKDOCS_2_WARNING=1 target/envs/site/$(BIN:.venv/%=%)/mkdocs build --strict --quiet
 
-# The release wheel gets its own environment: .venv keeps its debug build.
+# The wheel gets its own environment: .venv keeps its debug build.
 BENCH_PYTHON = target/envs/bench/$(BIN:.venv/%=%)/python
 BENCHES = bench-decode bench-client bench-scans bench-sandbox
 # Parts of bench-client, to run alone.
 BENCH_PARTS = frames wire rows shapes tls calls asyncio growth start counters
 .PHONY: bench bench-wheel $(BENCHES) $(BENCH_PARTS:%=bench-%)
-bench: $(BENCHES) ## benchmarks of the release build: tables, and JSON in target/bench; bench-calls and the like alone
+bench: $(BENCHES) ## benchmarks of the wheel: tables, and JSON in target/bench; bench-calls and the like alone
 
-bench-wheel: .venv/.test target/envs/bench/.installed
-	$(call say,'Building the release wheel and installing it into target/envs/bench')
+bench-wheel: .venv/.build target/envs/bench/.installed
+	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
-	$(BIN)/maturin build --release --out target/bench/wheel
+	$(BIN)/maturin build --profile dist --out target/bench/wheel
 	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
 bench-decode: target/envs/bench/.installed
-	for round in 1 2 3; do cargo bench --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
+	for round in 1 2 3; do cargo bench --profile dist --locked --bench decode; done | $(BENCH_PYTHON) benches/decode.py
 
 bench-client bench-scans bench-sandbox: bench-%: bench-wheel
 	$(BENCH_PYTHON) benches/$*.py
@@ -210,7 +250,7 @@ bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.ins
 		PYTHONPATH=tests/airflow $(BENCH_PYTHON) benches/engines.py airflow --days 20 --latency $$latency; \
 	done
 
-# Callgrind counts the instructions of the release build. The accepted figures are in benches/instructions.json.
+# Callgrind counts the instructions of the wheel. The accepted figures are in benches/instructions.json.
 .PHONY: bench-instructions
 bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted
 	$(BENCH_PYTHON) benches/instructions.py --check
@@ -236,20 +276,32 @@ lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	cargo update
 	$(call resolve,uv)
 	$(call resolve,test)
+	$(call resolve,build,--constraint requirements/test.txt)
+	$(call resolve,demo,--constraint requirements/test.txt)
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
 	$(call resolve,airflow)
 	$(call resolve,recipes)
 	$(call resolve,spark)
 	$(call resolve,site)
+	$(call resolve_lowest,test,all)
+	$(call resolve_lowest,airflow,airflow)
+	$(call resolve_lowest,spark,spark)
 
 resolve = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	--custom-compile-command 'make lock' --output-file requirements/$(1).txt --group $(1) $(2)
 
+# The packages of an extra at their lowest versions, and the newest that go with them: boto3, which the tests use, needs
+# an older dateutil, and Airflow 3.2 an older FastAPI than it says.
+resolve_lowest = printf '%s\n' 'python-dateutil<3' 'fastapi<0.136' | \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
+	--constraint - --extra $(2) pyproject.toml
+
 .PHONY: wheel
-wheel: .venv/.test ## the wheel for this platform, into dist
+wheel: .venv/.build ## the wheel for this platform, into dist
 	$(call say,'Building the wheel')
-	$(BIN)/maturin build --release --out dist
+	$(BIN)/maturin build --profile dist --out dist
 
 .PHONY: wheel-size
 wheel-size: ## fail if a wheel in dist is larger than 8 MiB
@@ -261,7 +313,7 @@ wheel-size: ## fail if a wheel in dist is larger than 8 MiB
 	done
 
 .PHONY: sdist
-sdist: .venv/.test ## the source distribution, into dist
+sdist: .venv/.build ## the source distribution, into dist
 	$(call say,'Building the source distribution')
 	$(BIN)/maturin sdist --out dist
 

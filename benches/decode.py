@@ -1,6 +1,6 @@
 """Turns the output of the decoder's Rust bench into a table and JSON.
 
-cargo bench --bench decode | python benches/decode.py [--out FOLDER]
+cargo bench --profile dist --bench decode | python benches/decode.py [--out FOLDER]
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     PYTHONPATH=tests/python python benches/engines.py spark [--codes N] [--days N] [--workers N …] [--latency SECONDS]
     PYTHONPATH=tests/airflow python benches/engines.py airflow [--python PYTHON] […]
 
-`make bench-engines` runs all of them, with the release build.
+`make bench-engines` runs all of them, with the wheel.
 
 Each writes Parquet files, and each result is checked: as many rows as there are codes, every id once, every day
 requested once, the token in no log. Spark runs on a standalone cluster of this machine, and its program is the example.

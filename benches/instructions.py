@@ -1,4 +1,4 @@
-"""A limit on instructions: fails when a row or a call of the release build costs 5 % more than was accepted.
+"""A limit on instructions: fails when a row or a call of the wheel costs 5 % more than was accepted.
 
     python benches/instructions.py                      # prints what each job costs, beside what was accepted
     python benches/instructions.py --only stream        # one job; PYTHONPATH names another build of the package
@@ -55,7 +55,7 @@ def setting() -> dict[str, str]:
 @functools.cache
 def decoder() -> str:
     """The program that decodes from memory, built like the wheel."""
-    command = ["cargo", "bench", "--locked", "--bench", "counted", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", "--profile=dist", "--locked", "--bench=counted", "--no-run", "--message-format=json"]
     built = subprocess.run(command, cwd=ACCEPTED.parents[1], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     (program,) = [each["executable"] for each in messages if each.get("target", {}).get("name") == "counted"]

@@ -36,6 +36,7 @@ def problem_with(value: Any) -> str:
     return caught.value.problems[0].message
 
 
+@pytest.mark.filterwarnings("ignore:Categorical.to_list is deprecated:FutureWarning")  # of pandas 2
 @pytest.mark.parametrize(
     ("value", "sent"),
     [

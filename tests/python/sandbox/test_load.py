@@ -89,7 +89,7 @@ def test_tables_are_loaded_by_the_names_of_their_columns(service: da.Sandbox, ta
         (pa.array([-(2**63)], pa.int64()), -(2**63)),
         (pa.array([0.1], pa.float64()), 0.1),
         (pa.array([0.5], pa.float32()), 0.5),
-        (pa.array([0.5], pa.float16()), 0.5),
+        (pa.array([np.float16(0.5)], pa.float16()), 0.5),
         (pa.array([decimal.Decimal("12.50")]), 12.5),
         (pa.array([decimal.Decimal("12.50")], pa.decimal256(76, 2)), 12.5),
         (pa.array([decimal.Decimal("-0.001234567890123")]), -0.001234567890123),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pandas as pd
@@ -44,6 +45,8 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
 
 @pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
 def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    if own and "na_value" not in inspect.signature(pd.StringDtype).parameters:
+        pytest.skip("pandas before 2.3 cannot make that type")
     monkeypatch.setattr(pd, "__version__", version)
     text = frames._nullable(pd, pa, None)[pa.string()]
     assert isinstance(text, pd.StringDtype)

@@ -107,8 +107,9 @@ def test_arrow_has_the_fixed_types(scan: Any) -> None:
 def test_pandas_has_types_with_room_for_what_is_missing(scan: Any) -> None:
     frame = scan.to_pandas()
     types = {name: str(kind) for name, kind in frame.dtypes.items()}
-    assert types == {name: "datetime64[us]" if name in TIMES else "str" if name in TEXTS else "Int64" for name in NAMES}
-    assert frame["id"].dtype == pd.Series(["a"]).dtype
+    text = "str" if int(pd.__version__.partition(".")[0]) > 2 else "string"
+    assert types == {name: "datetime64[us]" if name in TIMES else text if name in TEXTS else "Int64" for name in NAMES}
+    assert text == "string" or frame["id"].dtype == pd.Series(["a"]).dtype
     assert frame.to_dict("records")[0] == TYPED[0]
     second = frame.iloc[1]
     assert second["pool_id"] == -1
@@ -285,6 +286,7 @@ class TestOtherLibraries:
         with da.Sandbox() as other, pytest.raises(TypeError, match=r"await scan\.collect\(\)"):
             other.load("promotion_code", scan)
 
+    @pytest.mark.skipif(not hasattr(pd.DataFrame, "from_arrow"), reason="pandas 3 reads Arrow streams")
     def test_pandas(self, scan: da.Scan) -> None:
         from_arrow: Any = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)
         assert from_arrow(scan)["pool_id"].tolist() == [BIG, -1]

@@ -192,7 +192,7 @@ def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox
     with pytest.raises(da.CheckpointMismatchError, match="schema"):
         scan(client, 2, 4, schema=strings).run(tmp_path, refresh="last 2 days")
     report = scan(client, 1, 4, schema=strings).run(tmp_path, refresh="last 3 days")
-    assert str(report.frame()["allocated_time"].dtype) == "str"
+    assert str(report.frame()["allocated_time"].dtype) in {"str", "string"}, "the type of pandas 3 or 2"
 
 
 def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
