@@ -3,15 +3,19 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use pythonize::pythonize;
+use tokio::time::timeout;
 
 use super::bridge::{self, RunsOn};
+use super::capsule;
 use super::log::Records;
 use super::process::PerProcess;
 use super::raise::raise;
@@ -51,9 +55,14 @@ impl Opened {
 
     /// Waits until there is something to take. Ctrl-C ends the waiting.
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        self.wait_for(py, Duration::MAX)
+    }
+
+    /// As `wait`, for so long at most.
+    fn wait_for(&self, py: Python<'_>, limit: Duration) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
         let waiting = Arc::clone(&open);
-        bridge::wait_for(py, async move { waiting.stream.wait().await }, &open.records)
+        bridge::wait_for(py, async move { _ = timeout(limit, waiting.stream.wait()).await }, &open.records)
     }
 }
 
@@ -90,9 +99,15 @@ impl RawStream {
         }
     }
 
-    /// The next batch if it is ready; None if it is not, or at the end.
-    fn take(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
-        match self.try_next(py)? {
+    /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
+    #[pyo3(signature = (seconds = 0.0))]
+    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawBatch>> {
+        let mut next = self.try_next(py)?;
+        if matches!(next, Next::NotYet) && seconds > 0.0 {
+            self.0.wait_for(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
+            next = self.try_next(py)?;
+        }
+        match next {
             Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
@@ -117,6 +132,13 @@ impl RawStream {
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
+    }
+
+    /// The schema of all batches. Types that are inferred wait for the first.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.0.wait(py)?;
+        let schema = self.open(py)?.stream.schema().map_err(|error| raise(py, error))?;
+        capsule::of_schema(py, &schema)
     }
 
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {

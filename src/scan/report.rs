@@ -44,6 +44,8 @@ pub struct TaskReport {
     pub was_done: bool,
     /// Whether this run replaced its part.
     pub was_refreshed: bool,
+    /// Attributes that no record had.
+    pub absent: Vec<String>,
     #[serde(skip)]
     figures: TaskFigures,
 }
@@ -85,7 +87,6 @@ pub struct Report {
     /// The days whose requests returned rows of others.
     pub stray_days: Vec<String>,
     /// Attributes that no record of any task had.
-    #[serde(skip)]
     pub absent: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
@@ -112,6 +113,7 @@ impl TaskReport {
             file_bytes: done.file_bytes.unwrap_or_default(),
             was_done: done.was_done,
             was_refreshed: !done.was_done && before.contains(&done.index),
+            absent: done.figures.absent.clone(),
             figures: done.figures,
         }
     }
@@ -177,9 +179,9 @@ impl Report {
 fn absent(tasks: &[TaskReport]) -> Vec<String> {
     let mut with_rows = tasks.iter().filter(|task| task.rows > 0);
     let Some(first) = with_rows.next() else { return Vec::new() };
-    let mut absent = first.figures.absent.clone();
+    let mut absent = first.absent.clone();
     for task in with_rows {
-        absent.retain(|name| task.figures.absent.contains(name));
+        absent.retain(|name| task.absent.contains(name));
     }
     absent
 }
@@ -210,6 +212,7 @@ mod tests {
             file_bytes: 0,
             was_done: false,
             was_refreshed: false,
+            absent: Vec::new(),
             figures: TaskFigures::default(),
         };
         rows.iter().enumerate().map(task).collect()
@@ -219,7 +222,7 @@ mod tests {
     fn an_attribute_is_absent_only_if_no_task_had_it() {
         let mut some = tasks(&[3, 0, 5]);
         for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
-            task.figures.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+            task.absent = absent.iter().map(|name| (*name).to_owned()).collect();
         }
         assert_eq!(absent(&some), ["b"]);
         assert!(absent(&tasks(&[0])).is_empty());

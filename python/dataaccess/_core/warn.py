@@ -9,6 +9,8 @@ import warnings
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from dataaccess.errors import DataAccessWarning
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
@@ -23,9 +25,21 @@ def warn_of_recording(path: object) -> None:
     )
 
 
-def warn_caller(message: str, category: type[DataAccessWarning]) -> None:
-    """Warns at the first line of the stack outside of this package."""
-    level, frame = 1, sys._getframe()  # noqa: SLF001 - public but for its name
+def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
+    """Warns at the first line of the stack outside of this package, or at one that `caller` returned earlier."""
+    warnings.warn_explicit(message, category, **(line or caller()))
+
+
+def caller() -> dict[str, Any]:
+    """The first line of the stack outside of this package."""
+    frame = sys._getframe()  # noqa: SLF001 - public but for its name
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+        frame = frame.f_back
+    # What `warnings.warn` passes on.
+    names = frame.f_globals
+    return {
+        "filename": frame.f_code.co_filename,
+        "lineno": frame.f_lineno,
+        "module": names.get("__name__") or "<string>",
+        "registry": names.setdefault("__warningregistry__", {}),
+    }

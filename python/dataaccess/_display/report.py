@@ -65,6 +65,8 @@ def _doubts(report: ScanReport) -> list[str]:
     if report.stray_days:
         days = shorten(report.stray_days)
         doubts.append(f"rows of another day in {days}: the service may cut days in another time zone")
+    if report.absent:
+        doubts.append(f"missing from every record: {shorten(report.absent)}; misspelled in attrs?")
     return doubts
 
 

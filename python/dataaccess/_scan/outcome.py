@@ -28,10 +28,10 @@ def warn_of(outcome: dict[str, Any]) -> None:
     warn_each(outcome["warnings"])
 
 
-def warn_each(warnings: list[dict[str, Any]]) -> None:
-    """Warns of each of these."""
+def warn_each(warnings: list[dict[str, Any]], line: dict[str, Any] | None = None) -> None:
+    """Warns of each of these, at the line of the caller or at another one."""
     for warning in warnings:
-        warn_caller(warning["message"], getattr(errors, warning["category"]))
+        warn_caller(warning["message"], getattr(errors, warning["category"]), line)
 
 
 def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:

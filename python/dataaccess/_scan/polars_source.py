@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from contextlib import closing
-from threading import Lock
+from contextlib import closing, contextmanager
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
+from dataaccess._core.warn import caller
 from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
 from dataaccess.errors import ValidationError
@@ -30,6 +31,8 @@ _POLARS_MAJOR = 2
 _MAX_ROWS, _MAX_BYTES = 65_536, 8 * 2**20
 # Seconds without a batch, after which polars gets a frame without rows.
 _PATIENCE = 0.1
+# Seconds after which the requests of a query end that needs no more rows.
+_RELEASE = 0.5
 _MAX_PREDICATE = 200
 
 
@@ -47,6 +50,8 @@ class Source:
         self._raw = scan._raw  # noqa: SLF001 - likewise
         self._lock = Lock()
         self._types: dict[str, str] | None = None
+        # polars reads in threads of its own, without a line of the user.
+        self._line = caller()
 
     def lazyframe(self) -> pl.LazyFrame:
         """A query of all rows."""
@@ -102,38 +107,53 @@ class Source:
         )
         if scan is None:
             return
-        for frame in self._frames(scan):
+        # What a filter or the first rows may cause is no doubt about the scan.
+        caused = {"AbsentAttributeWarning"} if filters else set()
+        caused |= {"EmptyResultWarning"} if filters.keys() - {"limit"} else set()
+        for frame in self._frames(scan, caused):
             selected = frame if predicate is None else frame.filter(predicate)
             yield selected.select(with_columns) if with_columns else selected
 
-    def _frames(self, scan: Planned) -> Iterator[pl.DataFrame]:
+    def _frames(self, scan: Planned, caused: set[str]) -> Iterator[pl.DataFrame]:
         """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames."""
-        from concurrent.futures import ThreadPoolExecutor, wait
-
         empty = self._polars.DataFrame(schema=self.schema()).select(scan.column_names)
         stream = scan._open(_MAX_ROWS, _MAX_BYTES)  # noqa: SLF001 - of this package
-        # Closing the stream ends the wait for the next batch, and so the thread. It is closed twice, as polars may end
-        # this while a Ctrl-C is pending, which is raised in the first call.
-        with ThreadPoolExecutor(1, "dataaccess-polars") as thread, closing(stream), closing(stream):
-            while True:
-                waiting = thread.submit(next_batch, stream)
-                while not wait([waiting], _PATIENCE).done:
-                    yield empty
-                if (batch := waiting.result()) is None:
-                    break
-                yield Batch(batch).to_polars()
+        # It is closed twice, as polars may end this while a Ctrl-C is pending, which is raised in the first call.
+        with self._released(), closing(stream), closing(stream):
+            while not stream.ended:
+                batch = stream.take(_PATIENCE)
+                yield empty if batch is None else Batch(batch).to_polars()
             if (outcome := stream.stats) is not None:
-                warn_of(outcome)
+                warn_each([each for each in outcome["warnings"] if each["category"] not in caused], self._line)
+
+    @contextmanager
+    def _released(self) -> Iterator[None]:
+        """Ends the block when polars needs no more of its rows.
+
+        polars lets go of it in a thread without Python, which takes effect with the next call of polars from Python: a
+        thread makes one from time to time.
+        """
+        ended = Event()
+
+        def call() -> None:
+            while not ended.wait(_RELEASE):
+                self._polars.thread_pool_size()
+
+        Thread(target=call, name="dataaccess-polars", daemon=True).start()
+        try:
+            yield
+        finally:
+            ended.set()
 
     def _narrowed(
         self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None
-    ) -> tuple[Planned | None, list[str]]:
+    ) -> tuple[Planned | None, dict[str, Any]]:
         """The scan of the rows that a query reads, None if there are none; and the arguments that select them."""
         scan, names = self._scan, self._raw.column_names
         needed = {*(with_columns or names), *(() if predicate is None else predicate.meta.root_names())}
         columns = [name for name in names if name in needed]
         if n_rows == 0:
-            return None, ["limit"]
+            return None, {"limit": 0}
         filters: dict[str, Any] = {}
         if n_rows is not None:
             # polars counts these rows before it filters them.
@@ -143,14 +163,14 @@ class Source:
             selected = selected_by(predicate)
             check_types(self.types(), selected)
             try:
-                filters = narrowed(scan, self.types(), selected)
-                return self._with({"attrs": columns, **filters}), list(filters)
+                found = narrowed(scan, self.types(), selected)
+                return self._with({"attrs": columns, **found}), found
             except NoRowsError:
-                return None, ["no rows"]
+                return None, {"no rows": True}
             except ValidationError:
                 # A value that no request takes, such as an empty id: polars filters.
-                filters = {}
-        return self._with({"attrs": columns, **filters}), list(filters)
+                pass
+        return self._with({"attrs": columns, **filters}), filters
 
     def _with(self, changed: dict[str, Any]) -> Planned:
         """The scan with other arguments. Inferred types are those that polars knows by now."""

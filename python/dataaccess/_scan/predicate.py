@@ -134,4 +134,6 @@ def _start(value: date) -> datetime:
 
 def _end(value: date) -> datetime:
     """The instant, or the end of a day."""
-    return value if isinstance(value, datetime) else datetime.combine(value, time()) + _DAY
+    if isinstance(value, datetime):
+        return value
+    return datetime.combine(value, time()) + _DAY if value < date.max else datetime.max  # noqa: DTZ901 - as columns

@@ -6,7 +6,7 @@ the whole predicate to them. So what is in doubt is left as it is.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
@@ -54,7 +54,9 @@ def narrowed(scan: Planned, types: dict[str, str], selected: Selected) -> dict[s
         given, end = (_by_column(body) for body in (first, last))
         clock = scan._client._raw.wall_clock  # noqa: SLF001 - its client
         return {**_lists(given, end, _wire_values(selected, types), most_values), **_times(given, end, selected, clock)}
-    if first["itemTypeId"] == _CUSTOMER and types.get("customer_id") == "string":
+    # With every group the ids would be sent once more, up to more values than a service takes.
+    is_simple = len(first["filters"]["OR"]) == 1
+    if is_simple and first["itemTypeId"] == _CUSTOMER and types.get("customer_id") == "string":
         return _customers(arguments["where"], selected.values.get("customer_id"), most_values)
     return {}
 
@@ -109,9 +111,11 @@ def _lists(
         elif condition["operator"] == "matches" and condition["value"] == end[name]["value"]:
             # A list in several requests stays as it is: other parts would change the order of the rows.
             common = [value for value in condition["value"] if value in set(values)]
-            if not common:
+            is_number = name in _NAMES
+            if not common and is_number:
                 raise NoRowsError
-            if len(common) < len(condition["value"]):
+            # An id that the list has not may be in the rows too: how the service compares strings is not specified.
+            if len(common) < len(condition["value"]) and (is_number or set(values) <= set(common)):
                 changed[name] = common
     if "allocated_audience" not in {**given, **changed}:
         # The service returns nothing for `audience_type` alone.
@@ -129,10 +133,10 @@ def _times(
         return {}
     match condition["operator"]:
         case "after_date" if least is not None:
-            after = (_naive(least) - _DOUBT - _EPOCH) // _MILLISECOND
+            after = (_since_epoch(least) - _DOUBT) // _MILLISECOND
             return {"allocated_time": op("after_date", after)} if after > condition["value"] else {}
         case "before_date" if most is not None:
-            before = -((_EPOCH - _naive(most) - _DOUBT) // _MILLISECOND)
+            before = -((-_since_epoch(most) - _DOUBT) // _MILLISECOND)
             return {"allocated_time": op("before_date", before)} if before < condition["value"] else {}
         case "equals":
             return _days(condition["value"], last["value"], (least, most), clock)
@@ -141,26 +145,29 @@ def _times(
 
 def _days(first: int, last: int, bounds: tuple[datetime | None, datetime | None], clock: Any) -> dict[str, Any]:
     """The days of a range, given as the instants of the first and the last, that can have rows in these bounds."""
-    least, most = (None if bound is None else _naive(bound) for bound in bounds)
+    least, most = (None if bound is None else _since_epoch(bound) for bound in bounds)
     start, stop = (date.fromisoformat(clock(value)[:10]) for value in (first, last))
-    shift = _EPOCH + first * _MILLISECOND - datetime(start.year, start.month, start.day)  # noqa: DTZ001 - as columns
+    shift = first * _MILLISECOND - _midnight(start)
     count = (stop - start).days + 1
     kept = [
         day
         for day in (start + timedelta(days=number) for number in range(count))
-        if (least is None or _at(day) + shift + _DOUBT > least) and (most is None or _at(day) + shift - _DOUBT < most)
+        if (least is None or _midnight(day) + shift + _DOUBT > least)
+        and (most is None or _midnight(day) + shift - _DOUBT < most)
     ]
     if not kept:
         raise NoRowsError
     return {"allocated_time": days(kept[0], kept[-1] + timedelta(days=1))} if len(kept) < count else {}
 
 
-def _at(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day)  # noqa: DTZ001 - as columns
+def _midnight(day: date) -> timedelta:
+    """The midnight of a day in UTC, since the epoch."""
+    return day - _EPOCH.date()
 
 
-def _naive(time: datetime) -> datetime:
-    return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+def _since_epoch(time: datetime) -> timedelta:
+    """A time since the epoch; one without a zone is UTC. Timedeltas have room beyond the ends of the calendar."""
+    return time.replace(tzinfo=None) - _EPOCH - (time.utcoffset() or timedelta())
 
 
 def _customers(where: object, values: list[Value] | None, most_values: int) -> dict[str, Any]:

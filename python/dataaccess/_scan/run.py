@@ -115,7 +115,7 @@ def report_of(
     path = str if "://" in options["folder"] else Path
     tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
-    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days")
+    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days", "absent")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,
@@ -125,7 +125,11 @@ def report_of(
     )
     if ended is not None:
         ended.report = report
-        raise ended
+        try:
+            warn_of(outcome)
+        finally:
+            # Also where warnings are errors.
+            raise ended
     if failed:
         _, _, first = failed[0]
         days = list(dict.fromkeys(day for _, day, _ in failed if day))
@@ -135,12 +139,17 @@ def report_of(
         again = "run it again to resume with the others" if retryable else "fix the cause, then run it again"
         kept = f", and {len(tasks)} are kept in {report.folder}: {again}"
         count = f"{len(failed)} of {len(failed) + len(tasks)} tasks"
-        raise errors.ScanIncompleteError(
+        incomplete = errors.ScanIncompleteError(
             f"{count} {how}{named}{kept if tasks else ''}. The first: {first}",
             operation=first.operation,
             retryable=retryable,
             failed={name: error for name, _, error in failed},
             report=report,
-        ) from first
+        )
+        try:
+            warn_of(outcome)
+        finally:
+            # Also where warnings are errors.
+            raise incomplete from first
     warn_of(outcome)
     return report

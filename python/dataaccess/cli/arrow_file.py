@@ -84,9 +84,9 @@ def _write_batches(scan: Scan, file: Any, form: str) -> None:
     from dataaccess._core.optional import optional
 
     arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
-    with line() as shown, getattr(ipc, form)(file, arrow.schema(scan)) as writer:
+    with line() as shown, scan.batches() as batches, getattr(ipc, form)(file, arrow.schema(batches._raw)) as writer:  # noqa: SLF001 - of this package
         rows = 0
-        for batch in scan.batches():
+        for batch in batches:
             writer.write_batch(batch.to_arrow())
             rows += len(batch)
             if shown is not None:

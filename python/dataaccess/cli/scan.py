@@ -153,7 +153,7 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
 
 def _as_dict(report: ScanReport) -> dict[str, Any]:
     names = ("rows", "bytes", "file_bytes", "retries", "seconds", "new", "kept", "refreshed")
-    more = ("maybe_capped", "reasons", "stray_days")
+    more = ("maybe_capped", "reasons", "stray_days", "absent")
     figures = {name: getattr(report, name) for name in (*names, *more)}
     return {"folder": str(report.folder), "tasks": len(report.tasks), **figures}
 
@@ -166,7 +166,7 @@ def _into_file(scan: Scan, target: Target, *, as_json: bool, escape_formulas: bo
     if stats is None or target.file is None:
         return
     if as_json:
-        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons")
+        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent")
         output.write_json({"file": target.file, **{name: getattr(stats, name) for name in names}})
     elif sys.stderr.isatty():
         from dataaccess._display.text import size

@@ -107,6 +107,7 @@ class TaskReport:
         file_bytes: Size of its file.
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
+        absent: Attributes missing from every record of its response, not even null.
     """
 
     id: str
@@ -120,6 +121,7 @@ class TaskReport:
     file_bytes: int
     was_done: bool
     was_refreshed: bool
+    absent: list[str]
 
 
 @public
@@ -142,6 +144,7 @@ class ScanReport:
         reasons: Why they may be capped; empty otherwise.
         stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
             `allocated_time` is not in `attrs`.
+        absent: Attributes missing from every record of every task, as a misspelled one is.
     """
 
     folder: Path | str
@@ -153,6 +156,7 @@ class ScanReport:
     maybe_capped: bool
     reasons: list[str]
     stray_days: list[str]
+    absent: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
     _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)
 

@@ -32,6 +32,7 @@ WHERE = {
         }
     ]
 }
+NOBODY = json.loads(json.dumps(WHERE).replace("demo-customer-0001", "nobody"))
 
 
 @pytest.mark.usefixtures("demo")
@@ -143,6 +144,23 @@ def test_a_scan_writes_the_format_of_the_suffix(run: Any, tmp_path: Path, name: 
     else:
         first = {"a.csv": "id,pool_id", "a.tsv": "id\tpool_id", "a.jsonl": '{"id":"demo-code-00015","pool_id":902}'}
         assert file.read_text(encoding="utf-8").splitlines()[0] == first[name]
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--schema", "customer_id=string", "--schema", "name=string"), ("--filter", json.dumps(NOBODY))]
+)
+def test_a_file_of_arrow_is_one_request(run: Any, demo: da.Sandbox, tmp_path: Path, more: tuple[str, ...]) -> None:
+    file = tmp_path / "a.arrow"
+    demo.clear_requests()
+    ended = run("scan", "items", "customer", "--attrs", "customer_id,name", *more, "-o", str(file))
+    assert (ended.code, ended.reported) == (0, "")
+    assert len(demo.requests) == 1
+    with pa.ipc.open_file(file) as reader:
+        assert [(field.name, str(field.type)) for field in reader.schema] == [
+            ("customer_id", "string"),
+            ("name", "string"),
+        ]
+        assert (reader.read_all().num_rows > 0) == ("--filter" not in more)
 
 
 @pytest.mark.usefixtures("demo")

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from threading import Event
@@ -14,9 +17,24 @@ import polars as pl
 import pytest
 from support.lazyframes import ENGINES, STATUS, TIME, WHO, codes
 from support.raw_server import Close, serving
-from support.streams import CLOSING, HEAD, OPENING, client_of, endless, records, scan_of
+from support.streams import (
+    CLOSING,
+    HEAD,
+    OPENING,
+    client_of,
+    endless,
+    gone,
+    in_parts,
+    records,
+    response_of,
+    scan_of,
+    whole,
+)
 
 import dataaccess as da
+from dataaccess._scan import polars_source
+
+TYPES = {"n": "int64", "text": "string"}
 
 
 def test_the_plan_of_polars_names_the_scan(sandbox: da.Sandbox) -> None:
@@ -69,7 +87,7 @@ def test_a_truncated_response_is_no_result(engine: Any) -> None:
         raise Close
 
     with serving(cut) as server:
-        frame = scan_of(client_of(server), schema={"n": "int64", "text": "string"}).to_lazyframe()
+        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
         with pytest.raises(da.StreamInterruptedError, match="cut off after 65536 rows"):
             frame.collect(engine=engine)
 
@@ -85,6 +103,53 @@ def test_a_doubt_is_a_warning() -> None:
         week = da.days("2024-01-15", "2024-01-22")
         with pytest.warns(da.IncompleteWarning):
             codes(sandbox, allocated_time=week).select("id").collect()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_filter_that_finds_nothing_is_no_doubt(engine: Any) -> None:
+    sent = [{"id": str(day), "code_status": 3, "allocated_time": f"2024-01-0{day} 12:00:00"} for day in (1, 2, 3)]
+    with da.Sandbox() as sandbox:
+        sandbox.load("promotion_code", sent)
+        scan = sandbox.client().scan_codes(["id", "code_status"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        for status in (1, 4):
+            # Warnings are errors here.
+            assert scan.to_lazyframe().filter(STATUS == status).collect(engine=engine).height == 0
+            with pytest.warns(da.EmptyResultWarning):
+                sandbox.client().scan_codes(
+                    allocated_time=da.days("2024-01-01", "2024-01-04"), code_status=status
+                ).to_polars()
+
+
+def test_an_attribute_that_only_other_rows_have_is_no_doubt() -> None:
+    with serving(
+        lambda connection, _number: connection.sendall(response_of([{"id": "a", "code_status": 3}]))
+    ) as server:
+        scan = client_of(server).scan_codes(
+            ["id", "code_status", "last_used_source"], allocated_time=da.on("2024-01-15")
+        )
+        assert scan.to_lazyframe().filter(STATUS == 3).collect().height == 1
+        with pytest.warns(da.AbsentAttributeWarning, match="last_used_source"):
+            scan.to_lazyframe().filter(pl.col("id") == "a").collect()
+
+
+RUNS: dict[str, Callable[[pl.LazyFrame], object]] = {
+    "in-memory": lambda frame: frame.collect(engine="in-memory"),
+    "streaming": lambda frame: frame.collect(engine="streaming"),
+    "all": lambda frame: pl.collect_all([frame, frame.select("id")]),
+    "sink": lambda frame: frame.sink_batches(lambda _frame: None),
+    "background": lambda frame: list(frame.collect_batches()),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_warning_names_the_line_that_made_the_frame(name: str) -> None:
+    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+        scan = sandbox.client().scan_codes(allocated_time=da.days("2024-01-15", "2024-01-22"))
+        frame = scan.to_lazyframe()
+        with pytest.warns(da.IncompleteWarning) as caught:
+            RUNS[name](frame)
+    made = Path(__file__).read_text().splitlines().index("        frame = scan.to_lazyframe()") + 1
+    assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, made)}
 
 
 def test_batches_are_computed_with_as_they_come(tmp_path: Path) -> None:
@@ -104,7 +169,7 @@ def test_batches_are_computed_with_as_they_come(tmp_path: Path) -> None:
         arrived.set()
 
     with serving(waits) as server:
-        frame = scan_of(client_of(server), schema={"n": "int64", "text": "string"}).to_lazyframe()
+        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
         frame.filter(pl.col("n") >= 0).sink_batches(take, chunk_size=10_000)
         assert sum(sizes) == 66_537
         arrived.set()
@@ -114,12 +179,68 @@ def test_batches_are_computed_with_as_they_come(tmp_path: Path) -> None:
 
 def test_a_query_that_has_enough_ends_its_requests() -> None:
     with serving(endless(70_000)) as server:
-        frame = scan_of(client_of(server), schema={"n": "int64", "text": "string"}).to_lazyframe()
+        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
         found = frame.filter(pl.col("n") > 5).head(2).collect(engine="streaming")
         assert found["n"].to_list() == [6, 7]
-        deadline = time.monotonic() + 10
-        while server.open and time.monotonic() < deadline:
-            # polars lets go of what it was reading when it runs again.
-            pl.LazyFrame({"n": [1]}).collect(engine="streaming")
-            time.sleep(0.05)
-        assert server.open == 0
+        assert gone(server)
+
+
+def test_a_query_that_failed_ends_its_requests() -> None:
+    def fail(_frame: pl.DataFrame) -> None:
+        raise ZeroDivisionError
+
+    with serving(endless(70_000)) as server:
+        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
+        with pytest.raises(ZeroDivisionError):
+            frame.sink_batches(fail, chunk_size=1_000)
+        assert gone(server)
+
+
+def test_a_query_that_rests_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polars_source, "_RELEASE", 0.05)
+    sizes: list[int] = []
+
+    def slow(frame: pl.DataFrame) -> None:
+        sizes.append(frame.height)
+        if len(sizes) == 1:
+            time.sleep(1)
+
+    with serving(in_parts(whole(400_000))) as server:
+        scan_of(client_of(server), schema=TYPES).to_lazyframe().sink_batches(slow, chunk_size=10_000)
+    assert sum(sizes) == 400_000
+
+
+def test_batches_that_nobody_reads_any_more_end_their_requests() -> None:
+    with serving(endless(400_000)) as server:
+        batches = scan_of(client_of(server), schema=TYPES).to_lazyframe().collect_batches(chunk_size=65_536)
+        assert next(batches).height > 0
+        del batches
+        assert gone(server)
+
+
+EARLY = """
+import sys, time
+import dataaccess as da
+import polars as pl
+
+scan = da.Client(sys.argv[1], token="tok").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+frame = scan.to_lazyframe()
+assert frame.filter(pl.col("id") != "").head(1).collect(engine="streaming").height == 1
+print(time.time())
+"""
+
+
+def test_a_program_ends_at_once_after_a_query_that_had_enough() -> None:
+    stop = Event()
+
+    def stall(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + b",".join(b'{"id": "%d"}' % number for number in range(200_000)))
+        stop.wait(30)
+
+    with serving(stall) as server:
+        run = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", EARLY, server.base_url], capture_output=True, check=True, timeout=50
+        )
+        late = time.time() - float(run.stdout)
+        stop.set()
+    assert late < 5

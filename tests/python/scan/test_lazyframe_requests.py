@@ -1,5 +1,5 @@
 """What lazy queries of polars request: the columns, rows and days that they need."""
-# ruff: noqa: DTZ001, SIM300 - columns have no zone; conditions are as users write them
+# ruff: noqa: DTZ001, DTZ901, SIM300 - columns have no zone; conditions are as users write them
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ def test_the_first_rows_end_the_requests(sandbox: da.Sandbox) -> None:
         "later": (TIME >= datetime(2024, 2, 1, 12), {"after_date": millis("2024-01-30T12:00:00")}),
         "later-day": (TIME.dt.date() > date(2024, 2, 1), {"after_date": millis("2024-01-30T00:00:00")}),
         "earlier": (TIME < datetime(2024, 2, 1), {}),
+        "least": (TIME >= datetime.min, {}),
+        "least-day": ((TIME.dt.date() >= date.min) & (STATUS == 4), {"code_status": [4]}),
+        "last-day": ((TIME.dt.date() <= date.max) & (STATUS == 4), {"code_status": [4]}),
     }.values(),
 )
 def test_a_condition_of_one_request(sandbox: da.Sandbox, condition: pl.Expr, expected: dict[str, Any]) -> None:
@@ -93,6 +96,31 @@ def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, conditio
     assert whole[13] in found
     assert whole[14] in found
     assert whole[15] in found
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [(["a", "b"], ["a", "b"]), (["b", "b"], ["b"]), (["A"], ["a", "b", "c"]), (["a", "C"], ["a", "b", "c"])],
+)
+def test_ids_are_requested_if_the_list_of_the_scan_has_them_all(
+    sandbox: da.Sandbox, values: list[str], expected: list[str]
+) -> None:
+    # Another comparison of the service than ours, such as one that ignores case, may find `A` by `a`.
+    (body,) = bodies(sandbox, codes(sandbox, allocated_audience=["a", "b", "c"]).filter(WHO.is_in(values)))
+    assert conditions_of(body)["allocated_audience"] == expected
+
+
+def test_only_a_where_of_one_group_is_narrowed(sandbox: da.Sandbox) -> None:
+    people = [f"demo-customer-{number:04d}" for number in range(1_000)]
+    is_one = da.col("name").equals("0")
+    for number in range(1, 101):
+        is_one = is_one | da.col("name").equals(str(number))
+    types: da.types.Schema = {"customer_id": "string"}
+    for where, narrowed in ((None, 1), (da.col("name").equals("0"), 2), (is_one, 1)):
+        scan = sandbox.client().scan_items("customer", ["customer_id"], where, schema=types)
+        # All groups with all ids would be 101,000 values, which the service refuses.
+        (body,) = bodies(sandbox, scan.to_lazyframe().filter(pl.col("customer_id").is_in(people)))
+        assert {len(group["AND"]) for group in body["filters"]["OR"]} == {narrowed}
 
 
 def test_a_contradiction_requests_nothing(sandbox: da.Sandbox) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_server import http
 from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, giving, parts, responding, some_days, tasks_done
 from support.streams import response_of
 
@@ -146,6 +147,24 @@ def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path
         by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
         for _ in range(2):
             with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
-                by_value(client, ["0", "2", "3"]).run(tmp_path / "none")
+                report = by_value(client, ["0", "2", "3"]).run(tmp_path / "none")
             assert len(caught) == 1
+            assert (report.absent, [task.absent for task in report.tasks]) == (["text"], [["text"], ["text"], []])
         by_value(client, ["3"]).run(tmp_path / "empty")
+
+
+@pytest.mark.both_clients
+def test_a_run_that_ends_incomplete_warns_too(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(http(b"", "400 Bad Request") if value == "1" else response_of([{"n": 1}]))
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1"])
+        with pytest.warns(da.AbsentAttributeWarning, match="'text'"), pytest.raises(da.ScanIncompleteError) as caught:
+            scan.run(tmp_path / "warned")
+        assert caught.value.report is not None
+        assert caught.value.report.absent == ["text"]
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            # Warnings are errors here.
+            scan.run(tmp_path / "raised")
+        assert caught.value.failed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -190,6 +192,28 @@ def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
         return [row async for row in client.scan_codes(allocated_time=da.on("2024-01-15")).iter_rows()]
 
     assert asyncio.run(main()) == list(scan.collect())
+
+
+def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox: da.Sandbox) -> None:
+    made: list[str] = []
+
+    def note(frame: Any, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "to_pylist":
+            made.append(threading.current_thread().name)
+
+    async def main() -> int:
+        scan = sandbox.async_client().scan_codes(allocated_time=da.on("2024-01-15"))
+        return len([row async for row in scan.iter_rows()])
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        assert asyncio.run(main()) == 73
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert made
+    assert threading.main_thread().name not in made
 
 
 @pytest.mark.parametrize("kind", [da.CodeStatus, da.AudienceType])

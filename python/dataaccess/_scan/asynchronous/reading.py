@@ -252,7 +252,7 @@ class AsyncReading(AsyncArrowSource):
         """
         async with self.batches(tz=tz) as batches:
             async for batch in batches:
-                for row in batch.to_pylist():
+                for row in await convert_async(batch.to_pylist):
                     yield row
 
     async def to_dicts(self, *, progress: ProgressArgument = None) -> list[Row]:

@@ -246,7 +246,7 @@ class Reading(ArrowSource):
         """
         with self.batches(tz=tz) as batches:
             for batch in batches:
-                for row in batch.to_pylist():
+                for row in convert(batch.to_pylist):
                     yield row
 
     def to_dicts(self, *, progress: ProgressArgument = None) -> list[Row]:
