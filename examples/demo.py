@@ -73,7 +73,7 @@ def make_mistakes(client: da.Client) -> None:
     say("Making mistakes in a request, to see how they are reported")
     try:
         client.search_codes(
-            ["id", "nmae"],  # type: ignore[list-item] # the mistake
+            ["id", "nmae"],
             allocated_time=da.after("2024-01-01"),
             audience_type="customer",
             code_status=["used", 2],

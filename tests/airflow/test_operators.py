@@ -86,7 +86,7 @@ def test_too_many_rows_for_xcom_fail(dag: DAG) -> None:
 
 def test_permission_and_validation_errors_are_not_retried(dag: DAG, sandbox: da.Sandbox, token: str) -> None:
     with dag:
-        SearchCodesOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)  # type: ignore[list-item] # the mistake
+        SearchCodesOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)
         SearchItemsOperator(task_id="unknown", item_type_name="shop", attrs=["id"], retries=3)
         SearchCodesOperator(task_id="denied", allocated_time=ON_15, retries=3)
     sandbox.revoke(token)
@@ -195,7 +195,7 @@ def test_the_token_is_nowhere(
     with dag:
         SearchCodesOperator(task_id="xcom", attrs=["id"], allocated_time=ON_15)
         SearchCodesOperator(task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", outlets=[asset])
-        SearchCodesOperator(task_id="wrong", attrs=["nmae"], allocated_time=ON_15)  # type: ignore[list-item] # the mistake
+        SearchCodesOperator(task_id="wrong", attrs=["nmae"], allocated_time=ON_15)
     run(dag)
     sandbox.revoke(token)
     run(dag)

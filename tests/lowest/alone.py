@@ -67,7 +67,7 @@ def main() -> None:
     """Uses the extra that the command names."""
     (extra,) = sys.argv[1:]
     warnings.simplefilter("ignore", da.SandboxWarning)
-    scan = da.Client("sandbox:demo").scan_codes(sorted(COLUMNS), allocated_time=da.on("2024-01-15"))  # type: ignore[arg-type]
+    scan = da.Client("sandbox:demo").scan_codes(sorted(COLUMNS), allocated_time=da.on("2024-01-15"))
     USES[extra](scan)
     print(f"the extra {extra} works alone")  # noqa: T201 - for the log
 

@@ -69,6 +69,11 @@ def test_values_of_each_kind() -> None:
         client.search_codes(
             iter(attributes), allocated_time=SINCE, audience_type=["customer", -1007], limit=1, **HOLDER
         )
+        # As from a file or a template.
+        names: list[str] = ["id", "code_status"]
+        client.scan_codes(names, allocated_time=SINCE, code_status=names[1].removeprefix("code_status") or "used")
+        kinds: tuple[str, ...] = ("customer",)
+        client.validate_codes(tuple(names), allocated_time=SINCE, audience_type=kinds, **HOLDER)
         time: Time = dt.date(2024, 2, 28)
         assert client.check(time).is_ok
         assert_type(client.check(), da.ClientCheck)
@@ -147,10 +152,8 @@ def test_what_a_checker_refuses() -> None:
         client.search_codes()  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
         client.with_options(tmeout=3)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
         client.search_items("store", "id", WHERE, attrs_format="csv")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-        client.search_codes(["nmae"], allocated_time=SINCE)  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
-        client.search_codes(allocated_time=SINCE, code_status="usde")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-        client.search_codes(allocated_time=SINCE, code_status=["usde"])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
-        client.scan_codes(allocated_time=SINCE, audience_type=["custmer"])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
+        client.search_codes([1], allocated_time=SINCE)  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
+        client.search_codes(allocated_time=SINCE, code_status=1.5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
         client.scan_codes(allocated_time=SINCE, schema={"id": "strnig"})  # type: ignore[dict-item] # pyright: ignore[reportArgumentType]
         client.scan_codes(allocated_time=SINCE).to_csv("x.csv", compression="bz2")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 

@@ -8,14 +8,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from dataaccess._core.arguments import code_arguments
-from dataaccess._core.checks import seconds
+from dataaccess._core.checks import invalid, seconds
 from dataaccess.errors import (
     ApiError,
     ConfigError,
     ConnectError,
     DataAccessError,
     PermissionDeniedError,
-    Problem,
     RequestRejectedError,
     RequestTimeoutError,
     TransportError,
@@ -70,7 +69,7 @@ class Findings:
             ValidationError: It is not a day.
         """
         if isinstance(cast("object", day), Days):
-            raise _no_day([Problem("day", "", f"{day!r} is several days: give one of them", day)])
+            raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
         arguments = code_arguments(["allocated_time"], on(day), None, None, None, None, timeout)
         try:
@@ -78,7 +77,7 @@ class Findings:
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
-        raise _no_day(problems)
+        raise ValidationError(problems=problems)
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
@@ -137,7 +136,3 @@ class Findings:
         is_refused = isinstance(error, RequestRejectedError) or type(error) is ApiError
         is_missing = is_refused and isinstance(error, ApiError) and error.code is not None
         return True if name == "download" and is_missing and self.scopes["item"] is not None else None
-
-
-def _no_day(problems: list[Problem]) -> ValidationError:
-    return ValidationError("; ".join(map(str, problems)), problems=problems)

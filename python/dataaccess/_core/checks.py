@@ -24,8 +24,7 @@ def invalid(argument: str, message: str, value: object) -> ValidationError:
     """The error for an argument of a request."""
     from dataaccess.errors import Problem
 
-    problem = Problem(argument, "", message, value)
-    return ValidationError(str(problem), problems=[problem])
+    return ValidationError(problems=[Problem(argument, "", message, value)])
 
 
 def string(name: str, value: object) -> str:

@@ -44,7 +44,7 @@ def text_format(
     if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'):
         problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
     if problems:
-        raise ValidationError("; ".join(map(str, problems)), problems=problems)
+        raise ValidationError(problems=problems)
     compression = compression_of(Path(target).name if isinstance(target, str | os.PathLike) else "", compression)
     return name, ord(str(separator)), escapes, None if compression is None else str(compression)
 

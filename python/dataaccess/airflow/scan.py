@@ -100,13 +100,13 @@ class ScanOperator(ClientUser, BaseOperator):
         self,
         *,
         folder: str | ObjectStoragePath,
-        attrs: CodeAttributes | Sequence[str] | None = None,
+        attrs: CodeAttributes | None = None,
         allocated_time: TimeCondition | None = None,
         audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
         code_status: CodeStatuses | None = None,
         item_type_name: str | None = None,
-        item_type_id: int | None = None,
+        item_type_id: int | str | None = None,
         where: Where | None = None,
         schema: Schema | None = None,
         refresh: Refresh | None = None,
@@ -157,9 +157,7 @@ class ScanOperator(ClientUser, BaseOperator):
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")
             window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
-            # `scan_codes` checks the names.
-            attrs: Any = self.attrs
-            return client.scan_codes(attrs, allocated_time=window, **codes, **shared)
+            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
         return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
 

@@ -216,7 +216,7 @@ class SearchItemsOperator(_SearchOperator):
         item_type_name: str,
         attrs: Sequence[str],
         where: Where | None = None,
-        item_type_id: int | None = None,
+        item_type_id: int | str | None = None,
         path: str | ObjectStoragePath | None = None,
         max_xcom_rows: int = 1_000,
         limit: int | None = None,

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from dataaccess.errors._problem import Problem
     from dataaccess.reports import ScanReport
 
-# Problems that a traceback shows.
+# Problems that a traceback shows, and further arguments that the message of several names.
 _SHOWN = 10
+_NAMED = 3
 # Fields that may have values of records: they are in no message, log or pickle.
 _PRIVATE = ("body_excerpt", "value")
 # As in `sysexits.h`.
@@ -122,6 +123,16 @@ class ConfigError(DataAccessError, ValueError):
     _exit_code = 78
 
 
+def _message_of(problems: list[Problem]) -> str:
+    """The first problem, and which arguments have others: as the core writes it."""
+    if not problems:
+        return ""
+    first, *others = problems
+    names = list(dict.fromkeys(each.argument for each in others))
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return f"{first}; and {len(others)} more ({named})" if others else str(first)
+
+
 class ValidationError(DataAccessError, ValueError):
     """A request breaks a rule of the API specification. Nothing was sent.
 
@@ -147,8 +158,8 @@ class ValidationError(DataAccessError, ValueError):
     _tree: list[Line] | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
-        """Takes the message and, by name, the fields of the class."""
-        super().__init__(message, **fields)
+        """Takes the fields of the class by name. The message of the problems needs not be given."""
+        super().__init__(message or _message_of(fields.get("problems", [])), **fields)
         if len(self.problems) > 1:
             for problem in self.problems[:_SHOWN]:
                 self.add_note(str(problem))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess import Client
 from dataaccess._client.given import named_address
 from dataaccess._client.settings import origin
+from dataaccess._core.checks import invalid
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
@@ -168,9 +169,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
 def raise_all(problems: list[Problem]) -> None:
     """Raises one error for all problems, if there are any."""
     if problems:
-        first, *others = problems
-        more = f"; and {len(others)} more ({', '.join(each.argument for each in others)})" if others else ""
-        raise ValidationError(f"{first}{more}", problems=problems)
+        raise ValidationError(problems=problems)
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
@@ -225,7 +224,7 @@ def _listed(variable: str) -> list[str]:
 def _refuse(option: str, what: str, variable: str) -> NoReturn:
     """Raises the error for an option that the platform does not allow. Its value may be a secret by mistake."""
     message = f"{what} in {variable}, the list that whoever runs Spark sets in the environment of the driver"
-    raise ValidationError(f"{option}: {message}", problems=[Problem(option, "", message, None)])
+    raise invalid(option, message, None)
 
 
 def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
@@ -245,15 +244,10 @@ def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
     try:
         found: object = getattr(import_module(module), function) if module and function else None
     except (ImportError, AttributeError) as error:
-        raise _token_problem(f"{text!r} cannot be imported: {error}", text) from None
+        raise invalid("token_callable", f"{text!r} cannot be imported: {error}", text) from None
     if not callable(found):
-        raise _token_problem(f'{text!r} names no function: write "module:function"', text)
+        raise invalid("token_callable", f'{text!r} names no function: write "module:function"', text)
     return found
-
-
-def _token_problem(message: str, text: str) -> ValidationError:
-    problem = Problem("token_callable", "", message, text)
-    return ValidationError(str(problem), problems=[problem])
 
 
 def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema | None) -> Scan:
@@ -267,5 +261,5 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
         return client.scan_items(**arguments, schema=schema)
     if "allocated_time" not in arguments:
         message = 'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), after(…) or before(…)'
-        raise_all([Problem("allocated_time", "", message, None)])
+        raise invalid("allocated_time", message, None)
     return client.scan_codes(**arguments, schema=schema)

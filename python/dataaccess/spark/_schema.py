@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._core.checks import invalid
 from dataaccess.errors import Problem
 from dataaccess.spark._options import raise_all, scan_of
 
@@ -42,7 +43,7 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
             f"the API specification has no types for {values['item_type_name']!r}: name the columns with their types, "
             'as spark.read.schema("customer_id string, visits bigint")'
         )
-        raise_all([Problem("schema", "", message, None)])
+        raise invalid("schema", message, None)
     scan = scan_of(values, None, None)
     return ", ".join(f"{name} {_NAMES[kind]}" for name, kind in zip(scan.column_names, scan._raw.types, strict=True))  # noqa: SLF001 - its scan
 

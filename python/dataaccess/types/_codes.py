@@ -23,7 +23,11 @@ class CodeStatus(IntEnum):
 CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
 """The name of a status of a promotion code."""
 
-CodeStatuses: TypeAlias = CodeStatusName | int | Scalar | Iterable[CodeStatusName | int | Scalar] | Comparison
+# With `str` a list from a file, or a templated text, is accepted too. Editors still complete the names, and the core
+# checks them.
+CodeStatuses: TypeAlias = (
+    CodeStatusName | str | int | Scalar | Iterable[CodeStatusName | str | int | Scalar] | Comparison
+)
 """One status of a promotion code, by its name, number or `CodeStatus`; several, or `da.op(…)`."""
 
 
@@ -38,7 +42,7 @@ class AudienceType(IntEnum):
 AudienceName: TypeAlias = Literal["customer", "visitor"]
 """The name of a kind of holder."""
 
-AudienceTypes: TypeAlias = AudienceName | int | Scalar | Iterable[AudienceName | int | Scalar] | Comparison
+AudienceTypes: TypeAlias = AudienceName | str | int | Scalar | Iterable[AudienceName | str | int | Scalar] | Comparison
 """One kind of holder, by its name, number or `AudienceType`; several, or `da.op(…)`."""
 
 CodeAttribute: TypeAlias = Literal[
@@ -56,7 +60,7 @@ CodeAttribute: TypeAlias = Literal[
 ]
 """An attribute of a promotion code."""
 
-CodeAttributes: TypeAlias = CodeAttribute | Iterable[CodeAttribute]
+CodeAttributes: TypeAlias = CodeAttribute | str | Iterable[CodeAttribute | str]
 """Attributes of a promotion code."""
 
 

@@ -183,6 +183,14 @@ def test_several_problems_are_one_line_with_the_first_and_notes_of_tracebacks_an
     assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
 
 
+@pytest.mark.parametrize("statuses", [[7], [7, 8], [7, 8, 7], list(range(10, 16))])
+def test_problems_found_in_python_are_told_as_those_of_the_core(client: Any, statuses: list[int]) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        client.validate_codes(allocated_time=da.on("2024-01-15"), code_status=statuses, limit=0)
+    assert da.ValidationError(problems=caught.value.problems).args == caught.value.args
+
+
+
 @pytest.mark.parametrize("attrs", ["id,name", " id , name"])
 @pytest.mark.parametrize("search", [da.validate_codes, da.validate_items])
 def test_names_in_one_string_are_shown_as_the_list_to_write(search: Any, attrs: str) -> None:
