@@ -165,6 +165,31 @@ class Sandbox(Data, Access, Exports, Faults):
         """Address of the service, for any client."""
         return self._raw.base_url
 
+    def advance(self, seconds: float | timedelta) -> None:
+        """Moves the clock of exports and tokens forward, so that a test needs not wait for them.
+
+        Entries of exports start and end by this clock, and issued tokens expire by it. Clients have their own clock.
+
+        Args:
+            seconds: Seconds, or a timedelta.
+
+        Raises:
+            ConfigError: It is negative, or more than a thousand years in all.
+            ForkedHandleError: The sandbox belongs to the parent process.
+            SandboxError: The sandbox is stopped.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox() as sandbox:
+            ...     export = sandbox.start_export(rows=500, seconds=3600)
+            ...     before = sandbox.client().download_segment(export)
+            ...     sandbox.advance(3600)
+            ...     after = sandbox.client().download_segment(export)
+            >>> [status["entries"][0]["exportedRows"] for status in (before, after)]
+            [None, 500]
+        """
+        self._raw.advance(duration("seconds", seconds))
+
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
 

@@ -151,6 +151,11 @@ impl RawSandbox {
         plan().and_then(|plan| self.0.start_export(export_id, &plan)).map_err(|error| raise(py, error))
     }
 
+    /// Moves the clock forward.
+    fn advance(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        duration("seconds", seconds).and_then(|by| self.0.advance(by)).map_err(|error| raise(py, error))
+    }
+
     /// Injects a fault.
     fn begin_fault(
         &self,

@@ -1,4 +1,4 @@
-//! Where a sandbox listens, and the check of `Host` and `Origin` of each request.
+//! Where a sandbox listens, and the check of `Host`, `Origin` and `Sec-Fetch-Site` of each request.
 //!
 //! Other machines reach it only with `allow_remote` and a given token; no environment variable sets these.
 
@@ -100,6 +100,11 @@ impl Access {
             let problem = "Host: the sandbox serves localhost, 127.0.0.1, [::1] and the names it was given only; \
                            host_names= gives it another";
             return refused(problem);
+        }
+        // An image of a foreign page is requested without `Origin`, but every browser says whose page asks.
+        let mut asking = request.headers.get_all("sec-fetch-site").into_iter();
+        if !asking.all(|site| site == "same-origin" || site == "none") {
+            return refused("Sec-Fetch-Site: the sandbox serves no web page but its own");
         }
         if !request.headers.contains_key(header::ORIGIN) {
             return Ok(());

@@ -133,6 +133,15 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
+    /// Moves the clock of exports and tokens forward.
+    ///
+    /// # Errors
+    /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
+    pub fn advance(&self, by: Duration) -> Result<()> {
+        let is_near = self.service()?.clock.advance(by);
+        is_near.then_some(()).ok_or_else(|| Error::new(Kind::Config, "seconds: more than a thousand years in all"))
+    }
+
     /// Revokes a token. Returns whether it was valid.
     ///
     /// # Errors

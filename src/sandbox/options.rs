@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::access::Access;
@@ -83,22 +83,37 @@ impl Default for Limits {
     }
 }
 
-/// A source of the current time; by default the system clock.
+/// A source of the current time; by default the system clock. It can be advanced.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
+pub struct Clock {
+    source: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    advanced: Arc<Mutex<Duration>>,
+}
 
 impl Clock {
     /// A clock that calls this function.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
+        Self { source: Arc::new(now), advanced: Arc::default() }
     }
 
     /// The current time.
     #[must_use]
     pub fn now(&self) -> SystemTime {
-        (self.0)()
+        let advanced = *self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.source)() + advanced
+    }
+
+    /// Moves the time forward, unless that is too far.
+    pub(super) fn advance(&self, by: Duration) -> bool {
+        let mut advanced = self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = advanced.checked_add(by).filter(|sum| *sum <= MOST_ADVANCED);
+        *advanced = sum.unwrap_or(*advanced);
+        sum.is_some()
     }
 }
+
+/// A thousand years: times of exports have four digits for the year.
+const MOST_ADVANCED: Duration = Duration::from_secs(365_000 * 24 * 60 * 60);
 
 impl Default for Clock {
     fn default() -> Self {

@@ -190,7 +190,6 @@ def test_problems_found_in_python_are_told_as_those_of_the_core(client: Any, sta
     assert da.ValidationError(problems=caught.value.problems).args == caught.value.args
 
 
-
 @pytest.mark.parametrize("attrs", ["id,name", " id , name"])
 @pytest.mark.parametrize("search", [da.validate_codes, da.validate_items])
 def test_names_in_one_string_are_shown_as_the_list_to_write(search: Any, attrs: str) -> None:

@@ -173,9 +173,9 @@ def test_a_name_cannot_command_the_terminal() -> None:
 @pytest.mark.both_clients
 @pytest.mark.usefixtures("at_once")
 def test_waiting_for_an_export_shows_its_entries(connect: Any, sandbox: da.Sandbox) -> None:
-    export = sandbox.start_export(rows=500, entries=2, seconds=0.3, delay=0.1)
+    export = sandbox.start_export(rows=500, entries=2, seconds=7200, delay=3600)
     with terminal() as screen:
-        connect(sandbox).wait_for_segment(export, timeout=20, poll=0.05)
+        connect(sandbox).wait_for_segment(export, timeout=60, poll=0.05, on_update=lambda _: sandbox.advance(3600))
         text = screen.shown()
     assert re.search(rf"export {export}: \[00:00\]", text)
     assert re.search(r"0%\|.*\| 0/2 entries \[", text)

@@ -13,24 +13,43 @@ import dataaccess as da
 
 def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> None:
     client = connect(own)
-    export = own.start_export(rows=42, seconds=0.6, entries=2, delay=0.2)
-    assert client.download_segment(export)["entries"] == []
-    seen: list[list[Any]] = []
-    response = client.wait_for_segment(
-        export,
-        timeout=20,
-        poll=0.05,
-        on_update=lambda update: seen.append([entry["endTime"] for entry in update["entries"]]),
-    )
-    stages = [[end is not None for end in ends] for ends in seen]
-    assert [False, False] in stages
-    assert [True, False] in stages
+    export = own.start_export(rows=42, seconds=7200, entries=2, delay=600)
+    seen: list[list[bool]] = []
+
+    def advance(update: Any) -> None:
+        own.advance(600 if not seen else timedelta(hours=1))
+        seen.append([entry["endTime"] is not None for entry in update["entries"]])
+
+    response = client.wait_for_segment(export, timeout=60, poll=0.01, on_update=advance)
+    assert seen == [[], [False, False], [True, False], [True, True]]
     for entry in response["entries"]:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entry["endTime"])
         assert (entry["exportedRows"], entry["responseCode"], entry["responseMessage"]) == (42, 200, "OK")
-    assert [entry["durations"] for entry in response["entries"]] == [300, 600]
+    assert [entry["durations"] for entry in response["entries"]] == [3_600_000, 7_200_000]
     assert response["meta"] == {"total": 2}
     assert re.fullmatch(r"\d+ms", response["duration"])
+
+
+def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own.base_url, token=own.issue_token(expires_in=3600))
+    own.advance(3590)
+    assert client.search_codes(allocated_time=da.on("2024-01-15"))
+    own.advance(timedelta(seconds=10))
+    with pytest.raises(da.PermissionDeniedError):
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "message"),
+    [
+        (-1, "seconds= must be a number"),
+        ("1", "seconds= must be a number"),
+        (1e11, "seconds: more than a thousand years"),
+    ],
+)
+def test_a_clock_is_not_moved_back_or_too_far(sandbox: da.Sandbox, seconds: Any, message: str) -> None:
+    with pytest.raises(da.ConfigError, match=message):
+        sandbox.advance(seconds)
 
 
 def test_an_unfinished_entry_has_the_nulls_of_the_specification(connect: Any, own: da.Sandbox) -> None:

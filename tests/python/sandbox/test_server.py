@@ -63,6 +63,8 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
         {"Host": "127.0.0.1.rebound.example"},
         {"Origin": "https://rebound.example"},
         {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
     ):
         connection.request("POST", "/access/api/segment/download", b"{}", headers)
         response = connection.getresponse()
@@ -70,6 +72,19 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
         assert response.status == 403
         assert b"the sandbox serves" in reported
         assert b"Permission denied" not in reported
+    connection.close()
+
+
+def test_an_image_of_a_foreign_page_uses_up_no_fault_and_is_not_in_the_log(own: da.Sandbox) -> None:
+    connection = http.client.HTTPConnection(*address(own))
+    with own.fault("status", status=503, times=1) as fault:
+        for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 503), ("none", 404)):
+            connection.request("GET", "/nowhere", headers={"Sec-Fetch-Site": site})
+            response = connection.getresponse()
+            response.read()
+            assert (site, response.status) == (site, status)
+            assert fault.hits == (status != 403)
+    assert len(own.requests) == 2
     connection.close()
 
 

@@ -98,13 +98,17 @@ def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:
 
 @pytest.mark.both_clients
 def test_waiting_for_an_export_reports_its_entries(client: Any, sandbox: da.Sandbox) -> None:
-    export = sandbox.start_export(rows=500, entries=2, seconds=0.2, delay=0.1, succeeds=False)
+    export = sandbox.start_export(rows=500, entries=2, seconds=7200, delay=3600, succeeds=False)
     reports: list[da.Progress] = []
     updates: list[Any] = []
-    client.wait_for_segment(
-        export, timeout=20, poll=0.05, check=False, progress=reports.append, on_update=updates.append
-    )
-    assert len(reports) == len(updates)
+
+    def advance(update: Any) -> None:
+        updates.append(update)
+        sandbox.advance(3600)
+
+    client.wait_for_segment(export, timeout=60, poll=0.01, check=False, progress=reports.append, on_update=advance)
+    assert len(reports) == len(updates) == 4
+    assert [report.done for report in reports] == [0, 0, 1, 2]
     first, last = reports[0], reports[-1]
     assert (first.unit, first.total, first.done, first.failed, first.rows) == ("entries", None, 0, 0, 0)
     assert (last.total, last.done, last.failed, last.rows) == (2, 2, 2, 1_000)
