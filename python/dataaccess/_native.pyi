@@ -89,6 +89,7 @@ class RawScan:
     @property
     def requests(self) -> int: ...
     def body(self, index: int) -> dict[str, Any]: ...
+    def open_days(self, settle: float) -> list[str]: ...
     def task(self, index: int) -> tuple[RawScan, str]: ...
     @property
     def column_names(self) -> list[str]: ...
@@ -210,7 +211,7 @@ class RawSandbox:
         cls,
         demo: bool,
         port: int,
-        export_seconds: float | None,
+        times: tuple[float | None, float | None],
         files: tuple[str | None, str | None],
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, list[str]] | None,

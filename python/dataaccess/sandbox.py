@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Fault", "FaultKind", "ReceivedRequest", "Sandbox"]
 
+# The first year of Unix time.
+_EARLIEST = 1971
+
 
 @public
 class Sandbox(Data, Access, Exports, Faults):
@@ -49,6 +52,8 @@ class Sandbox(Data, Access, Exports, Faults):
             characters.
         host_names: Host names that requests may use besides localhost and the sandbox's own address; requests with
             any other are refused.
+        now: The time at which its clock starts: a datetime, or text in ISO format; without a zone it is UTC. None is
+            the time of this machine. The clock goes on, and `advance` moves it.
 
     Raises:
         ConfigError: An argument is invalid, or other machines can reach `host` without `allow_remote`.
@@ -73,6 +78,7 @@ class Sandbox(Data, Access, Exports, Faults):
         allow_remote: bool = False,
         token: str | None = None,
         host_names: Iterable[str] = (),
+        now: datetime | str | None = None,
     ) -> None:
         """Starts the service."""
         access = (
@@ -81,7 +87,7 @@ class Sandbox(Data, Access, Exports, Faults):
             _token(token),
             strings("host_names", host_names),
         )
-        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access)
+        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, times=(None, _now(now)))
 
     def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
         self._raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
@@ -95,6 +101,7 @@ class Sandbox(Data, Access, Exports, Faults):
         switches: Mapping[str, Any] | None = None,
         token: str | None = None,
         host_names: Iterable[str] = (),
+        now: datetime | str | None = None,
     ) -> Self:
         """Starts the service with demo data, the same each time.
 
@@ -108,6 +115,7 @@ class Sandbox(Data, Access, Exports, Faults):
             switches: As in `Sandbox`.
             token: As in `Sandbox`.
             host_names: As in `Sandbox`.
+            now: As in `Sandbox`.
 
         Returns:
             A running service.
@@ -126,7 +134,7 @@ class Sandbox(Data, Access, Exports, Faults):
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
         access = (_address(LOOPBACK), False, _token(token), strings("host_names", host_names))
-        sandbox._start(demo=True, port=port, export_seconds=ends, switches=switches, access=access)
+        sandbox._start(demo=True, port=port, times=(ends, _now(now)), switches=switches, access=access)
         return sandbox
 
     @classmethod
@@ -166,9 +174,10 @@ class Sandbox(Data, Access, Exports, Faults):
         return self._raw.base_url
 
     def advance(self, seconds: float | timedelta) -> None:
-        """Moves the clock of exports and tokens forward, so that a test needs not wait for them.
+        """Moves the clock of the service forward, so that a test needs not wait.
 
-        Entries of exports start and end by this clock, and issued tokens expire by it. Clients have their own clock.
+        Entries of exports start and end by this clock, issued tokens expire by it, and responses have its `Date`.
+        Clients have their own clock.
 
         Args:
             seconds: Seconds, or a timedelta.
@@ -232,6 +241,19 @@ def _switch(name: str, value: object) -> object:
     if isinstance(value, timedelta):
         return value.total_seconds()
     return string(f"switches[{name!r}]", value) if isinstance(value, str) else value
+
+
+def _now(given: object) -> float | None:
+    """Unix seconds of the time at which the clock starts."""
+    try:
+        time = datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        time = None
+    if given is None:
+        return None
+    if not isinstance(time, datetime) or time.year < _EARLIEST:
+        raise ConfigError(f"now= must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}")
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _token(given: str | None) -> str | None:

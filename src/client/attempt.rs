@@ -1,5 +1,7 @@
 //! One attempt of a call: a request, and its response from the connection into the sink.
 
+use std::time::SystemTime;
+
 use tokio::time::Instant;
 
 use super::Client;
@@ -14,7 +16,8 @@ use crate::secret::Secret;
 use crate::transport::{Request, Response};
 
 impl Client {
-    /// Sends one request. The last batch is delivered once the response has proved to be a result.
+    /// Sends one request. The last batch is delivered once the response has proved to be a result. Returns when it was
+    /// sent, too: by the clock of this machine or of the service, whichever is earlier.
     pub(super) async fn attempt<G: BatchSink>(
         &self,
         call: &Call<'_>,
@@ -23,10 +26,10 @@ impl Client {
         request_id: &str,
         slot: &mut Slot<'_>,
         observed: &mut Attempt<'_>,
-    ) -> Result<Envelope> {
+    ) -> Result<(Envelope, SystemTime)> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
-        let sent = Instant::now();
+        let (sent, now) = (Instant::now(), SystemTime::now());
         let mut response = self.transport.post(request).await?;
         observed.responded(response.status);
         to.delivery.mark(Arrived::Headers);
@@ -45,7 +48,7 @@ impl Client {
             to.delivery.push(batch)?;
         }
         to.delivery.complete();
-        Ok(envelope)
+        Ok((envelope, response.date.map_or(now, |date| date.min(now))))
     }
 }
 

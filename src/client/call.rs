@@ -1,6 +1,6 @@
 //! The one loop that sends requests: attempts, back-off, deadline and token renewal.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -100,7 +100,9 @@ impl Client {
             }),
         };
         match outcome {
-            Ok(envelope) => Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed() }),
+            Ok((envelope, requested_at)) => {
+                Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed(), requested_at })
+            }
             Err(error) => {
                 to.delivery.resume();
                 let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
@@ -120,7 +122,7 @@ impl Client {
         call: &Call<'_>,
         to: &Destination<'_, G>,
         log: &mut Log,
-    ) -> Result<Envelope> {
+    ) -> Result<(Envelope, SystemTime)> {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let mut is_renewed = false;
         loop {
@@ -153,7 +155,7 @@ impl Client {
             state.exclude(observed.receiving());
             observed.end(&outcome);
             let failure = match outcome {
-                Ok(envelope) => return Ok(envelope),
+                Ok(received) => return Ok(received),
                 Err(failure) => failure.redact(token.expose()),
             };
             log.record(&failure);

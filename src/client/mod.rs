@@ -14,7 +14,7 @@ mod rng;
 mod shared_limits;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -62,6 +62,8 @@ pub struct Completed {
     pub attempts: u32,
     /// Time since the call began.
     pub elapsed: Duration,
+    /// When the request was sent that succeeded, by the clock of this machine or of the service: the earlier one.
+    pub requested_at: SystemTime,
 }
 
 /// How a search is carried out.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pythonize::pythonize;
@@ -27,6 +28,7 @@ pub(super) struct RunArguments<'py> {
     service: String,
     layout: Option<String>,
     refresh: Bound<'py, PyAny>,
+    settle: f64,
     same_service: bool,
     private: bool,
     fail_fast: bool,
@@ -37,9 +39,10 @@ impl RunArguments<'_> {
     pub(super) fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options)?;
         let Self { service, layout, refresh, same_service, private, fail_fast, .. } = self;
+        let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
-        Ok(RunOptions { folder, service, layout, refresh, same_service, is_private: private, fail_fast })
+        Ok(RunOptions { folder, service, layout, refresh, settle, same_service, is_private: private, fail_fast })
     }
 }
 

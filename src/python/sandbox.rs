@@ -18,12 +18,15 @@ use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
 use crate::sandbox::{
-    Access, Attribute, AttributeKind, BusinessObject, ExportPlan, Fault, FaultKind, Injected, LoggedRequest, Options,
-    Sandbox,
+    Access, Attribute, AttributeKind, BusinessObject, Clock, ExportPlan, Fault, FaultKind, Injected, LoggedRequest,
+    Options, Sandbox,
 };
 
 /// Address, whether others may reach it, a token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Vec<String>);
+
+/// Seconds until the export that runs at the start ends, and the Unix time at which the clock starts.
+type RawTimes = (Option<f64>, Option<f64>);
 
 /// The file of objects and rows, and a recording to replay.
 type RawFiles = (Option<PathBuf>, Option<PathBuf>);
@@ -44,12 +47,12 @@ impl RawSandbox {
         py: Python<'_>,
         demo: bool,
         port: u16,
-        export_seconds: Option<f64>,
+        times: RawTimes,
         files: RawFiles,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
     ) -> PyResult<Self> {
-        let (db, replay) = files;
+        let ((export_seconds, now), (db, replay)) = (times, files);
         let mut options = Options { db, port, replay, ..Options::default() };
         for (name, value) in switches {
             let (name, value): (String, _) = (name.extract()?, setting(&value)?);
@@ -57,6 +60,9 @@ impl RawSandbox {
         }
         if let Some((address, allow_remote, token, host_names)) = access {
             options.access = Access { address, allow_remote, token, host_names };
+        }
+        if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
+            options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
         if demo {
             let mut data = Demo::default();

@@ -3,6 +3,7 @@
 use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwapOption;
 use arrow_schema::SchemaRef;
@@ -75,6 +76,12 @@ impl RawScan {
     /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)
+    }
+
+    /// The days that are not over by the clock of this machine, or were over for less than so many seconds.
+    fn open_days(&self, settle: f64) -> Vec<String> {
+        let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
+        self.scan.open_days(SystemTime::now(), settle)
     }
 
     /// A request as a scan of its own, and its task id.

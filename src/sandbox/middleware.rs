@@ -40,7 +40,12 @@ pub(super) async fn receive(
         entry.set_status(response.status().as_u16());
         (response, body_fault)
     };
-    response.map(|body| Body::new(FaultBody::new(body, connection, body_fault)))
+    let mut response = response.map(|body| Body::new(FaultBody::new(body, connection, body_fault)));
+    // The clock of the service is that of the sandbox.
+    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
+        response.headers_mut().entry(header::DATE).or_insert(date);
+    }
+    response
 }
 
 /// The response to a request that passed the host check.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::access::Access;
 use super::demo::Demo;
@@ -94,6 +94,13 @@ impl Clock {
     /// A clock that calls this function.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self { source: Arc::new(now), advanced: Arc::default() }
+    }
+
+    /// A clock that shows this time now.
+    #[must_use]
+    pub fn starting_at(start: SystemTime) -> Self {
+        let since = Instant::now();
+        Self::new(move || start + since.elapsed())
     }
 
     /// The current time.

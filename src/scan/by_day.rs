@@ -7,6 +7,10 @@ use crate::contract::search::SearchBody;
 use crate::filter::Plan;
 use crate::time::{Moment, Zone};
 
+/// Milliseconds of a usual day.
+#[cfg(feature = "files")]
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
 /// The condition that selects the day of each request, and the zone in which it is a day.
 #[derive(Clone, Debug)]
 pub(super) struct ByDay {
@@ -26,8 +30,20 @@ impl ByDay {
 
     /// The day of a request, as `2024-01-15`.
     pub(super) fn day(&self, body: &SearchBody) -> Option<String> {
-        let sent = body.filters.or.first()?.and.get(self.position)?.value.as_i64()?;
-        Some(self.zone.day_of(Moment::at(sent)))
+        Some(self.zone.day_of(self.sent(body)?))
+    }
+
+    /// The first instant of the day of a request, and that of the next day.
+    #[cfg(feature = "files")]
+    pub(super) fn bounds(&self, body: &SearchBody) -> Option<(Moment, Moment)> {
+        let start = self.zone.start_of_day(self.sent(body)?).ok()?;
+        // An instant of the next day, whether clock changes make this one shorter or longer.
+        let next = Moment::at(start.milliseconds() + DAY + DAY / 2);
+        Some((start, self.zone.start_of_day(next).ok()?))
+    }
+
+    fn sent(&self, body: &SearchBody) -> Option<Moment> {
+        body.filters.or.first()?.and.get(self.position)?.value.as_i64().map(Moment::at)
     }
 
     /// The zone in which the days are cut.

@@ -9,6 +9,8 @@ mod collect;
 mod data_warning;
 mod day;
 mod one_request;
+#[cfg(feature = "files")]
+mod open_days;
 mod progress;
 #[cfg(feature = "files")]
 mod query;

@@ -2,9 +2,9 @@
 //!
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use super::day::OutOfDayRows;
 use super::stored::{Finished, TaskFigures, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
+use crate::time::Moment;
 
 /// So many reasons of tasks that were split are listed.
 const NAMED: usize = 3;
@@ -44,6 +45,8 @@ pub struct TaskReport {
     pub was_done: bool,
     /// Whether this run replaced its part.
     pub was_refreshed: bool,
+    /// When it was requested, in Unix milliseconds.
+    pub requested_at: i64,
     /// Attributes that no record had.
     pub absent: Vec<String>,
     #[serde(skip)]
@@ -84,6 +87,8 @@ pub struct Report {
     pub complete: &'static str,
     /// Why it is `capped`.
     pub reasons: Vec<String>,
+    /// The days that were not over when they were requested, or have not begun.
+    pub open_days: Vec<String>,
     /// The days whose requests returned rows of others.
     pub stray_days: Vec<String>,
     /// Attributes that no record of any task had.
@@ -113,6 +118,7 @@ impl TaskReport {
             file_bytes: done.file_bytes.unwrap_or_default(),
             was_done: done.was_done,
             was_refreshed: !done.was_done && before.contains(&done.index),
+            requested_at: done.figures.requested_at,
             absent: done.figures.absent.clone(),
             figures: done.figures,
         }
@@ -165,6 +171,7 @@ impl Report {
             seconds: took.as_secs_f64(),
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
+            open_days: Vec::new(),
             stray_days,
             absent,
             warnings: warnings.into_iter().flatten().collect(),
@@ -172,6 +179,22 @@ impl Report {
             ended: None,
             tasks,
         }
+    }
+}
+
+impl Report {
+    /// The report with the days that the next run asks for again.
+    pub(super) fn with_open_days(self, scan: &Scan, settle: Duration) -> Self {
+        let now = SystemTime::now();
+        let done: BTreeMap<usize, i64> = self.tasks.iter().map(|task| (task.index, task.requested_at)).collect();
+        let is_open = |task: &usize| match done.get(task) {
+            Some(requested_at) => !scan.is_final(*task, Moment::at(*requested_at), settle),
+            None => !scan.has_begun(*task, now),
+        };
+        let mut open_days: Vec<String> =
+            (0..scan.requests()).filter(is_open).filter_map(|task| scan.day(task)).collect();
+        open_days.dedup();
+        Self { open_days, ..self }
     }
 }
 
@@ -212,6 +235,7 @@ mod tests {
             file_bytes: 0,
             was_done: false,
             was_refreshed: false,
+            requested_at: 0,
             absent: Vec::new(),
             figures: TaskFigures::default(),
         };

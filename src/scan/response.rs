@@ -64,7 +64,7 @@ pub(crate) fn panicked() -> Error {
 #[cfg(test)]
 mod tests {
     use std::task::Waker;
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
     use crate::client::{BufferBudget, DeliveryMode};
@@ -109,7 +109,8 @@ mod tests {
             let batch = BatchWithStats { batch: Rows, stats: RecordStats::default() };
             sender.push(batch).expect("no limit");
             sender.complete();
-            Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed: Duration::ZERO }))
+            let (elapsed, requested_at) = (Duration::ZERO, SystemTime::UNIX_EPOCH);
+            Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed, requested_at }))
         });
         let request = any_request();
         let mut response = Response { index: 0, request, delivery, task, outcome: None, stats: RecordStats::default() };

@@ -26,6 +26,7 @@ use crate::files::{Complete, Location, Parquet};
 use crate::filter::InputValue;
 use crate::folder::{Folder, Names};
 use crate::observe::{self, Observer};
+use crate::time::Moment;
 
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
@@ -41,6 +42,8 @@ pub struct RunOptions {
     pub layout: Option<Layout>,
     /// The days that are asked for once more: `refresh=` as the caller gave it.
     pub refresh: InputValue,
+    /// How long the rows of a day may still change after its end.
+    pub settle: Duration,
     /// Whether parts of another service are expected.
     pub same_service: bool,
     /// Whether the folder and its files are for their owner alone.
@@ -81,7 +84,9 @@ impl Scan {
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
-            let Stored { before, done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
+            let Stored { before, mut done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
+            // What was requested too early is requested again, and its file stays until then.
+            done.retain(|done| self.is_final(done.index, done.figures.requested_at(), options.settle));
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),
@@ -97,7 +102,8 @@ impl Scan {
             let ended = run.finish_tasks(self.splits(), types, &mut progress).await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
-            Ok(Report { ended, ..Report::new(self, &folder, &run.tasks, &before, done, failed, took) })
+            let report = Report::new(self, &folder, &run.tasks, &before, done, failed, took);
+            Ok(Report { ended, ..report.with_open_days(self, options.settle) })
         };
         let report = report.await;
         folder.close().await;
@@ -260,6 +266,7 @@ fn figures(stats: Stats, is_split: bool) -> TaskFigures {
         split: is_split.then(|| stats.split.unwrap_or_default()),
         absent: stats.absent,
         times: stats.times,
+        requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is done of a run: its finished and failed tasks, and which failure ends it.
 
-use std::time::Instant;
+use std::collections::BTreeSet;
+use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 
@@ -12,7 +13,9 @@ use crate::error::{Error, Kind, Result};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
 pub(super) struct RunProgress {
-    begun: Instant,
+    since: Instant,
+    /// The tasks whose days have begun.
+    begun: BTreeSet<usize>,
     pub(super) fail_fast: bool,
     pub(super) so_far: Progress,
     pub(super) done: Vec<Finished>,
@@ -24,13 +27,16 @@ impl RunProgress {
     /// Before the first task, with those of earlier runs.
     pub(super) fn new(
         run: &Run,
-        begun: Instant,
+        since: Instant,
         fail_fast: bool,
         done: Vec<Finished>,
         sender: mpsc::Sender<Progress>,
     ) -> Self {
+        let now = SystemTime::now();
+        let has_begun = |task: &usize| run.scan.has_begun(*task, now);
+        let begun: BTreeSet<usize> = (0..run.tasks.ids.len()).filter(has_begun).collect();
         let so_far = Progress {
-            tasks: run.tasks.ids.len(),
+            tasks: begun.len(),
             done: done.len(),
             failed: 0,
             rows: done.iter().map(|done| done.figures.rows).sum(),
@@ -39,18 +45,14 @@ impl RunProgress {
             day: None,
             other_service: None,
         };
-        Self { begun, fail_fast, so_far, done, failed: Vec::new(), sender }
+        Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }
 
-    /// The tasks that are not finished, in their order.
+    /// The tasks that are to be done, in their order.
     pub(super) fn open_tasks(&self) -> impl Iterator<Item = usize> + use<> {
-        let mut is_open = vec![true; self.so_far.tasks];
-        for done in &self.done {
-            if let Some(is_open) = is_open.get_mut(done.index) {
-                *is_open = false;
-            }
-        }
-        is_open.into_iter().enumerate().filter_map(|(task, is_open)| is_open.then_some(task))
+        let done: BTreeSet<usize> = self.done.iter().map(|done| done.index).collect();
+        let open: Vec<usize> = self.begun.difference(&done).copied().collect();
+        open.into_iter()
     }
 
     /// Adds the outcome of a task: its figures, or an error, which may end the run.
@@ -93,7 +95,7 @@ impl RunProgress {
 
     /// Sends what is done so far.
     pub(super) async fn send(&mut self) -> Result<()> {
-        self.so_far.seconds = self.begun.elapsed().as_secs_f64();
+        self.so_far.seconds = self.since.elapsed().as_secs_f64();
         let sent = self.sender.send(self.so_far.clone()).await;
         sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
     }

@@ -1,6 +1,6 @@
 //! Figures and warnings of one use of a scan.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 
@@ -47,6 +47,9 @@ pub struct Stats {
     /// The least and the greatest time of the rows of a day, as the service writes times.
     #[serde(skip)]
     pub times: Option<(String, String)>,
+    /// When the first of the requests was sent: by the clock of this machine or of the service, whichever is earlier.
+    #[serde(skip)]
+    pub requested_at: Option<SystemTime>,
 }
 
 /// Adds up the figures of responses.
@@ -101,6 +104,8 @@ impl Figures {
         self.sums.requests += 1;
         self.sums.bytes += completed.envelope.bytes;
         self.sums.attempts += u64::from(completed.attempts);
+        let sent = [self.sums.requested_at, Some(completed.requested_at)];
+        self.sums.requested_at = sent.into_iter().flatten().min();
     }
 
     /// Sets why rows may be missing after responses that looked capped were split.

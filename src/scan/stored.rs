@@ -10,9 +10,10 @@ use crate::columns;
 use crate::error::{Kind, Result};
 use crate::files::Part;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
+use crate::time::Moment;
 
 /// Version of the records of parts.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The names and types of the columns.
 pub(super) type Types = Vec<(String, String)>;
@@ -45,6 +46,15 @@ pub(super) struct TaskFigures {
     pub(super) absent: Vec<String>,
     /// The least and the greatest time of the rows of a day.
     pub(super) times: Option<(String, String)>,
+    /// When the first request was sent, in Unix milliseconds: by the clock of the client or of the service, whichever was
+    /// earlier.
+    pub(super) requested_at: i64,
+}
+
+impl TaskFigures {
+    pub(super) fn requested_at(&self) -> Moment {
+        Moment::at(self.requested_at)
+    }
 }
 
 /// A finished task.

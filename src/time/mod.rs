@@ -7,6 +7,7 @@ mod wall_clock;
 mod zone;
 
 use std::fmt;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
@@ -17,6 +18,16 @@ pub use zone::Zone;
 /// A point in time, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
+
+impl From<SystemTime> for Moment {
+    fn from(time: SystemTime) -> Self {
+        let milliseconds = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self(match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => milliseconds(since),
+            Err(before) => -milliseconds(before.duration()),
+        })
+    }
+}
 
 impl Moment {
     /// At these Unix milliseconds, whether or not they look like another unit.

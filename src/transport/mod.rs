@@ -91,6 +91,8 @@ pub struct Response {
     pub content_type: Option<String>,
     /// The delay that `Retry-After` asks for.
     pub retry_after: Option<Duration>,
+    /// `Date`: the time of the service.
+    pub date: Option<SystemTime>,
     /// Host of `Location`.
     pub location_host: Option<String>,
     body: Body,
@@ -200,9 +202,10 @@ impl Response {
     fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let headers = response.headers();
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let date = text(header::DATE);
+        let date = headers.get(header::DATE).and_then(|value| value.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let retry_after =
-            text(header::RETRY_AFTER).and_then(|value| retry_after(&value, date.as_deref(), SystemTime::now()));
+            text(header::RETRY_AFTER).and_then(|value| retry_after(&value, date.unwrap_or_else(SystemTime::now)));
         let location_host = text(header::LOCATION)
             .and_then(|location| response.url().join(&location).ok())
             .and_then(|location| location.host_str().map(str::to_owned));
@@ -210,6 +213,7 @@ impl Response {
             status: response.status().as_u16(),
             content_type: text(header::CONTENT_TYPE),
             retry_after,
+            date,
             location_host,
             body: Body::new(response, transport),
             exchange: None,

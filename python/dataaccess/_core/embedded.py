@@ -26,7 +26,8 @@ _addresses: set[str] = set()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox and keeps its address."""
-    usual: dict[str, Any] = {"demo": False, "port": 0, "export_seconds": None, "files": (None, None), "switches": {}}
+    nothing = (None, None)
+    usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
     _addresses.add(sandbox.base_url)
     return sandbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataaccess._display import html
-from dataaccess._display.text import cell, counted
+from dataaccess._display.text import cell, counted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ class Plan(NamedTuple):
         columns: Names and types.
         limit: Rows after which the client cuts.
         unchecked: What the client does not check in the rows, and why; None if it checks what it can.
+        open_days: Days that are not over, whose rows are not all there.
         notes: What does not happen.
     """
 
@@ -32,6 +33,7 @@ class Plan(NamedTuple):
     columns: list[tuple[str, str]]
     limit: int | None
     unchecked: str | None = None
+    open_days: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
@@ -47,7 +49,14 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"client cuts:     {counted(plan.limit, 'row')}")
     if plan.unchecked is not None:
         lines.append(f"not checked:     {plan.unchecked}")
+    if plan.open_days:
+        lines.append(f"not over:        {_open(plan)}")
     return "\n".join(lines)
+
+
+def _open(plan: Plan) -> str:
+    """Which days are not over."""
+    return f"{counted(len(plan.open_days), 'day')}: {shorten(list(plan.open_days))}"
 
 
 def plan_html(plan: Plan) -> str:
@@ -61,6 +70,8 @@ def plan_html(plan: Plan) -> str:
         facts.append(("client cuts", f"after {counted(plan.limit, 'row')}"))
     if plan.unchecked is not None:
         facts.append(("not checked", html.Mark(plan.unchecked, "doubt wide")))
+    if plan.open_days:
+        facts.append(("not over", html.Mark(_open(plan), "doubt wide")))
     facts.append(("not done", [html.Mark(note, "dim") for note in plan.notes]))
     zone = f", days and times in {plan.zone}" if plan.zone else ""
     return html.block(html.title(plan.item, f"{requests}{zone}; nothing was sent"), html.facts(facts))

@@ -17,7 +17,7 @@ _KINDS = {"new": "good", "kept": "dim", "refreshed": "busy"}
 
 def report_text(report: ScanReport) -> str:
     """The report for a terminal."""
-    states = ", ".join(f"{count:,} {name}" for name, count in _states(report).items())
+    states = ", ".join(_states(report).values())
     lines = [
         f"{counted(report.rows, 'row')} in {counted(len(report.tasks), 'task')}: {states}",
         *(f"{name + ':':<11}{value}" for name, value in _facts(report)),
@@ -29,7 +29,7 @@ def report_text(report: ScanReport) -> str:
 def report_html(report: ScanReport) -> str:
     """The report for a notebook."""
     states = _states(report)
-    marks: list[html.Value] = [html.Mark(f"{count:,} {name}", _KINDS[name]) for name, count in states.items()]
+    marks: list[html.Value] = [html.Mark(text, _KINDS[name]) for name, text in states.items()]
     doubts: list[html.Value] = [html.Mark(doubt, "doubt wide") for doubt in _doubts(report)]
     facts: list[tuple[str, html.Value | list[html.Value]]] = [("tasks", marks), *_facts(report)]
     return html.block(
@@ -46,9 +46,20 @@ def state_of(task: TaskReport) -> str:
     return "kept" if task.was_done else "new"
 
 
-def _states(report: ScanReport) -> dict[str, int]:
+def _states(report: ScanReport) -> dict[str, str]:
     counts = {"new": report.new, "kept": report.kept, "refreshed": report.refreshed}
-    return {name: count for name, count in counts.items() if count or name == "new"}
+    texts = {name: f"{count:,} {name}" for name, count in counts.items() if count or name == "new"}
+    if report.kept:
+        # Their rows are as they were then.
+        days = sorted(f"{task.requested_at:%Y-%m-%d}" for task in report.tasks if task.was_done)
+        texts["kept"] += f" (requested {days[0]}{'' if days[0] == days[-1] else f' to {days[-1]}'})"
+    return texts
+
+
+def open_text(days: list[str]) -> str:
+    """That days were not over, and what follows."""
+    were, them = ("day was", "it") if len(days) == 1 else ("days were", "them")
+    return f"{len(days)} {were} not over: {shorten(days)}; the next run requests {them} again"
 
 
 def _facts(report: ScanReport) -> list[tuple[str, str]]:
@@ -57,6 +68,7 @@ def _facts(report: ScanReport) -> list[tuple[str, str]]:
         ("size", f"{size(report.file_bytes)} in files, {size(report.bytes)} in responses"),
         ("time", duration(report.seconds)),
         ("retries", f"{report.retries:,}"),
+        *([("open", open_text(report.open_days))] if report.open_days else []),
     ]
 
 

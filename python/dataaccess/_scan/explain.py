@@ -37,6 +37,7 @@ def plan_of(
     zone: str,
     clock: Callable[[int], str],
     limit: int | None,
+    open_days: list[str],
 ) -> Plan:
     """The plan of requests whose first and last bodies are given: conditions that differ have a value per request.
 
@@ -62,6 +63,7 @@ def plan_of(
         columns=columns,
         limit=limit,
         unchecked=_unchecked_day(groups, [name for name, _ in columns]),
+        open_days=open_days,
         notes=[*_NOTES, *([] if limit is None else [_LIMITED])],
     )
 

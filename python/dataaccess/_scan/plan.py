@@ -45,6 +45,8 @@ BATCH = (8_192, 2 * 2**20)
 LARGE_BATCH = (65_536, 8 * 2**20)
 
 _SEARCH = "/access/api/item/search"
+# Seconds after which a day is final, unless a run says otherwise.
+_SETTLE = 3600
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -134,7 +136,8 @@ class BaseScan(Suggesting):
         columns = list(self.schema.items())
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
-        return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit)
+        open_days = self._raw.open_days(_SETTLE)
+        return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit, open_days)
 
     def _progress(self) -> Callable[[dict[str, Any]], Progress]:
         """Makes the progress of a use that begins now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from dataaccess import errors
-from dataaccess._core.checks import boolean_argument, choice
+from dataaccess._core.checks import boolean_argument, choice, duration
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
 from dataaccess._core.warn import warn_caller
@@ -32,6 +32,7 @@ def run_options(
     *,
     layout: object,
     refresh: object,
+    settle: object,
     **switches: object,
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
@@ -42,6 +43,7 @@ def run_options(
         "service": service_of(client),
         "layout": choice("layout", layout, ("days", "flat")),
         "refresh": refresh,
+        "settle": duration("settle", settle),
         **switches,
     }
 
@@ -105,6 +107,7 @@ def report_of(
         ScanIncompleteError: Tasks failed.
         DataAccessError: An error ended the run. It has the report too.
     """
+    from datetime import UTC, datetime
     from pathlib import Path
 
     from dataaccess._scan.table import Table
@@ -113,9 +116,18 @@ def report_of(
     outcome, failed, ended = result
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path
-    tasks = [TaskReport(**{**task, "path": task["path"] and path(task["path"])}) for task in outcome["tasks"]]
+    tasks = [
+        TaskReport(
+            **{
+                **task,
+                "path": task["path"] and path(task["path"]),
+                "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
+            }
+        )
+        for task in outcome["tasks"]
+    ]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
-    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days", "absent")
+    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,

@@ -16,6 +16,7 @@ from dataaccess.errors import CheckpointLockedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from airflow.sdk import Context, ObjectStoragePath
 
@@ -67,6 +68,7 @@ class ScanOperator(ClientUser, BaseOperator):
         refresh: Days to request again although the folder has them, as in `Scan.run`, such as "last 3 days". A task
             that is cleared in the web UI keeps what the folder has; with `refresh="{{ data_interval_start | ds }}"` it
             requests its day again.
+        settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.run`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
             was killed lasts for up to 120 s.
@@ -75,7 +77,8 @@ class ScanOperator(ClientUser, BaseOperator):
 
     Returns:
         To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
-        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; `maybe_capped`.
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; `open_days`, which the next
+        run requests again; `maybe_capped`.
 
     Examples:
         >>> codes = ScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
@@ -110,6 +113,7 @@ class ScanOperator(ClientUser, BaseOperator):
         where: Where | None = None,
         schema: Schema | None = None,
         refresh: Refresh | None = None,
+        settle: float | timedelta = 3600,
         on_suspected_cap: OnSuspectedCap = "warn",
         lock_timeout: float = 180,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
@@ -129,6 +133,7 @@ class ScanOperator(ClientUser, BaseOperator):
         self.where = where
         self.schema = schema
         self.refresh = refresh
+        self.settle = settle
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
         self.dataaccess_conn_id = dataaccess_conn_id
@@ -167,7 +172,11 @@ class ScanOperator(ClientUser, BaseOperator):
         while True:
             try:
                 return scan.run(
-                    folder, refresh=self.refresh, progress=self._log_progress(), storage_options=storage_options
+                    folder,
+                    refresh=self.refresh,
+                    settle=self.settle,
+                    progress=self._log_progress(),
+                    storage_options=storage_options,
                 )
             except CheckpointLockedError as error:
                 if time.monotonic() >= deadline:
@@ -200,6 +209,7 @@ def figures_of(report: ScanReport) -> dict[str, Any]:
         "refreshed": report.refreshed,
         "first_day": min(days, default=None),
         "last_day": max(days, default=None),
+        "open_days": report.open_days,
         "maybe_capped": report.maybe_capped,
     }
 

@@ -13,7 +13,7 @@ from dataaccess.cli.ending import CommandError, naming, signaled
 from dataaccess.cli.parts import Commands, all_of, option
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
-from dataaccess.cli.values import Pair
+from dataaccess.cli.values import Duration, Pair
 
 if TYPE_CHECKING:
     from dataaccess import Scan, ScanReport
@@ -42,6 +42,13 @@ _WRITING = all_of(
         option("--explain", is_flag=True, section=_WHERE, help="Print the plan and send nothing."),
         option("--json", "as_json", is_flag=True, section=_WHERE, help="Print a report of what was written, as JSON."),
         option("--refresh", metavar="DAYS", section=_RUN, help='Days to request again: a day, or "last 3 days".'),
+        option(
+            "--settle",
+            type=Duration(),
+            metavar="TIME",
+            section=_RUN,
+            help="Time for which a day that is over may still grow. [1h]",
+        ),
         option("--layout", type=click.Choice(["days", "flat"]), section=_RUN, help="Names of the files."),
         option("--same-service", is_flag=True, section=_RUN, help="Accept files from another address."),
         option("--fail-fast", is_flag=True, section=_RUN, help="End with the first request that fails."),
@@ -139,11 +146,16 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
 
     try:
         with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
-            report = scan.run(target.folder or "", private=target.private, **shown, **run)
+            chosen = {name: value for name, value in run.items() if value is not None}
+            report = scan.run(target.folder or "", private=target.private, **shown, **chosen)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         kept = f"finished requests are kept in {target.folder}; the same command resumes"
         raise CommandError(f"{message}: {kept}", code) from None
+    if report.open_days:
+        from dataaccess._display.report import open_text
+
+        note(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:
         output.write_json(_as_dict(report))
     elif sys.stderr.isatty():
@@ -153,7 +165,7 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
 
 def _as_dict(report: ScanReport) -> dict[str, Any]:
     names = ("rows", "bytes", "file_bytes", "retries", "seconds", "new", "kept", "refreshed")
-    more = ("maybe_capped", "reasons", "stray_days", "absent")
+    more = ("maybe_capped", "reasons", "open_days", "stray_days", "absent")
     figures = {name: getattr(report, name) for name in (*names, *more)}
     return {"folder": str(report.folder), "tasks": len(report.tasks), **figures}
 

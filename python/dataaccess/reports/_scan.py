@@ -9,6 +9,7 @@ from dataaccess._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
     from typing import Any, Literal
 
@@ -107,6 +108,8 @@ class TaskReport:
         file_bytes: Size of its file.
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
+        requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
+            earlier. Later changes of its rows are not in its file.
         absent: Attributes missing from every record of its response, not even null.
     """
 
@@ -121,6 +124,7 @@ class TaskReport:
     file_bytes: int
     was_done: bool
     was_refreshed: bool
+    requested_at: datetime
     absent: list[str]
 
 
@@ -142,6 +146,8 @@ class ScanReport:
         maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
             so False does not prove that all rows arrived.
         reasons: Why they may be capped; empty otherwise.
+        open_days: The days that were not over when they were requested, or have not begun: the next run requests them
+            again.
         stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
             `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
@@ -155,6 +161,7 @@ class ScanReport:
     seconds: float
     maybe_capped: bool
     reasons: list[str]
+    open_days: list[str]
     stray_days: list[str]
     absent: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
@@ -176,15 +183,20 @@ class ScanReport:
         return sum(task.was_refreshed for task in self.tasks)
 
     @property
+    def oldest(self) -> datetime | None:
+        """When the oldest of the tasks was requested: no row is of an earlier time. None without tasks."""
+        return min((task.requested_at for task in self.tasks), default=None)
+
+    @property
     def retries(self) -> int:
         """Requests that this run retried, of the tasks that are done."""
         return sum(max(task.attempts - 1, 0) for task in self.tasks if not task.was_done)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the report as a dict that `json.dumps` takes: paths are strings.
+        """Returns the report as a dict that `json.dumps` takes: paths are strings, and so are times.
 
         Returns:
-            The figures by name, also `new`, `kept`, `refreshed` and `retries`; `tasks` is a list of dicts.
+            The figures by name, also `new`, `kept`, `refreshed`, `retries` and `oldest`; `tasks` is a list of dicts.
 
         Examples:
             >>> import dataaccess as da
@@ -196,9 +208,17 @@ class ScanReport:
             73
         """
         names = [each.name for each in fields(self) if each.name not in ("folder", "tasks", "_reader")]
-        tasks = [{**asdict(task), "path": None if task.path is None else str(task.path)} for task in self.tasks]
+        tasks = [
+            {
+                **asdict(task),
+                "path": None if task.path is None else str(task.path),
+                "requested_at": task.requested_at.isoformat(),
+            }
+            for task in self.tasks
+        ]
         figures = {name: getattr(self, name) for name in [*names, "new", "kept", "refreshed", "retries"]}
-        return {"folder": str(self.folder), **figures, "tasks": tasks}
+        oldest = None if self.oldest is None else self.oldest.isoformat()
+        return {"folder": str(self.folder), **figures, "oldest": oldest, "tasks": tasks}
 
     def frame(self, *, tz: TimeZone | None = None, storage_options: StorageOptions | None = None) -> pd.DataFrame:
         """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.

@@ -68,12 +68,13 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
             longer = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06"))
             report = longer.run(tmp_path)
     lines = str(report).splitlines()
-    assert lines[0] == f"{report.rows} rows in 5 tasks: 2 new, 3 kept"
+    requested = f"{report.tasks[0].requested_at:%Y-%m-%d}"
+    assert lines[0] == f"{report.rows} rows in 5 tasks: 2 new, 3 kept (requested {requested})"
     assert lines[1] == f"folder:    {tmp_path}"
     assert [line.split(":")[0] for line in lines[2:5]] == ["size", "time", "retries"]
     assert lines[4] == "retries:   1"
     html = report._repr_html_()
-    assert '<span class="good">2 new</span><br><span class="dim">3 kept</span>' in html
+    assert '<span class="good">2 new</span><br><span class="dim">3 kept (requested ' in html
     assert html.count("<tr>") == 6 + 1 + 5
     assert ">nothing</td>" in html
 

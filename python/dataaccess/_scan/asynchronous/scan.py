@@ -16,6 +16,7 @@ from dataaccess._scan.run import RunProgress, read_options, report_of, run_optio
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from datetime import timedelta
     from typing import Literal
 
     from dataaccess._scan.table import Table
@@ -89,18 +90,23 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
         *,
         layout: Literal["days", "flat"] | None = None,
         refresh: Refresh | None = None,
+        settle: float | timedelta = 3600,
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> ScanReport:
-        """Writes each task into a Parquet file of its own. A second run resumes: it runs only tasks without a file.
+        """Writes each task into a Parquet file of its own. A second run runs only tasks without a final file.
 
         A scan by days makes `day=2024-01-15/part-0.parquet`: pandas, polars, DuckDB, pyarrow and Spark read the folder
         as one dataset with a column `day`. The same call with more days adds them; with fewer it reports on those.
         However a run ends, finished tasks are kept: only the tasks that were in flight are requested again. Tasks that
         fail do not end the others.
+
+        A file is final if its request was sent after its day was over, in the client's time zone, plus `settle`. Until
+        then each run requests the day again, and `open_days` of the report names it. Days of codes that have not begun
+        are not requested.
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
@@ -110,6 +116,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
                 is for one day.
             refresh: Days to request again although they are done: "last 3 days" of the scan, a day, a list of days, or
                 `da.days(start, stop)`. A file is replaced when the new one is complete.
+            settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
             same_service: Whether the folder may have files from another address, such as another name of the service,
                 without a warning.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -149,6 +156,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             storage_options,
             layout=layout,
             refresh=refresh,
+            settle=settle,
             same_service=same_service,
             private=private,
             fail_fast=fail_fast,
