@@ -135,14 +135,12 @@ class RawScan:
     def read(
         self,
         folder: str | PathLike[str],
-        service: str,
         ignore_missing: bool,
         storage_options: dict[str, str] | None,
     ) -> RawTable: ...
     def read_async(
         self,
         folder: str | PathLike[str],
-        service: str,
         ignore_missing: bool,
         storage_options: dict[str, str] | None,
     ) -> Awaitable[RawTable]: ...

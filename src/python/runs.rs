@@ -10,7 +10,7 @@ use pythonize::pythonize;
 use super::input::input;
 use super::raise::raise;
 use crate::files::Location;
-use crate::scan::{Layout, Report, RunOptions};
+use crate::scan::{Layout, Report, RunOptions, Service};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -25,10 +25,11 @@ pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>
 pub(super) struct RunArguments<'py> {
     folder: PathBuf,
     storage_options: Storage,
-    service: String,
+    service: (String, bool),
     layout: Option<String>,
     refresh: Bound<'py, PyAny>,
     settle: f64,
+    keep: String,
     same_service: bool,
     private: bool,
     fail_fast: bool,
@@ -42,7 +43,18 @@ impl RunArguments<'_> {
         let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
-        Ok(RunOptions { folder, service, layout, refresh, settle, same_service, is_private: private, fail_fast })
+        let (address, is_synthetic) = service;
+        Ok(RunOptions {
+            folder,
+            service: Service { address, is_synthetic },
+            layout,
+            refresh,
+            settle,
+            keeps_all: self.keep == "all",
+            same_service,
+            is_private: private,
+            fail_fast,
+        })
     }
 }
 

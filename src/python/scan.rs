@@ -217,12 +217,11 @@ impl RawScan {
         &self,
         py: Python<'_>,
         folder: PathBuf,
-        service: String,
         ignore_missing: bool,
         storage_options: Storage,
     ) -> PyResult<RawTable> {
         let folder = location(py, folder, storage_options)?;
-        bridge::block(py, self.reading(folder, service, ignore_missing)).map(RawTable::new)
+        bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
     }
 
     /// As `read`, awaited.
@@ -230,11 +229,10 @@ impl RawScan {
         &self,
         py: Python<'py>,
         folder: PathBuf,
-        service: String,
         ignore_missing: bool,
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reading = self.reading(location(py, folder, storage_options)?, service, ignore_missing);
+        let reading = self.reading(location(py, folder, storage_options)?, ignore_missing);
         bridge::spawn_call(py, RunsOn::Workers, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 

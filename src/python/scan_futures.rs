@@ -63,12 +63,11 @@ impl RawScan {
     pub(super) fn reading(
         &self,
         folder: Location,
-        service: String,
         ignore_missing: bool,
     ) -> impl Future<Output = Result<Collected>> + Send + use<> {
         let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
         async move {
-            let collected = scan.read(&folder, &service, ignore_missing).await?;
+            let collected = scan.read(&folder, ignore_missing).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         }

@@ -10,7 +10,7 @@ mod data_warning;
 mod day;
 mod one_request;
 #[cfg(feature = "files")]
-mod open_days;
+mod outdated;
 mod progress;
 #[cfg(feature = "files")]
 mod query;
@@ -29,6 +29,8 @@ mod run;
 #[cfg(feature = "files")]
 mod run_progress;
 mod schema;
+#[cfg(feature = "files")]
+mod service;
 mod split;
 mod stats;
 #[cfg(feature = "files")]
@@ -59,6 +61,8 @@ pub use report::{FailedTask, Report, TaskReport};
 pub(crate) use response::panicked;
 #[cfg(feature = "files")]
 pub use run::{Layout, RunOptions};
+#[cfg(feature = "files")]
+pub use service::Service;
 pub use stats::Stats;
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]

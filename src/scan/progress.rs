@@ -20,8 +20,6 @@ pub struct Progress {
     pub seconds: f64,
     /// The day of the task that ended last; only of a run.
     pub day: Option<String>,
-    /// Another service whose parts the folder has; only before the first task of a run, and only if that is unexpected.
-    pub other_service: Option<String>,
 }
 
 /// Sends the progress of one use of a scan.

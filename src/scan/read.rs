@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::report::Report;
+use super::service::Service;
 use super::stored::{Finished, Tasks, changes};
 use super::task::no_tasks;
 use super::{Collected, Layout, Scan, Stats};
@@ -26,14 +27,14 @@ impl Scan {
     /// # Errors
     /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `CheckpointMismatch` for the folder of another
     /// query; `CheckpointCorrupt` for a part that is damaged.
-    pub async fn read(&self, location: &Location, service: &str, ignore_missing: bool) -> Result<Collected> {
+    pub async fn read(&self, location: &Location, ignore_missing: bool) -> Result<Collected> {
         let begun = Instant::now();
         if self.limit.is_some() {
             return Err(no_tasks());
         }
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
-        let tasks = Tasks::of(self, layout, service)?;
+        let tasks = Tasks::of(self, layout, &Service::default())?;
         let stored = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
         let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
         let missing: Vec<usize> = (0..tasks.ids.len()).filter(|task| !done.contains(task)).collect();

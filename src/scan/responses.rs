@@ -281,7 +281,6 @@ where
             bytes,
             seconds,
             day: None,
-            other_service: None,
         }
     }
 

@@ -5,17 +5,19 @@
 
 use std::process;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
 use super::cap::Suspicion;
+use super::outdated::newest;
 use super::progress::Progress;
 use super::report::{Report, suspicion};
 use super::response::panicked;
 use super::run_progress::RunProgress;
+use super::service::Service;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
 use super::task::no_tasks;
 use super::{Scan, Stats, invalid};
@@ -36,14 +38,16 @@ const UNLOCKING: Duration = Duration::from_secs(2);
 pub struct RunOptions {
     /// The folder of the parts.
     pub folder: Location,
-    /// The address of the service.
-    pub service: String,
+    /// The service.
+    pub service: Service,
     /// How parts are named; by days, if the scan has them.
     pub layout: Option<Layout>,
     /// The days that are asked for once more: `refresh=` as the caller gave it.
     pub refresh: InputValue,
     /// How long the rows of a day may still change after its end.
     pub settle: Duration,
+    /// Whether each file is kept, also one that is not final or of an earlier snapshot.
+    pub keeps_all: bool,
     /// Whether parts of another service are expected.
     pub same_service: bool,
     /// Whether the folder and its files are for their owner alone.
@@ -85,20 +89,23 @@ impl Scan {
         let folder = Arc::new(folder);
         let report = async {
             let Stored { before, mut done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
-            // What was requested too early is requested again, and its file stays until then.
-            done.retain(|done| self.is_final(done.index, done.figures.requested_at(), options.settle));
+            if let Some(other) = other_service {
+                other.check(&options.service, options.same_service, folder.path())?;
+            }
+            // What is requested again keeps its file until then.
+            let snapshot =
+                if options.keeps_all { newest(&done) } else { self.drop_outdated(&mut done, options.settle) };
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),
                 client: Arc::clone(client),
                 folder: Arc::clone(&folder),
                 tasks: Arc::new(tasks),
+                snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
                 observer: observe::observer(),
             };
             let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
-            progress.so_far.other_service = other_service.filter(|_| !options.same_service);
             progress.send().await?;
-            progress.so_far.other_service = None;
             let ended = run.finish_tasks(self.splits(), types, &mut progress).await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
@@ -130,6 +137,8 @@ pub(super) struct Run {
     client: Arc<Client>,
     pub(super) folder: Arc<Folder>,
     pub(super) tasks: Arc<Tasks>,
+    /// When the first run of this snapshot began, in Unix milliseconds.
+    snapshot: i64,
     observer: Option<Observer>,
 }
 
@@ -214,7 +223,7 @@ impl Run {
     /// not known.
     async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
         let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
-        let figures = figures(stats, scan.splits());
+        let figures = figures(stats, scan.splits(), self.snapshot);
         let (schema, complete) = block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
@@ -256,7 +265,7 @@ impl Run {
 }
 
 /// What is kept of the figures of a task.
-fn figures(stats: Stats, is_split: bool) -> TaskFigures {
+fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
     TaskFigures {
         rows: stats.rows,
         bytes: stats.bytes,
@@ -267,6 +276,7 @@ fn figures(stats: Stats, is_split: bool) -> TaskFigures {
         absent: stats.absent,
         times: stats.times,
         requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),
+        snapshot,
     }
 }
 

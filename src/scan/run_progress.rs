@@ -43,7 +43,6 @@ impl RunProgress {
             bytes: done.iter().map(|done| done.figures.bytes).sum(),
             seconds: 0.0,
             day: None,
-            other_service: None,
         };
         Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }

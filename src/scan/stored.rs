@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::service::Service;
 use super::{Layout, Scan};
 use crate::columns;
 use crate::error::{Kind, Result};
@@ -23,7 +24,7 @@ pub(super) type Types = Vec<(String, String)>;
 pub(super) struct Record {
     format: u32,
     query: Query,
-    service: String,
+    service: Service,
     task: String,
     #[serde(flatten)]
     pub(super) figures: TaskFigures,
@@ -49,6 +50,8 @@ pub(super) struct TaskFigures {
     /// When the first request was sent, in Unix milliseconds: by the clock of the client or of the service, whichever was
     /// earlier.
     pub(super) requested_at: i64,
+    /// When the run began that requested it, or that the run resumed: the parts of a scan without days belong together.
+    pub(super) snapshot: i64,
 }
 
 impl TaskFigures {
@@ -75,7 +78,7 @@ pub(super) struct Tasks {
     pub(super) ids: Vec<String>,
     pub(super) names: Vec<PartName>,
     query: Query,
-    service: String,
+    service: Service,
     /// The types that need no rows.
     known: Vec<(String, Option<String>)>,
 }
@@ -90,7 +93,7 @@ pub(super) struct Stored {
     /// The types of all parts, once they are known.
     pub(super) types: Option<Types>,
     /// Another service, from which there are parts.
-    pub(super) other_service: Option<String>,
+    pub(super) other_service: Option<Service>,
 }
 
 /// A part whose record was read.
@@ -101,7 +104,7 @@ struct StoredPart {
 }
 
 impl Tasks {
-    pub(super) fn of(scan: &Scan, layout: Layout, service: &str) -> Result<Self> {
+    pub(super) fn of(scan: &Scan, layout: Layout, service: &Service) -> Result<Self> {
         let mut names: Vec<PartName> = Vec::with_capacity(scan.requests());
         for index in 0..scan.requests() {
             let day = scan.day(index).filter(|_| layout == Layout::Days);
@@ -114,7 +117,7 @@ impl Tasks {
             ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
             names,
             query: scan.query(layout),
-            service: service.to_owned(),
+            service: service.clone(),
             known: columns::known_types(&scan.columns),
         })
     }
@@ -149,7 +152,7 @@ impl Tasks {
             return Err(folder.foreign(other));
         }
         let all = || parts.iter().map(|(_, part)| part).chain(&sample);
-        let other_service = all().map(|part| &part.record.service).find(|service| **service != self.service).cloned();
+        let other_service = all().map(|part| &part.record.service).find(|service| !service.is(&self.service)).cloned();
         let types = self.types(all().next().map(|part| &part.types));
         if let Some(types) = &types
             && let Some(part) = all().find(|part| part.types != *types)

@@ -41,7 +41,7 @@ def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:
     before = _retries(client)
 
     def convert(update: dict[str, Any]) -> Progress:
-        known = {name: value for name, value in update.items() if name not in ("tasks", "other_service")}
+        known = {name: value for name, value in update.items() if name != "tasks"}
         return Progress(unit="tasks", total=update["tasks"], retries=_retries(client) - before, **known)
 
     return convert

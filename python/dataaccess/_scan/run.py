@@ -8,7 +8,6 @@ from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice, duration
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
-from dataaccess._core.warn import warn_caller
 from dataaccess._display.text import counted
 from dataaccess._scan.outcome import progress_of, warn_of
 
@@ -33,6 +32,7 @@ def run_options(
     layout: object,
     refresh: object,
     settle: object,
+    keep: object,
     **switches: object,
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
@@ -44,26 +44,27 @@ def run_options(
         "layout": choice("layout", layout, ("days", "flat")),
         "refresh": refresh,
         "settle": duration("settle", settle),
+        "keep": choice("keep", keep, ("final", "all")),
         **switches,
     }
 
 
 def read_options(
-    client: Connection, folder: object, storage_options: StorageOptions | None, missing: object
-) -> tuple[str, str, bool, StorageOptions | None]:
+    folder: object, storage_options: StorageOptions | None, missing: object
+) -> tuple[str, bool, StorageOptions | None]:
     """The checked arguments of `read`, as the core takes them."""
     is_ignored = choice("missing", missing, ("raise", "ignore")) == "ignore"
     place = location("folder", folder, storage_options)
-    return place, service_of(client), is_ignored, checked(storage_options)
+    return place, is_ignored, checked(storage_options)
 
 
-def service_of(client: Connection) -> str:
-    """The address of the service, or its name if it is the sandbox, whose port differs each time."""
-    return client._embedded or client.base_url  # noqa: SLF001 - its client
+def service_of(client: Connection) -> tuple[str, bool]:
+    """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
+    return client._embedded or client.base_url, client.is_sandbox  # noqa: SLF001 - its client
 
 
 class RunProgress:
-    """Makes the progress of a run of the plain values of the core. Warns of parts of another service.
+    """Makes the progress of a run of the plain values of the core.
 
     If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
     """
@@ -75,12 +76,6 @@ class RunProgress:
 
     def __call__(self, update: dict[str, Any]) -> Progress:
         """The progress of an update."""
-        if (other := update["other_service"]) is not None:
-            warn_caller(
-                f"{self._options['folder']} has parts from {other}, and this run asks {self._options['service']}: pass "
-                f"same_service=True if both are one service, or name another folder",
-                errors.OtherServiceWarning,
-            )
         self._last = self._convert(update)
         return self._last
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from airflow.sdk import BaseOperator
 
@@ -68,6 +68,7 @@ class ScanOperator(ClientUser, BaseOperator):
         refresh: Days to request again although the folder has them, as in `Scan.run`, such as "last 3 days". A task
             that is cleared in the web UI keeps what the folder has; with `refresh="{{ data_interval_start | ds }}"` it
             requests its day again.
+        keep: "final" or "all", as in `Scan.run`.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.run`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
@@ -113,6 +114,7 @@ class ScanOperator(ClientUser, BaseOperator):
         where: Where | None = None,
         schema: Schema | None = None,
         refresh: Refresh | None = None,
+        keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
         on_suspected_cap: OnSuspectedCap = "warn",
         lock_timeout: float = 180,
@@ -133,6 +135,7 @@ class ScanOperator(ClientUser, BaseOperator):
         self.where = where
         self.schema = schema
         self.refresh = refresh
+        self.keep = keep
         self.settle = settle
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
@@ -174,6 +177,7 @@ class ScanOperator(ClientUser, BaseOperator):
                 return scan.run(
                     folder,
                     refresh=self.refresh,
+                    keep=self.keep,
                     settle=self.settle,
                     progress=self._log_progress(),
                     storage_options=storage_options,

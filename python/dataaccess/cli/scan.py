@@ -49,6 +49,12 @@ _WRITING = all_of(
             section=_RUN,
             help="Time for which a day that is over may still grow. [1h]",
         ),
+        option(
+            "--keep",
+            type=click.Choice(["final", "all"]),
+            section=_RUN,
+            help="Files that are not requested again. [final]",
+        ),
         option("--layout", type=click.Choice(["days", "flat"]), section=_RUN, help="Names of the files."),
         option("--same-service", is_flag=True, section=_RUN, help="Accept files from another address."),
         option("--fail-fast", is_flag=True, section=_RUN, help="End with the first request that fails."),

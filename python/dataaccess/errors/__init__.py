@@ -44,7 +44,6 @@ DataAccessWarning (UserWarning)
 ├─ EmptyResultWarning                   nothing was found, and the conditions may explain why
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
-├─ OtherServiceWarning                  a folder has parts of a service with another address
 ├─ RecordingWarning                     a client records its exchanges into a file
 └─ SandboxWarning                       the data is synthetic
 """
@@ -101,7 +100,6 @@ from dataaccess.errors._warning import (
     DataAccessWarning,
     EmptyResultWarning,
     IncompleteWarning,
-    OtherServiceWarning,
     RecordingWarning,
     SandboxWarning,
     StrayDayWarning,
@@ -135,7 +133,6 @@ __all__ = [
     "InvalidJsonError",
     "MalformedHttpError",
     "NotJsonError",
-    "OtherServiceWarning",
     "PermissionDeniedError",
     "Problem",
     "ProxyError",

@@ -21,10 +21,6 @@ class StrayDayWarning(DataAccessWarning):
     """A request for one day returned rows of another day: the service may cut its days in another time zone."""
 
 
-class OtherServiceWarning(DataAccessWarning):
-    """The folder of a run has parts from a service with another address."""
-
-
 class RecordingWarning(DataAccessWarning):
     """A client records its exchanges into a file, which then holds customer data."""
 

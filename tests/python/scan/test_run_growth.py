@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import http
+from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_value, code, parts, responding, rows_in, some_days, tasks_done
 from support.streams import response_of
 
@@ -224,22 +224,35 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(
 
 
 @pytest.mark.both_clients
-def test_parts_of_another_address_are_warned_of(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    days = scan(connect(service), 1, 3)
-    days.run(tmp_path)
+def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan(connect(service), 1, 3).run(tmp_path)
+    before = {path: path.read_bytes() for path in parts(tmp_path)}
     with some_days() as other:
         more = scan(connect(other), 1, 4)
-        with pytest.warns(
-            da.OtherServiceWarning,
-            match=f"has parts from {service.base_url}, and this run asks {other.base_url}: pass same_service=True",
-        ) as caught:
-            assert more.run(tmp_path).rows == 51
-        assert len(caught) == 1
-        assert caught[0].filename == __file__ or hasattr(days, "client")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert more.run(tmp_path, same_service=True).rows == 51
-            assert more.read(tmp_path).num_rows == 51
+        for refresh in (None, "last 3 days"):
+            with pytest.raises(
+                da.CheckpointMismatchError,
+                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* pass same_service=True",
+            ):
+                more.run(tmp_path, refresh=refresh)
+        assert other.requests == []
+        assert {path: path.read_bytes() for path in parts(tmp_path)} == before
+        assert more.run(tmp_path, same_service=True).rows == 51
+        assert more.read(tmp_path).num_rows == 51
+
+
+def test_synthetic_rows_are_never_mixed_with_others(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    synthetic, other = tmp_path / "synthetic", tmp_path / "other"
+    scan(connect(service), 1, 3).run(synthetic)
+    record = {"id": "a", "allocated_time": "2024-01-01 12:00:00"}
+    with serving(always(response_of([record]))) as server:
+        platform = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
+        platform.run(other)
+        for client, folder in ((connect(server.base_url), synthetic), (connect(service), other)):
+            with pytest.raises(da.CheckpointMismatchError, match="synthetic rows are not mixed"):
+                client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).run(
+                    folder, same_service=True
+                )
 
 
 def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any, tmp_path: Path) -> None:

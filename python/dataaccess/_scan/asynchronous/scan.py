@@ -90,6 +90,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
         *,
         layout: Literal["days", "flat"] | None = None,
         refresh: Refresh | None = None,
+        keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
         same_service: bool = False,
         private: bool = False,
@@ -106,7 +107,8 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
 
         A file is final if its request was sent after its day was over, in the client's time zone, plus `settle`. Until
         then each run requests the day again, and `open_days` of the report names it. Days of codes that have not begun
-        are not requested.
+        are not requested. A scan without days is a snapshot: each run requests it anew and replaces its files, unless
+        the last run was broken off, which it then completes.
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
@@ -116,9 +118,11 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
                 is for one day.
             refresh: Days to request again although they are done: "last 3 days" of the scan, a day, a list of days, or
                 `da.days(start, stop)`. A file is replaced when the new one is complete.
+            keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
+                without a file.
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
-            same_service: Whether the folder may have files from another address, such as another name of the service,
-                without a warning.
+            same_service: Whether the folder may have files from another address, such as another name of the service.
+                Synthetic rows of a sandbox are never mixed with others.
             private: Whether only you may read what is written; otherwise the umask decides.
             fail_fast: Whether the first task that fails ends the run.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
@@ -134,7 +138,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             ConfigError: The URL or an option of the store cannot be used.
             ScanIncompleteError: Tasks failed; `failed` has their errors and `report` what is done.
             PermissionDeniedError: The token was refused: run it again with another one.
-            CheckpointMismatchError: The folder belongs to a different query.
+            CheckpointMismatchError: The folder belongs to a different query, or has rows of another service.
             CheckpointLockedError: Another run uses the folder.
             CheckpointCorruptError: A file in the folder was changed.
             CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
@@ -156,6 +160,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             storage_options,
             layout=layout,
             refresh=refresh,
+            keep=keep,
             settle=settle,
             same_service=same_service,
             private=private,
@@ -208,5 +213,5 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)
-        zone, arguments = time_zone("tz", tz), read_options(self._client, folder, storage_options, missing)
+        zone, arguments = time_zone("tz", tz), read_options(folder, storage_options, missing)
         return checked_table(await self._raw.read_async(*arguments), zone, is_of_files=True)

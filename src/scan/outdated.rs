@@ -1,11 +1,27 @@
-//! Days that were not over when they were requested: what a folder has of them is requested again.
+//! What a folder has and a run requests again: days that were not over, and snapshots that are complete.
 
 use std::time::{Duration, SystemTime};
 
 use super::Scan;
+use super::stored::Finished;
 use crate::time::Moment;
 
 impl Scan {
+    /// Takes the tasks that this run does again out of the finished ones. Returns the snapshot that it resumes.
+    ///
+    /// A day is requested until it is final. A scan without days has no final rows: each run makes a new snapshot,
+    /// unless the last run was broken off.
+    pub(super) fn drop_outdated(&self, done: &mut Vec<Finished>, settle: Duration) -> Option<i64> {
+        if self.by_day.is_some() {
+            done.retain(|done| self.is_final(done.index, done.figures.requested_at(), settle));
+            return None;
+        }
+        let snapshot = newest(done);
+        let is_whole = done.len() == self.requests() && done.iter().all(|done| Some(done.figures.snapshot) == snapshot);
+        done.retain(|done| !is_whole && Some(done.figures.snapshot) == snapshot);
+        snapshot.filter(|_| !is_whole)
+    }
+
     /// Whether a request that was sent then, for the day of a task, was sent after the day was over and its rows had so
     /// long to settle. A scan without days has none to wait for.
     pub(super) fn is_final(&self, task: usize, requested_at: Moment, settle: Duration) -> bool {
@@ -32,4 +48,9 @@ impl Scan {
     fn bounds_of_day(&self, task: usize) -> Option<(Moment, Moment)> {
         self.by_day.as_ref()?.bounds(&self.body(task))
     }
+}
+
+/// The newest snapshot of these tasks.
+pub(super) fn newest(done: &[Finished]) -> Option<i64> {
+    done.iter().map(|done| done.figures.snapshot).max()
 }
