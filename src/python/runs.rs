@@ -10,7 +10,7 @@ use pythonize::pythonize;
 use super::input::input;
 use super::raise::raise;
 use crate::files::Location;
-use crate::scan::{Layout, Report, RunOptions, Service};
+use crate::scan::{Keep, Layout, Report, RunOptions, Service};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -50,7 +50,7 @@ impl RunArguments<'_> {
             layout,
             refresh,
             settle,
-            keeps_all: self.keep == "all",
+            keep: if self.keep == "all" { Keep::All } else { Keep::Final },
             same_service,
             is_private: private,
             fail_fast,

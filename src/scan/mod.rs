@@ -27,6 +27,8 @@ mod responses;
 #[cfg(feature = "files")]
 mod run;
 #[cfg(feature = "files")]
+mod run_options;
+#[cfg(feature = "files")]
 mod run_progress;
 mod schema;
 #[cfg(feature = "files")]
@@ -60,7 +62,7 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use response::panicked;
 #[cfg(feature = "files")]
-pub use run::{Layout, RunOptions};
+pub use run_options::{Keep, Layout, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
 pub use stats::Stats;

@@ -16,54 +16,21 @@ use super::outdated::newest;
 use super::progress::Progress;
 use super::report::{Report, suspicion};
 use super::response::panicked;
+use super::run_options::{Keep, Layout, RunOptions};
 use super::run_progress::RunProgress;
-use super::service::Service;
 use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
 use super::task::no_tasks;
 use super::{Scan, Stats, invalid};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Complete, Location, Parquet};
-use crate::filter::InputValue;
+use crate::files::{Complete, Parquet};
 use crate::folder::{Folder, Names};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
-
-/// The options of a run.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// The folder of the parts.
-    pub folder: Location,
-    /// The service.
-    pub service: Service,
-    /// How parts are named; by days, if the scan has them.
-    pub layout: Option<Layout>,
-    /// The days that are asked for once more: `refresh=` as the caller gave it.
-    pub refresh: InputValue,
-    /// How long the rows of a day may still change after its end.
-    pub settle: Duration,
-    /// Whether each file is kept, also one that is not final or of an earlier snapshot.
-    pub keeps_all: bool,
-    /// Whether parts of another service are expected.
-    pub same_service: bool,
-    /// Whether the folder and its files are for their owner alone.
-    pub is_private: bool,
-    /// Whether the first task that fails ends the run.
-    pub fail_fast: bool,
-}
-
-/// How the parts of a folder are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// By the day that they are for.
-    Days,
-    /// By their number.
-    Flat,
-}
 
 impl Scan {
     /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
@@ -93,8 +60,10 @@ impl Scan {
                 other.check(&options.service, options.same_service, folder.path())?;
             }
             // What is requested again keeps its file until then.
-            let snapshot =
-                if options.keeps_all { newest(&done) } else { self.drop_outdated(&mut done, options.settle) };
+            let snapshot = match options.keep {
+                Keep::All => newest(&done),
+                Keep::Final => self.drop_outdated(&mut done, options.settle),
+            };
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),

@@ -1,0 +1,48 @@
+//! What a caller chooses of a run.
+
+use std::time::Duration;
+
+use super::service::Service;
+use crate::files::Location;
+use crate::filter::InputValue;
+
+/// The options of a run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The folder of the parts.
+    pub folder: Location,
+    /// The service.
+    pub service: Service,
+    /// How parts are named; by days, if the scan has them.
+    pub layout: Option<Layout>,
+    /// The days that are asked for once more: `refresh=` as the caller gave it.
+    pub refresh: InputValue,
+    /// How long the rows of a day may still change after its end.
+    pub settle: Duration,
+    /// Which files are kept.
+    pub keep: Keep,
+    /// Whether parts of another service are expected.
+    pub same_service: bool,
+    /// Whether the folder and its files are for their owner alone.
+    pub is_private: bool,
+    /// Whether the first task that fails ends the run.
+    pub fail_fast: bool,
+}
+
+/// Which files of a folder are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Those of days that were over, and those of a snapshot that was broken off.
+    Final,
+    /// All of them.
+    All,
+}
+
+/// How the parts of a folder are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// By the day that they are for.
+    Days,
+    /// By their number.
+    Flat,
+}
