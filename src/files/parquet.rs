@@ -29,6 +29,8 @@ const GROUP_BYTES: usize = 16 << 20;
 pub struct Parquet {
     schema: SchemaRef,
     writer: ArrowWriter<Output>,
+    /// Which columns have a value.
+    has_values: Vec<bool>,
 }
 
 /// The file, and what its last bytes, the tail, have to say of the others.
@@ -54,13 +56,20 @@ impl Parquet {
         let writer = writer.map_err(|cause| {
             Error::new(Kind::Internal, "Parquet cannot hold this schema: please report this").with_source(cause)
         })?;
-        Ok(Self { schema: SchemaRef::clone(schema), writer })
+        Ok(Self { schema: SchemaRef::clone(schema), writer, has_values: vec![false; schema.fields().len()] })
     }
 
     /// The columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// The columns without any value so far.
+    #[must_use]
+    pub fn empty_columns(&self) -> Vec<String> {
+        let columns = self.schema.fields().iter().zip(&self.has_values);
+        columns.filter(|(_, has_values)| !**has_values).map(|(field, _)| field.name().clone()).collect()
     }
 
     /// As [`Writer::finish`], with a record and checksums in the metadata, which [`part::Part`] reads.
@@ -88,6 +97,9 @@ impl Writer for Parquet {
     type Batch = RecordBatch;
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        for (has_values, column) in self.has_values.iter_mut().zip(batch.columns()) {
+            *has_values |= column.null_count() < column.len();
+        }
         self.writer.write(batch).map_err(|cause| self.to_error(cause))
     }
 

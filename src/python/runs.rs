@@ -10,7 +10,7 @@ use pythonize::pythonize;
 use super::input::input;
 use super::raise::raise;
 use crate::files::Location;
-use crate::scan::{Keep, Layout, Report, RunOptions, Service};
+use crate::scan::{Keep, Layout, OnShrink, Report, RunOptions, Service};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -30,6 +30,7 @@ pub(super) struct RunArguments<'py> {
     refresh: Bound<'py, PyAny>,
     settle: f64,
     keep: String,
+    on_shrink: String,
     same_service: bool,
     private: bool,
     fail_fast: bool,
@@ -51,6 +52,11 @@ impl RunArguments<'_> {
             refresh,
             settle,
             keep: if self.keep == "all" { Keep::All } else { Keep::Final },
+            on_shrink: match self.on_shrink.as_str() {
+                "replace" => OnShrink::Replace,
+                "error" => OnShrink::Error,
+                _ => OnShrink::Keep,
+            },
             same_service,
             is_private: private,
             fail_fast,

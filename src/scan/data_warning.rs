@@ -39,6 +39,9 @@ pub enum DataWarningKind {
     /// Rows lie outside the requested day.
     #[serde(rename = "StrayDayWarning")]
     StrayDay,
+    /// A response has less than the file that it would replace.
+    #[serde(rename = "ShrunkWarning")]
+    Shrunk,
 }
 
 /// The warning for attributes that no record has, unless there are none.
@@ -105,6 +108,23 @@ fn searches_available(search: &Search) -> bool {
     };
     search.body.item_type_id == PROMOTION_CODE_ID && group.and.iter().any(is_available)
 }
+
+/// The warning for files that were not replaced by responses with less; each by its name and what the response lacks.
+pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Option<DataWarning> {
+    let mut texts: Vec<String> = files.map(|(name, lacks)| format!("{name} ({lacks})")).collect();
+    let more = texts.len().saturating_sub(SHRUNK_NAMED);
+    texts.truncate(SHRUNK_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "responses have less than the files that they would replace, which were kept: {}{more}; if that is right, pass \
+         on_shrink=\"replace\"",
+        texts.join(", ")
+    );
+    (!texts.is_empty()).then_some(DataWarning { kind: DataWarningKind::Shrunk, message })
+}
+
+/// Files that a warning names.
+const SHRUNK_NAMED: usize = 3;
 
 /// The warning for rows outside the requested day.
 pub(super) fn stray(rows: &OutOfDayRows) -> Option<DataWarning> {

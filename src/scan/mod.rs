@@ -33,6 +33,8 @@ mod run_progress;
 mod schema;
 #[cfg(feature = "files")]
 mod service;
+#[cfg(feature = "files")]
+mod shrink;
 mod split;
 mod stats;
 #[cfg(feature = "files")]
@@ -62,7 +64,7 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use response::panicked;
 #[cfg(feature = "files")]
-pub use run_options::{Keep, Layout, RunOptions};
+pub use run_options::{Keep, Layout, OnShrink, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
 pub use stats::Stats;

@@ -2,7 +2,7 @@
 //!
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use super::Scan;
 use super::cap::Suspicion;
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
-use super::stored::{Finished, TaskFigures, Tasks};
+use super::stored::{Before, Finished, TaskFigures, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::time::Moment;
@@ -45,6 +45,10 @@ pub struct TaskReport {
     pub was_done: bool,
     /// Whether this run replaced its part.
     pub was_refreshed: bool,
+    /// Rows of the part that it had before this run.
+    pub rows_before: Option<u64>,
+    /// What a newer response lacks, for which its part was not replaced.
+    pub doubt: Option<String>,
     /// When it was requested, in Unix milliseconds.
     pub requested_at: i64,
     /// Attributes that no record had.
@@ -104,7 +108,7 @@ pub struct Report {
 }
 
 impl TaskReport {
-    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &BTreeSet<usize>, done: Finished) -> Self {
+    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &Before, done: Finished) -> Self {
         let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
         Self {
             id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
@@ -117,11 +121,20 @@ impl TaskReport {
             path: name.map(|name| folder.path_of(name)),
             file_bytes: done.file_bytes.unwrap_or_default(),
             was_done: done.was_done,
-            was_refreshed: !done.was_done && before.contains(&done.index),
+            was_refreshed: !done.was_done && before.contains_key(&done.index),
+            rows_before: before.get(&done.index).and_then(|before| Some(before.as_ref()?.figures.rows)),
+            doubt: done.doubt,
             requested_at: done.figures.requested_at,
             absent: done.figures.absent.clone(),
             figures: done.figures,
         }
+    }
+}
+
+impl TaskReport {
+    /// What a warning calls it.
+    fn name(&self) -> &str {
+        self.day.as_deref().unwrap_or(&self.id)
     }
 }
 
@@ -130,7 +143,7 @@ impl Report {
         scan: &Scan,
         folder: &Folder,
         tasks: &Tasks,
-        before: &BTreeSet<usize>,
+        before: &Before,
         done: Vec<Finished>,
         mut failed: Vec<FailedTask>,
         took: Duration,
@@ -159,6 +172,7 @@ impl Report {
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
             data_warning::stray(&out_of_day),
+            data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.doubt.as_deref()?)))),
             data_warning::absent(&absent),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
@@ -235,6 +249,8 @@ mod tests {
             file_bytes: 0,
             was_done: false,
             was_refreshed: false,
+            rows_before: None,
+            doubt: None,
             requested_at: 0,
             absent: Vec::new(),
             figures: TaskFigures::default(),

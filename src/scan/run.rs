@@ -16,9 +16,10 @@ use super::outdated::newest;
 use super::progress::Progress;
 use super::report::{Report, suspicion};
 use super::response::panicked;
-use super::run_options::{Keep, Layout, RunOptions};
+use super::run_options::{Keep, Layout, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
-use super::stored::{Finished, Stored, TaskFigures, Tasks, Types};
+use super::shrink::refused;
+use super::stored::{Before, Finished, Stored, TaskFigures, Tasks, Types};
 use super::task::no_tasks;
 use super::{Scan, Stats, invalid};
 use crate::client::Client;
@@ -29,6 +30,8 @@ use crate::folder::{Folder, Names};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
+/// What a response has that reports success, and nothing of records.
+const NO_DATA: &str = "data absent";
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
 
@@ -64,6 +67,7 @@ impl Scan {
                 Keep::All => newest(&done),
                 Keep::Final => self.drop_outdated(&mut done, options.settle),
             };
+            let before = Arc::new(before);
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),
@@ -71,6 +75,8 @@ impl Scan {
                 folder: Arc::clone(&folder),
                 tasks: Arc::new(tasks),
                 snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
+                before: Arc::clone(&before),
+                on_shrink: options.on_shrink,
                 observer: observe::observer(),
             };
             let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
@@ -108,6 +114,9 @@ pub(super) struct Run {
     pub(super) tasks: Arc<Tasks>,
     /// When the first run of this snapshot began, in Unix milliseconds.
     snapshot: i64,
+    /// What the folder had of its tasks.
+    before: Arc<Before>,
+    on_shrink: OnShrink,
     observer: Option<Observer>,
 }
 
@@ -192,7 +201,20 @@ impl Run {
     /// not known.
     async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
         let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
-        let figures = figures(stats, scan.splits(), self.snapshot);
+        if stats.empty_shape == Some(NO_DATA) {
+            let message = "the response has no `data`: it does not say whether there are records";
+            return Err(Error::new(Kind::Envelope, message).with(|details| details.field = Some("data".to_owned())));
+        }
+        let empty_columns = writer.as_ref().map(Parquet::empty_columns).unwrap_or_default();
+        let figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
+        let before = self.before.get(&task).and_then(Option::as_ref);
+        if let Some((before, lacks)) = before.and_then(|before| Some((before, figures.lacks(&before.figures)?))) {
+            match self.on_shrink {
+                OnShrink::Replace => {}
+                OnShrink::Error => return Err(refused(&lacks)),
+                OnShrink::Keep => return Ok((Finished { doubt: Some(lacks), ..before.clone() }, None)),
+            }
+        }
         let (schema, complete) = block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
@@ -207,7 +229,7 @@ impl Run {
             Some(complete) => Some(self.publish(complete).await?),
             None => None,
         };
-        Ok((Finished { index: task, figures, file_bytes, was_done: false }, schema))
+        Ok((Finished { index: task, figures, file_bytes, was_done: false, doubt: None }, schema))
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
@@ -243,6 +265,7 @@ fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
         other_total: stats.other_total,
         split: is_split.then(|| stats.split.unwrap_or_default()),
         absent: stats.absent,
+        empty_columns: Vec::new(),
         times: stats.times,
         requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),
         snapshot,

@@ -21,6 +21,8 @@ pub struct RunOptions {
     pub settle: Duration,
     /// Which files are kept.
     pub keep: Keep,
+    /// What happens to a file whose new response has less.
+    pub on_shrink: OnShrink,
     /// Whether parts of another service are expected.
     pub same_service: bool,
     /// Whether the folder and its files are for their owner alone.
@@ -36,6 +38,17 @@ pub enum Keep {
     Final,
     /// All of them.
     All,
+}
+
+/// What happens to a file whose new response has less than half of its rows, or no values in a column that has some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnShrink {
+    /// It is kept, and the task is doubtful.
+    Keep,
+    /// It is replaced.
+    Replace,
+    /// It is kept, and the task fails.
+    Error,
 }
 
 /// How the parts of a folder are named.

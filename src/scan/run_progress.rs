@@ -58,18 +58,18 @@ impl RunProgress {
     pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
         let day = run.scan.day(task);
         match outcome {
-            Ok(finished) if finished.figures.split.is_some() => {
-                if let Some(before) = self.done.iter_mut().find(|done| done.index == task) {
-                    self.so_far.rows = self.so_far.rows - before.figures.rows + finished.figures.rows;
-                    self.so_far.bytes = self.so_far.bytes - before.figures.bytes + finished.figures.bytes;
-                    *before = finished;
-                }
-            }
             Ok(finished) => {
-                self.so_far.done += 1;
                 self.so_far.rows += finished.figures.rows;
                 self.so_far.bytes += finished.figures.bytes;
-                self.done.push(finished);
+                // A task that looked capped is done twice.
+                if let Some(before) = self.done.iter_mut().find(|done| done.index == task) {
+                    self.so_far.rows -= before.figures.rows;
+                    self.so_far.bytes -= before.figures.bytes;
+                    *before = finished;
+                } else {
+                    self.so_far.done += 1;
+                    self.done.push(finished);
+                }
             }
             Err(error) if self.ends(&error) => {
                 let Progress { done, tasks, .. } = self.so_far;

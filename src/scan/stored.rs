@@ -1,6 +1,6 @@
 //! The parts of a scan in a folder: which task has which part, which tasks are finished, and of which types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,6 +45,8 @@ pub(super) struct TaskFigures {
     pub(super) split: Option<Vec<String>>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
+    /// Columns without any value.
+    pub(super) empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day.
     pub(super) times: Option<(String, String)>,
     /// When the first request was sent, in Unix milliseconds: by the clock of the client or of the service, whichever was
@@ -70,6 +72,8 @@ pub(super) struct Finished {
     pub(super) file_bytes: Option<u64>,
     /// Whether an earlier run finished it.
     pub(super) was_done: bool,
+    /// What a newer response lacks, for which this part was not replaced.
+    pub(super) doubt: Option<String>,
 }
 
 /// Which tasks a scan has, and where their parts are.
@@ -86,8 +90,8 @@ pub(super) struct Tasks {
 /// What a folder has of a scan.
 #[derive(Debug)]
 pub(super) struct Stored {
-    /// The tasks that have parts, also those that are to be replaced.
-    pub(super) before: BTreeSet<usize>,
+    /// The tasks that have parts, also those that are to be replaced; none in place of one that cannot be read.
+    pub(super) before: Before,
     /// The finished tasks, in the order of the plan.
     pub(super) done: Vec<Finished>,
     /// The types of all parts, once they are known.
@@ -96,11 +100,20 @@ pub(super) struct Stored {
     pub(super) other_service: Option<Service>,
 }
 
+/// What a folder had before a run, by the index of the task.
+pub(super) type Before = BTreeMap<usize, Option<Finished>>;
+
 /// A part whose record was read.
 struct StoredPart {
     record: Record,
     types: Types,
     bytes: u64,
+}
+
+impl StoredPart {
+    fn finished(self, index: usize) -> Finished {
+        Finished { index, figures: self.record.figures, file_bytes: Some(self.bytes), was_done: true, doubt: None }
+    }
 }
 
 impl Tasks {
@@ -139,7 +152,6 @@ impl Tasks {
             found.append(&mut folder.parts_of_day(day)?);
         }
         let is_found = |(_, name): &(usize, &PartName)| found.contains(*name);
-        let before = self.names.iter().enumerate().filter(is_found).map(|(index, _)| index).collect();
         let is_done = |each: &(usize, &PartName)| is_found(each) && !refreshed.contains(&each.0);
         let (indices, done): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_done).unzip();
         let mut parts = Vec::with_capacity(done.len());
@@ -163,13 +175,16 @@ impl Tasks {
             // All parts of the folder are asked for: those of other types once more.
             parts.retain(|(_, part)| part.types == *types);
         }
-        let done = parts.into_iter().map(|(index, part)| Finished {
-            index,
-            figures: part.record.figures,
-            file_bytes: Some(part.bytes),
-            was_done: true,
-        });
-        Ok(Stored { before, done: done.collect(), types, other_service })
+        let done: Vec<Finished> = parts.into_iter().map(|(index, part)| part.finished(index)).collect();
+        let mut before: Before = done.iter().map(|done| (done.index, Some(done.clone()))).collect();
+        let is_replaced = |(index, name): &(usize, &PartName)| found.contains(*name) && !before.contains_key(index);
+        let (indices, names): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_replaced).unzip();
+        for ((index, name), part) in indices.into_iter().zip(&names).zip(folder.parts(&names).await) {
+            // A damaged part may be refreshed.
+            let part = part.and_then(|part| self.check(folder, name, Some(index), part)).ok();
+            before.insert(index, part.map(|part| part.finished(index)));
+        }
+        Ok(Stored { before, done, types, other_service })
     }
 
     /// Some part of the folder that can be read: all are of the same query and types.

@@ -62,6 +62,7 @@ def test_a_retry_requests_only_what_is_missing(
         "refreshed": 0,
         "first_day": "2024-01-08",
         "last_day": "2024-01-14",
+        "open_days": [],
         "maybe_capped": False,
     }
     assert result["kept"] > 0

@@ -77,6 +77,9 @@ def _doubts(report: ScanReport) -> list[str]:
     if report.stray_days:
         days = shorten(report.stray_days)
         doubts.append(f"rows of another day in {days}: the service may cut days in another time zone")
+    shrunk = [f"{task.day or task.id} ({task.doubt})" for task in report.tasks if task.doubt]
+    if shrunk:
+        doubts.append(f"responses with less than the files, which were kept: {shorten(shrunk)}")
     if report.absent:
         doubts.append(f"missing from every record: {shorten(report.absent)}; misspelled in attrs?")
     return doubts

@@ -33,6 +33,7 @@ def run_options(
     refresh: object,
     settle: object,
     keep: object,
+    on_shrink: object,
     **switches: object,
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
@@ -45,6 +46,7 @@ def run_options(
         "refresh": refresh,
         "settle": duration("settle", settle),
         "keep": choice("keep", keep, ("final", "all")),
+        "on_shrink": choice("on_shrink", on_shrink, ("keep", "replace", "error")),
         **switches,
     }
 

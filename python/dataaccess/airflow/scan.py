@@ -70,6 +70,7 @@ class ScanOperator(ClientUser, BaseOperator):
             requests its day again.
         keep: "final" or "all", as in `Scan.run`.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.run`.
+        on_shrink: "keep", "replace" or "error", as in `Scan.run`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
             was killed lasts for up to 120 s.
@@ -116,6 +117,7 @@ class ScanOperator(ClientUser, BaseOperator):
         refresh: Refresh | None = None,
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
+        on_shrink: Literal["keep", "replace", "error"] = "keep",
         on_suspected_cap: OnSuspectedCap = "warn",
         lock_timeout: float = 180,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
@@ -137,6 +139,7 @@ class ScanOperator(ClientUser, BaseOperator):
         self.refresh = refresh
         self.keep = keep
         self.settle = settle
+        self.on_shrink = on_shrink
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
         self.dataaccess_conn_id = dataaccess_conn_id
@@ -179,6 +182,7 @@ class ScanOperator(ClientUser, BaseOperator):
                     refresh=self.refresh,
                     keep=self.keep,
                     settle=self.settle,
+                    on_shrink=self.on_shrink,
                     progress=self._log_progress(),
                     storage_options=storage_options,
                 )

@@ -55,6 +55,12 @@ _WRITING = all_of(
             section=_RUN,
             help="Files that are not requested again. [final]",
         ),
+        option(
+            "--on-shrink",
+            type=click.Choice(["keep", "replace", "error"]),
+            section=_RUN,
+            help="If a response has much less than the file. [keep]",
+        ),
         option("--layout", type=click.Choice(["days", "flat"]), section=_RUN, help="Names of the files."),
         option("--same-service", is_flag=True, section=_RUN, help="Accept files from another address."),
         option("--fail-fast", is_flag=True, section=_RUN, help="End with the first request that fails."),

@@ -44,6 +44,7 @@ DataAccessWarning (UserWarning)
 ├─ EmptyResultWarning                   nothing was found, and the conditions may explain why
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
+├─ ShrunkWarning                        a response has much less than the file that it would replace
 ├─ RecordingWarning                     a client records its exchanges into a file
 └─ SandboxWarning                       the data is synthetic
 """
@@ -102,6 +103,7 @@ from dataaccess.errors._warning import (
     IncompleteWarning,
     RecordingWarning,
     SandboxWarning,
+    ShrunkWarning,
     StrayDayWarning,
 )
 
@@ -149,6 +151,7 @@ __all__ = [
     "ScanIncompleteError",
     "SegmentExportError",
     "ServerError",
+    "ShrunkWarning",
     "StrayDayWarning",
     "StreamInterruptedError",
     "ThrottledError",

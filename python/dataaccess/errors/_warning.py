@@ -21,6 +21,10 @@ class StrayDayWarning(DataAccessWarning):
     """A request for one day returned rows of another day: the service may cut its days in another time zone."""
 
 
+class ShrunkWarning(DataAccessWarning):
+    """A response has much less than the file of a run that it would replace; the file was kept."""
+
+
 class RecordingWarning(DataAccessWarning):
     """A client records its exchanges into a file, which then holds customer data."""
 

@@ -108,6 +108,8 @@ class TaskReport:
         file_bytes: Size of its file.
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
+        rows_before: Rows of the file that it had before this run; None if it had none.
+        doubt: What a newer response lacks, for which its file was kept; None otherwise.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
             earlier. Later changes of its rows are not in its file.
         absent: Attributes missing from every record of its response, not even null.
@@ -124,6 +126,8 @@ class TaskReport:
     file_bytes: int
     was_done: bool
     was_refreshed: bool
+    rows_before: int | None
+    doubt: str | None
     requested_at: datetime
     absent: list[str]
 

@@ -92,6 +92,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
         refresh: Refresh | None = None,
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
+        on_shrink: Literal["keep", "replace", "error"] = "keep",
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
@@ -121,6 +122,9 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
                 without a file.
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
+            on_shrink: What happens to a file that is requested again, if the response has less than half of its rows,
+                or no value in a column that has some: "keep" keeps it and emits a `ShrunkWarning`, "replace" replaces
+                it, "error" keeps it and lets the task fail.
             same_service: Whether the folder may have files from another address, such as another name of the service.
                 Synthetic rows of a sandbox are never mixed with others.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -162,6 +166,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             refresh=refresh,
             keep=keep,
             settle=settle,
+            on_shrink=on_shrink,
             same_service=same_service,
             private=private,
             fail_fast=fail_fast,

@@ -1,0 +1,30 @@
+//! Responses with less than the file that they would replace: nothing good is replaced by something worse.
+
+use super::stored::TaskFigures;
+use crate::error::{Error, Kind};
+
+/// Columns that a text names.
+const NAMED: usize = 3;
+
+impl TaskFigures {
+    /// What these figures of a new response lack that a file has; none if it may replace the file.
+    pub(super) fn lacks(&self, before: &Self) -> Option<String> {
+        if self.rows.saturating_mul(2) < before.rows {
+            return Some(format!("{} rows, and {} before", self.rows, before.rows));
+        }
+        if self.rows == 0 {
+            return None;
+        }
+        let mut empty: Vec<&str> = self.empty_columns.iter().map(String::as_str).collect();
+        empty.retain(|name| before.rows > 0 && !before.empty_columns.iter().any(|empty| empty == name));
+        let more = if empty.len() > NAMED { ", …" } else { "" };
+        empty.truncate(NAMED);
+        (!empty.is_empty()).then(|| format!("no value in {}{more}, which had some before", empty.join(", ")))
+    }
+}
+
+/// The error of a task whose file is not replaced.
+pub(super) fn refused(lacks: &str) -> Error {
+    Error::new(Kind::Envelope, format!("the response has {lacks}: the file is kept"))
+        .with_hint("pass on_shrink=\"replace\" if that is right")
+}
