@@ -108,7 +108,8 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let error = Error::new(kind, format!("{what} (HTTP {status}{asked}){detail}"));
     let error = match status {
         204 => return error.with(|details| details.received = Some(0)).retryable_once(),
-        408 | 500 | 502 | 504 => error.retryable(),
+        // Beyond 511 are those of content delivery networks.
+        408 | 500 | 502 | 504 | 507 | 520..=527 | 529 | 530 => error.retryable(),
         300..=399 => error
             .with(|details| details.location_host = Some(host))
             .with_hint("base_url= is probably not the service's own URL"),
@@ -169,8 +170,15 @@ fn permission_denied(status: u16, code: Option<i64>, message: Option<String>) ->
 /// HTTP status 200, and an envelope that reports a failure.
 fn api_error(code: i64, what: &str, message: String) -> Error {
     let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
-    Error::new(Kind::Api, format!("the service reported a failure ({what}){detail}"))
-        .with(|details| set_api_details(details, 200, Some(code), Some(message)))
+    // As the HTTP statuses of these numbers.
+    let kind = match code {
+        429 | 503 => Kind::Throttled,
+        500 | 502 | 504 => Kind::Server,
+        _ => Kind::Api,
+    };
+    let error = Error::new(kind, format!("the service reported a failure ({what}){detail}"))
+        .with(|details| set_api_details(details, 200, Some(code), Some(message)));
+    if kind == Kind::Api { error } else { error.retryable() }
 }
 
 fn set_api_details(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {

@@ -17,6 +17,8 @@ pub struct Policy {
     pub throttled_base: Duration,
     /// Longest back-off, unless `Retry-After` asks for more.
     pub cap: Duration,
+    /// For how long a service that restarts may cut off its responses, at the same byte too.
+    pub restart: Duration,
 }
 
 impl Policy {
@@ -29,16 +31,17 @@ impl Policy {
             base: Duration::from_millis(200),
             throttled_base: Duration::from_secs(1),
             cap: Duration::from_secs(10),
+            restart: Duration::from_secs(5),
         }
     }
 
     /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
-        let Self { retry_for, retries, base, throttled_base, cap } = self;
-        let [retry_for, base, throttled_base, cap] =
-            [retry_for, base, throttled_base, cap].map(|duration| duration / time_scale);
-        Self { retry_for, retries, base, throttled_base, cap }
+        let Self { retry_for, retries, base, throttled_base, cap, restart } = self;
+        let [retry_for, base, throttled_base, cap, restart] =
+            [retry_for, base, throttled_base, cap, restart].map(|duration| duration / time_scale);
+        Self { retry_for, retries, base, throttled_base, cap, restart }
     }
 
     /// Whether a request may be sent after the first.
@@ -85,6 +88,9 @@ impl Policy {
         (base + failing_for / 2).min(self.cap).mul_f64(jitter.clamp(0.0, 1.0))
     }
 }
+
+/// A proxy that limits the size of responses lets more bytes through.
+const LEAST_LIMIT: u64 = 8 << 20;
 
 /// When a failed request is retried.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,10 +147,13 @@ impl RetryState {
         may
     }
 
+    fn failing_for(&self, now: Instant) -> Duration {
+        self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+
     /// How much is left of `retry_for`.
     fn rest(&self, now: Instant) -> Duration {
-        let failing_for = self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
-        self.policy.retry_for.saturating_sub(failing_for)
+        self.policy.retry_for.saturating_sub(self.failing_for(now))
     }
 
     /// Excludes time from `retry_for`: in which a response arrived, or the request waited for its turn.
@@ -177,9 +186,9 @@ impl RetryState {
         if let Some(offset) = truncation_offset(&failure) {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
-            // Buffers often end at such an offset, so two may be a coincidence.
-            let limit = if offset % 4096 == 0 { 3 } else { 2 };
-            if times == limit {
+            // A service that restarts cuts every response at its first buffers.
+            let is_limit = offset > LEAST_LIMIT && self.failing_for(now) >= self.policy.restart;
+            if times > 1 && is_limit {
                 let reason =
                     format!("{times} attempts were cut off at byte {offset}; a proxy probably limits the size");
                 return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));

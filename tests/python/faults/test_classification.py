@@ -32,7 +32,7 @@ NAMED: dict[int, type[da.DataAccessError]] = {
     429: da.ThrottledError,
     503: da.ThrottledError,
 }
-ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504}
+ASKED_AGAIN = {204, 408, 429, 500, 502, 503, 504, 507, *range(520, 528), 529, 530}
 # Those that slow a client down come last.
 STATUSES = [*sorted(set(range(201, 600)) - {429, 503}), 429, 503]
 
@@ -188,7 +188,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
     codes: list[Any] = ["200", "", None, True, [200], {}, 200.5, 1e300, 2**70]
     states: list[Any] = ["true", "false", 0, 1, [], {}]
     verdicts: list[tuple[dict[str, Any], type[da.DataAccessError]]] = [
-        *(({"code": code}, da.ApiError) for code in (0, -1, 201, 299, 300, 302, 403, 500, 2**31, 2**53)),
+        *(({"code": code}, da.ApiError) for code in (0, -1, 201, 299, 300, 302, 403, 501, 2**31, 2**53)),
         *(({"code": code}, da.EnvelopeError) for code in codes),
         ({"data": {**good["data"], "status": False}}, da.ApiError),
         *(({"data": {**good["data"], "status": status}}, da.EnvelopeError) for status in states),
@@ -212,7 +212,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
 
 
 # H30: what follows the rows, and the reported cause.
-LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 500: da.ApiError, 201: da.ApiError}
+LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 501: da.ApiError, 201: da.ApiError}
 
 
 @pytest.mark.parametrize("code", LATE)

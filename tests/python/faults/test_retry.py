@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from pathlib import Path
@@ -16,12 +17,15 @@ from typing import Any
 import pytest
 from support.cycled import cycled
 from support.failures import throttled
+from support.fast_clock import short_pauses
 from support.forking import end_if_it_hangs
 from support.idle_servers import closing_idle, once_a_connection
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
+
+__all__ = ["short_pauses"]
 
 BROKEN = http(b"", "500 Broken")
 
@@ -90,27 +94,30 @@ def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any
         assert client.stats.retries == 0
 
 
-def test_h9_two_responses_that_end_at_the_same_byte_are_enough(connect: Any, ask: Operation) -> None:
-    body = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": [{"id": "a"}] * 99}}).encode()
+@pytest.mark.slow
+@pytest.mark.usefixtures("short_pauses")
+def test_h9_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect: Any) -> None:
+    rows = [{"id": "a" * 1_000}] * 9_000
+    body = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": rows}}).encode()
 
-    def capped(connection: Any, _number: int) -> None:
-        connection.sendall(http(body)[: 600 - len(body)])
-        raise Close
+    def ending(cut: Callable[[int], int]) -> Any:
+        def respond(connection: Any, number: int) -> None:
+            connection.sendall(http(body)[: -cut(number)])
+            raise Close
 
-    def shrinking(connection: Any, number: int) -> None:
-        connection.sendall(http(body)[: -100 - number])
-        raise Close
+        return serving(respond)
 
-    with serving(capped) as server:
+    with ending(lambda _number: 100) as server:
         with pytest.raises(da.TruncatedResponseError, match="Request fewer rows per call") as caught:
-            ask(connect(server.base_url, retries=3))
-        assert len(server.requests) == caught.value.attempts == 2
+            search(connect(server.base_url, retry_for=600))
+        assert caught.value.attempts == len(server.requests) > 1
         assert f"at byte {caught.value.received}" in str(caught.value)
-    with serving(shrinking) as server:
-        with pytest.raises(da.TruncatedResponseError) as caught:
-            ask(connect(server.base_url, retries=3))
-        assert len(server.requests) == 4
-        assert "fewer rows" not in str(caught.value)
+    for cut in (lambda number: 100 + number, lambda _number: len(body) - 70):
+        with ending(cut) as server:
+            with pytest.raises(da.TruncatedResponseError) as caught:
+                search(connect(server.base_url, retries=2))
+            assert len(server.requests) == 3
+            assert "fewer rows" not in str(caught.value)
 
 
 NONSENSE = [
