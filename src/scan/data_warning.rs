@@ -55,6 +55,30 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
 
+/// An attribute that all earlier files have and a response has not.
+pub(super) struct Dropped {
+    pub(super) attribute: String,
+    /// The name of the task.
+    pub(super) task: String,
+    /// A key of the response that may be its new name.
+    pub(super) instead: Option<String>,
+}
+
+/// The warning for attributes that all earlier files have, unless there are none.
+pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
+    let Dropped { attribute, task, instead } = dropped.first()?;
+    let others = match dropped.len() {
+        1 => String::new(),
+        count => format!(", and {} more like this", count - 1),
+    };
+    let instead = instead.as_ref().map(|key| format!("; the response has '{key}'")).unwrap_or_default();
+    let message = format!(
+        "'{attribute}' is missing from every record of {task}, and all earlier files have it{others}{instead}; the \
+         service may have renamed or dropped it"
+    );
+    Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
+}
+
 /// What a response says whose `data.meta.total` is not its number of records.
 pub(super) fn other_total(completed: &Completed) -> Option<String> {
     let Some(Member::Json(meta)) = completed.envelope.data_member(field::META) else { return None };

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Scan;
 use super::cap::Suspicion;
-use super::data_warning::{self, DataWarning};
+use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
 use super::stored::{Before, Finished, TaskFigures, Tasks};
 use crate::error::Error;
@@ -53,6 +53,8 @@ pub struct TaskReport {
     pub requested_at: i64,
     /// Attributes that no record had.
     pub absent: Vec<String>,
+    /// Keys that were not requested, and how many records had each.
+    pub extra_keys: Vec<(String, u64)>,
     #[serde(skip)]
     figures: TaskFigures,
 }
@@ -126,6 +128,7 @@ impl TaskReport {
             doubt: done.doubt,
             requested_at: done.figures.requested_at,
             absent: done.figures.absent.clone(),
+            extra_keys: done.figures.extra_keys.clone(),
             figures: done.figures,
         }
     }
@@ -174,6 +177,7 @@ impl Report {
             data_warning::stray(&out_of_day),
             data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.doubt.as_deref()?)))),
             data_warning::absent(&absent),
+            data_warning::dropped(&dropped(&tasks)),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         Self {
@@ -223,6 +227,25 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
     absent
 }
 
+/// The attributes that all earlier files have and a new response has not.
+fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
+    let earlier: Vec<&TaskReport> = tasks.iter().filter(|task| task.was_done && task.rows > 0).collect();
+    let is_known = |name: &String| !earlier.is_empty() && !earlier.iter().any(|task| task.absent.contains(name));
+    let mut dropped = Vec::new();
+    for task in tasks.iter().filter(|task| !task.was_done && task.rows > 0) {
+        for name in task.absent.iter().filter(|name| is_known(name)) {
+            let instead = task.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
+            dropped.push(Dropped { attribute: name.clone(), task: task.name().to_owned(), instead });
+        }
+    }
+    dropped
+}
+
+/// A name without that in which conventions differ, so that `allocated_time` is `allocatedTime`.
+fn letters(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// Which tasks look capped. Those that were split are no longer suspected.
 pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a TaskFigures)>) -> Suspicion {
     let whole = tasks.filter(|(_, figures)| figures.split.is_none());
@@ -253,6 +276,7 @@ mod tests {
             doubt: None,
             requested_at: 0,
             absent: Vec::new(),
+            extra_keys: Vec::new(),
             figures: TaskFigures::default(),
         };
         rows.iter().enumerate().map(task).collect()

@@ -265,6 +265,7 @@ fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
         other_total: stats.other_total,
         split: is_split.then(|| stats.split.unwrap_or_default()),
         absent: stats.absent,
+        extra_keys: stats.extra_keys,
         empty_columns: Vec::new(),
         times: stats.times,
         requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),

@@ -45,6 +45,8 @@ pub(super) struct TaskFigures {
     pub(super) split: Option<Vec<String>>,
     /// Attributes that no record had.
     pub(super) absent: Vec<String>,
+    /// Keys that were not requested, and how many records had each.
+    pub(super) extra_keys: Vec<(String, u64)>,
     /// Columns without any value.
     pub(super) empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day.

@@ -118,6 +118,7 @@ def report_of(
             **{
                 **task,
                 "path": task["path"] and path(task["path"]),
+                "extra_keys": dict(task["extra_keys"]),
                 "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
             }
         )

@@ -113,6 +113,7 @@ class TaskReport:
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
             earlier. Later changes of its rows are not in its file.
         absent: Attributes missing from every record of its response, not even null.
+        extra_keys: Keys that were not requested, and how many records had each.
     """
 
     id: str
@@ -130,6 +131,7 @@ class TaskReport:
     doubt: str | None
     requested_at: datetime
     absent: list[str]
+    extra_keys: dict[str, int]
 
 
 @public

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import http
+from support.raw_server import http, serving
 from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, giving, parts, responding, some_days, tasks_done
 from support.streams import response_of
 
@@ -168,3 +168,32 @@ def test_a_run_that_ends_incomplete_warns_too(connect: Any, tmp_path: Path) -> N
             # Warnings are errors here.
             scan.run(tmp_path / "raised")
         assert caught.value.failed
+
+
+@pytest.mark.parametrize("key", ["name", None, "na-Me", "title"])
+def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_path: Path, key: str | None) -> None:
+    now = ["name"]
+
+    def respond(connection: Any, _number: int) -> None:
+        connection.sendall(response_of([{"id": "a", **dict.fromkeys(now, "x")}]))
+
+    def days(stop: int) -> Any:
+        client = connect(server.base_url)
+        return client.scan_codes(["id", "name"], allocated_time=da.days("2024-01-01", f"2024-01-0{stop}"))
+
+    with serving(respond) as server:
+        days(4).run(tmp_path)
+        now[:] = [] if key is None else [key]
+        if key == "name":
+            # Warnings are errors here.
+            assert days(5).run(tmp_path).tasks[3].absent == []
+            return
+        with pytest.warns(
+            da.AbsentAttributeWarning, match="'name' is missing from every record of 2024-01-04"
+        ) as caught:
+            report = days(5).run(tmp_path)
+        assert ("the response has 'na-Me'" in str(caught[0].message)) == (key == "na-Me")
+        assert (report.absent, report.tasks[3].absent) == ([], ["name"])
+        assert report.tasks[3].extra_keys == ({} if key is None else {key: 1})
+        # As a service does that leaves out what is null, day by day.
+        days(6).run(tmp_path)
