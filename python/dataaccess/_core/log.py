@@ -1,7 +1,7 @@
-"""Log records of requests, through Python's `logging`. The bindings of the Rust core call these functions.
+"""Log records, through Python's `logging`. The bindings of the Rust core call the functions for those of requests.
 
-`dataaccess.request` logs the start and the end of each attempt at DEBUG, `dataaccess.retry` each retry at WARNING. No
-record holds a token, a body or a value.
+`dataaccess.request` logs the start and the end of each attempt at DEBUG, `dataaccess.retry` each retry at WARNING,
+`dataaccess.run` the course of a run at INFO and its doubts at WARNING. No record holds a token, a body or a value.
 
 A program that handles records has imported `logging`. So nothing is logged until then, and this module does not import
 it: that would take a quarter of the time until a new process has its first row.
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Levels of `logging`.
 _DEBUG = 10
+_INFO = 20
 _WARNING = 30
 
 _BEGAN = "%(operation)s: attempt %(attempt)d began, request %(request_id)s"
@@ -49,6 +50,15 @@ def _loggers() -> tuple[logging.Logger, logging.Logger]:
     # A library prints nothing by itself: the program chooses its handlers.
     logging.getLogger("dataaccess").addHandler(logging.NullHandler())
     return logging.getLogger("dataaccess.request"), logging.getLogger("dataaccess.retry")
+
+
+def log_run(message: str, fields: dict[str, Any], *, is_doubt: bool = False) -> None:
+    """Logs what a run has come to, with these fields."""
+    if "logging" in sys.modules:
+        import logging
+
+        _loggers()
+        logging.getLogger("dataaccess.run").log(_WARNING if is_doubt else _INFO, "%s", message, extra=fields)
 
 
 def interest() -> tuple[bool, bool]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice, duration
+from dataaccess._core.log import log_run
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
 from dataaccess._display.text import counted
@@ -78,8 +79,23 @@ class RunProgress:
 
     def __call__(self, update: dict[str, Any]) -> Progress:
         """The progress of an update."""
-        self._last = self._convert(update)
+        before, self._last = self._last, self._convert(update)
+        self._log(before, self._last)
         return self._last
+
+    def _log(self, before: Progress | None, now: Progress) -> None:
+        """Logs the beginning, and each task that ended."""
+        folder, day = self._options["folder"], now.day or "a task"
+        fields: dict[str, Any] = {"folder": folder, "done": now.done, "tasks": now.total, "failed": now.failed}
+        if before is None:
+            log_run(f"run of {folder}: {counted(now.total or 0, 'task')}, {now.done:,} kept", fields)
+            return
+        fields |= {"day": now.day, "rows": now.rows - before.rows, "seconds": now.seconds}
+        if now.failed > before.failed:
+            log_run(f"{day} failed", fields, is_doubt=True)
+        else:
+            rows = counted(fields["rows"], "row")
+            log_run(f"{day} done with {rows}: {now.done:,} of {now.total:,} tasks", fields)
 
     def __enter__(self) -> Self:
         """The same."""
@@ -131,8 +147,13 @@ def report_of(
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
         _reader=partial(Table._of_files, options["folder"], parts, column_names, options["storage_options"]),  # noqa: SLF001 - of this package
+        warnings=[warning["message"] for warning in outcome["warnings"]],
         **{name: outcome[name] for name in figures},
     )
+    fields = {"folder": str(report.folder), "rows": report.rows, "open_days": report.open_days}
+    for warning in report.warnings:
+        log_run(warning, fields, is_doubt=True)
+    log_run(str(report).partition("\n")[0], fields)
     if ended is not None:
         ended.report = report
         try:

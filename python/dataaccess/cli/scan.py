@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataaccess.cli.conditions import Search
     from dataaccess.cli.connection import Connection
     from dataaccess.cli.target import Target
+    from dataaccess.errors import DataAccessError
 
 _WHERE = "Where rows go"
 _RUN = "With --folder"
@@ -155,6 +156,7 @@ def _run(
 
 def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bool) -> None:
     from dataaccess.cli.progress import progress
+    from dataaccess.errors import DataAccessError
 
     try:
         with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
@@ -164,6 +166,10 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
         message, code = signaled(error)
         kept = f"finished requests are kept in {target.folder}; the same command resumes"
         raise CommandError(f"{message}: {kept}", code) from None
+    except DataAccessError as error:
+        if as_json and error.report is not None:
+            output.write_json(_as_dict(error.report, error))
+        raise
     if report.open_days:
         from dataaccess._display.report import open_text
 
@@ -175,11 +181,13 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
         note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
 
 
-def _as_dict(report: ScanReport) -> dict[str, Any]:
-    names = ("rows", "bytes", "file_bytes", "retries", "seconds", "new", "kept", "refreshed")
-    more = ("maybe_capped", "reasons", "open_days", "stray_days", "absent")
-    figures = {name: getattr(report, name) for name in (*names, *more)}
-    return {"folder": str(report.folder), "tasks": len(report.tasks), **figures}
+def _as_dict(report: ScanReport, error: DataAccessError | None = None) -> dict[str, Any]:
+    failed: dict[str, DataAccessError] = getattr(error, "failed", {})
+    return {
+        **report.to_dict(),
+        "error": None if error is None else str(error.args[0]),
+        "failed": {task: str(each.args[0]) for task, each in failed.items()},
+    }
 
 
 def _into_file(scan: Scan, target: Target, *, as_json: bool, escape_formulas: bool) -> None:

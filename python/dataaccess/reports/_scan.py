@@ -157,6 +157,7 @@ class ScanReport:
         stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
             `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
+        warnings: The texts of the warnings of this run.
     """
 
     folder: Path | str
@@ -170,6 +171,7 @@ class ScanReport:
     open_days: list[str]
     stray_days: list[str]
     absent: list[str]
+    warnings: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
     _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -298,3 +299,24 @@ def test_a_program_that_imports_logging_late_has_its_records_from_then_on() -> N
         assert len(server.requests) == 6
     # The second call has no handler, and a library prints nothing by itself.
     assert done.stderr == "dataaccess.retry WARNING\n"
+
+
+def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "dataaccess.run")
+    with da.Sandbox(now="2024-01-02T12:00") as service:
+        codes = [{"id": str(n), "allocated_time": "2024-01-01 09:00:00"} for n in range(3)]
+        service.load("promotion_code", codes)
+        days = da.days("2024-01-01", "2024-01-04")
+        scan = connect(service, concurrency=1, retries=0).scan_codes(["id", "allocated_time"], allocated_time=days)
+        with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError):
+            scan.run(tmp_path)
+    records = [record for record in caplog.records if record.name == "dataaccess.run"]
+    assert [(record.levelname, record.getMessage()) for record in records] == [
+        ("INFO", f"run of {tmp_path}: 3 tasks, 0 kept"),
+        ("INFO", "2024-01-01 done with 3 rows: 1 of 3 tasks"),
+        ("INFO", "2024-01-02 done with 0 rows: 2 of 3 tasks"),
+        ("WARNING", "2024-01-03 failed"),
+        ("INFO", "3 rows in 2 tasks: 2 new"),
+    ]
+    assert vars(records[1])["day"] == "2024-01-01"
+    assert (vars(records[3])["failed"], vars(records[4])["open_days"]) == (1, ["2024-01-02"])
