@@ -131,7 +131,7 @@ test-lowest: .venv/.built target/envs/lowest-test/.installed ## the extras at th
 		PYTHONPATH=python target/envs/lowest-$$extra/$(BIN:.venv/%=%)/python -W error tests/lowest/alone.py $$extra; \
 	done
 	$(call say,'Running the Python tests with the lowest versions')
-	VIRTUAL_ENV=$(CURDIR)/target/envs/lowest-test $(DEVELOP)
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/target/envs/lowest-test $(DEVELOP)
 	target/envs/lowest-test/$(BIN:.venv/%=%)/python -m pytest -n $(WORKERS) --dist worksteal \
 		-m 'not (soak or quiet)'
 

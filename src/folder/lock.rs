@@ -29,7 +29,7 @@ impl Lock {
     pub(super) fn take(folder: &Path, hidden: &Path, access: &Access) -> Result<Self> {
         let path = hidden.join(NAME);
         access.check_path(&path)?;
-        // For its owner alone: whoever may read a file may lock it.
+        // For its owner alone: all who may read a file may lock it.
         let opened = options(true).read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|cause| failure(&path, "opened", cause))?;
         match file.try_lock() {

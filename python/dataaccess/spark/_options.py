@@ -223,7 +223,7 @@ def _listed(variable: str) -> list[str]:
 
 def _refuse(option: str, what: str, variable: str) -> NoReturn:
     """Raises the error for an option that the platform does not allow. Its value may be a secret by mistake."""
-    message = f"{what} in {variable}, the list that whoever runs Spark sets in the environment of the driver"
+    message = f"{what} in {variable}, the list in the environment of the driver: ask the administrator of Spark"
     raise invalid(option, message, None)
 
 

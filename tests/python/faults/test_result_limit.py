@@ -41,7 +41,7 @@ client = da.Client(sys.argv[1], token="tok-test", max_result_bytes=int(sys.argv[
 attributes = [f"a{number}" for number in range(1000)]
 types = dict.fromkeys(attributes, "int64")
 scan = client.scan_items("note", attributes, item_type_id=9, schema=types)
-doors = {
+calls = {
     "search_items": lambda: client.search_items("note", attributes, item_type_id=9),
     "to_dicts": scan.to_dicts,
     "collect": scan.collect,
@@ -54,16 +54,16 @@ doors = {
 }
 before = peak()
 try:
-    outcome = doors[sys.argv[2]]()
+    outcome = calls[sys.argv[2]]()
 except da.ResponseTooLargeError as error:
     outcome = f"{error.what} {error.limit} {'max_result_bytes=' in str(error)}"
 print(outcome, peak() - before, sep=";")
 """
 
 
-def measured(response: bytes, door: str, limit: int, path: object = "") -> tuple[str, int]:
+def measured(response: bytes, call: str, limit: int, path: object = "") -> tuple[str, int]:
     with serving(always(response)) as server:
-        words = [server.base_url, door, str(limit), str(path)]
+        words = [server.base_url, call, str(limit), str(path)]
         ended = subprocess.run(  # noqa: S603 - our own script
             [sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True
         )
@@ -73,21 +73,21 @@ def measured(response: bytes, door: str, limit: int, path: object = "") -> tuple
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("door", ["search_items", "to_dicts", "collect", "inferred", "to_arrow", "download_segment"])
-def test_a_small_response_of_many_rows_ends_before_it_takes_memory(door: str) -> None:
+@pytest.mark.parametrize("call", ["search_items", "to_dicts", "collect", "inferred", "to_arrow", "download_segment"])
+def test_a_small_response_of_many_rows_ends_before_it_takes_memory(call: str) -> None:
     limit = 64 * MEBIBYTE
-    outcome, grown = measured(ENTRIES if door == "download_segment" else BOMB, door, limit)
+    outcome, grown = measured(ENTRIES if call == "download_segment" else BOMB, call, limit)
     assert outcome == f"result {limit} True"
     assert grown < limit + 128 * MEBIBYTE
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("door", ["batches", "to_parquet", "to_jsonl"])
-def test_batches_and_files_stay_flat(door: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["batches", "to_parquet", "to_jsonl"])
+def test_batches_and_files_stay_flat(call: str, tmp_path: Path) -> None:
     # As cells, these rows are 320 MB, and they arrive at once.
-    outcome, grown = measured(empty_rows(20_000), door, 1, tmp_path / f"rows.{door.removeprefix('to_')}")
-    assert outcome == ("20000" if door == "batches" else "None")
+    outcome, grown = measured(empty_rows(20_000), call, 1, tmp_path / f"rows.{call.removeprefix('to_')}")
+    assert outcome == ("20000" if call == "batches" else "None")
     assert grown < 160 * MEBIBYTE
 
 

@@ -157,7 +157,7 @@ def test_what_is_written_has_the_mode_of_any_new_file_unless_it_is_private(
     days = {path for path in modes if path.is_dir() and path.parent == folder and path.name != HIDDEN}
     assert len(days) == 8
     assert {mode for path, mode in modes.items() if path.is_dir() and path not in days} == {folders}
-    # Whoever may open the lock could hold it for ever.
+    # All who may open the lock could hold it for ever.
     assert modes.pop(folder / HIDDEN / "lock") == "0o600"
     assert {mode for path, mode in modes.items() if path.is_file()} == {files}
 

@@ -205,7 +205,7 @@ def test_a_query_names_no_address(address: str, environment: dict[str, str], mon
     if "\\" not in address:
         assert str(caught.value) == (
             f"base_url: {address} is neither the address of DATAACCESS_BASE_URL nor in DATAACCESS_SPARK_ALLOW_HOSTS, "
-            "the list that whoever runs Spark sets in the environment of the driver"
+            "the list in the environment of the driver: ask the administrator of Spark"
         )
 
 
