@@ -4,7 +4,7 @@
 //! this machine, without a name where the system can do that, and uploaded when it is complete.
 
 use std::env;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::iter;
 use std::mem;
@@ -12,16 +12,10 @@ use std::path::{self, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::system::{failure, options, sync_folder};
+use super::system::{failure, sync_folder};
+use super::temporary::Temporary;
 use crate::error::{Error, Kind, Result};
 use crate::store::Object;
-
-/// A temporary name ends with random digits and this.
-const ENDING: &str = ".tmp";
-/// Random hexadecimal digits in a temporary name.
-const DIGITS: usize = 16;
-/// Characters of the final name that a temporary name repeats; file systems limit the length of names.
-const REPEATED: usize = 48;
 
 /// A complete file, which an object store still has to get.
 #[derive(Debug)]
@@ -47,19 +41,6 @@ impl Complete {
             object.upload(file, self.bytes, kind).await?;
         }
         Ok(self.bytes)
-    }
-}
-
-/// The name of a file that is removed when this is dropped.
-#[derive(Debug, Default)]
-struct Temporary(Option<PathBuf>);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            // Nobody is left to report a failure to; `remove_stale` knows the file by its name.
-            _ = fs::remove_file(path);
-        }
     }
 }
 
@@ -89,16 +70,6 @@ fn links_to_open_file(path: &Path) -> bool {
     targets.any(|target| fs::canonicalize(parent(&target)).is_ok_and(|folder| folder.starts_with("/proc")))
 }
 
-/// What the system knows of a new file in a folder, such as its owner.
-///
-/// # Errors
-/// No file can be created there.
-pub fn metadata_of_new_file(folder: &Path) -> io::Result<Metadata> {
-    let (file, path) = temporary(folder, "dataaccess", false)?;
-    let _removed_at_the_end = Temporary(Some(path));
-    file.metadata()
-}
-
 impl AtomicFile {
     /// Creates an empty temporary file beside `path`. Its errors are of this kind. A private one is for its owner
     /// alone; otherwise the umask decides.
@@ -124,16 +95,16 @@ impl AtomicFile {
     /// No file can be created in the folder for temporary files.
     pub fn of_object(object: &Object, kind: Kind) -> Result<Self> {
         let folder = env::temp_dir();
-        let (file, temporary) = temporary(&folder, "dataaccess", true)
+        let (file, temporary) = Temporary::create(&folder, "dataaccess", true)
             .map_err(|cause| failure(kind, &folder, "used for a temporary file", cause))?;
         // Where an open file may have no name, nothing is left behind even if the process dies.
-        let temporary = if cfg!(unix) && fs::remove_file(&temporary).is_ok() { None } else { Some(temporary) };
+        let temporary = if cfg!(unix) { temporary.without_name() } else { temporary };
         let path = PathBuf::from(object.url());
         Ok(Self::of(path, Some(object.clone()), kind, file, temporary))
     }
 
-    fn of(path: PathBuf, object: Option<Object>, kind: Kind, file: File, temporary: Option<PathBuf>) -> Self {
-        let (temporary, abandoned) = (Temporary(temporary), CancellationToken::new());
+    fn of(path: PathBuf, object: Option<Object>, kind: Kind, file: File, temporary: Temporary) -> Self {
+        let abandoned = CancellationToken::new();
         Self { path, object, kind, file, temporary, bytes: 0, abandoned, failure: None }
     }
 
@@ -154,11 +125,10 @@ impl AtomicFile {
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}
         }
-        let beginning: String = name.to_string_lossy().chars().take(REPEATED).collect();
         let folder = staging.unwrap_or_else(|| parent(&absolute));
-        let created = temporary(folder, &beginning, is_private);
+        let created = Temporary::create(folder, &name.to_string_lossy(), is_private);
         let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
-        Ok(Self::of(absolute, None, kind, file, Some(temporary)))
+        Ok(Self::of(absolute, None, kind, file, temporary))
     }
 
     /// The same file, which is never renamed to its path once `abandoned` is cancelled.
@@ -195,10 +165,10 @@ impl AtomicFile {
             let file = self.file.try_clone().map_err(|cause| self.failed("written", cause))?;
             return Ok(Complete { bytes, upload: Some((object, file, self.kind, mem::take(&mut self.temporary))) });
         }
-        if let Some(temporary) = &self.temporary.0 {
+        if let Some(temporary) = self.temporary.path() {
             self.rename(temporary).map_err(|cause| self.failed("renamed to its path", cause))?;
         }
-        self.temporary.0 = None;
+        self.temporary.forget();
         sync_folder(parent(&self.path))
             .map_err(|cause| self.failed("made durable, but is complete and at its path", cause))?;
         Ok(Complete { bytes, upload: None })
@@ -263,39 +233,6 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Removes the temporary files that dead processes left in a folder. No other process may be writing rows there.
-///
-/// # Errors
-/// The folder cannot be read, or a file cannot be removed.
-pub fn remove_stale(folder: &Path, kind: Kind) -> Result<()> {
-    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    for entry in entries.map_err(|cause| failure(kind, folder, "read", cause))? {
-        if is_temporary(&entry.file_name().to_string_lossy()) {
-            match fs::remove_file(entry.path()) {
-                // A run that is about to find the folder in use makes and removes such a file too.
-                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-                removed => removed.map_err(|cause| failure(kind, &entry.path(), "removed", cause))?,
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Makes an empty file whose name nobody else has.
-fn temporary(folder: &Path, beginning: &str, is_private: bool) -> io::Result<(File, PathBuf)> {
-    let random = getrandom::u64().map_err(|cause| io::Error::other(cause.to_string()))?;
-    let path = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
-    let file = options(is_private).read(true).write(true).create_new(true).open(&path)?;
-    Ok((file, path))
-}
-
-fn is_temporary(name: &str) -> bool {
-    let stem = name.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING));
-    stem.and_then(|stem| stem.rsplit_once('.')).is_some_and(|(repeated, random)| {
-        !repeated.is_empty() && random.len() == DIGITS && random.bytes().all(|digit| digit.is_ascii_hexdigit())
-    })
 }
 
 /// The folder of an absolute path.

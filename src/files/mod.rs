@@ -10,8 +10,9 @@ mod output;
 mod parquet;
 mod part;
 mod system;
+mod temporary;
 
-pub use self::atomic::{AtomicFile, Complete, metadata_of_new_file, remove_stale};
+pub use self::atomic::{AtomicFile, Complete};
 pub use self::csv::{Csv, CsvOptions};
 pub use self::json_lines::JsonLines;
 pub use self::location::Location;
@@ -19,6 +20,7 @@ pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::part::{Part, Unreadable};
 pub use self::system::{failure, options};
+pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
 
 use crate::error::Result;
 

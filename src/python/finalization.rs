@@ -15,7 +15,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::process::PerProcess;
-use crate::store;
+use crate::{files, store};
 
 /// How long the exit waits for attached threads,
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -134,15 +134,16 @@ impl Drop for AttachedScope {
     }
 }
 
-/// Keeps other threads out and waits for those that are attached, and for the locks of interrupted runs to be removed.
-/// Registered with `atexit`.
+/// Keeps other threads out and waits for those that are attached, and for the temporary files and locks of interrupted
+/// calls to be removed. Registered with `atexit`.
 #[pyfunction]
 pub(super) fn begin_finalization(py: Python<'_>) {
     let finalization = Finalization::of_process();
     finalization.exiting.get_or_init(|| thread::current().id());
     py.detach(|| {
         let began = Instant::now();
-        while (finalization.attached.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE)
+        let is_busy = || finalization.attached.load(Ordering::SeqCst) > 0 || files::has_temporary_files();
+        while (is_busy() && began.elapsed() < PATIENCE)
             || (store::is_holding_locks() && began.elapsed() < PATIENCE_WITH_STORES)
         {
             thread::sleep(Duration::from_millis(1));

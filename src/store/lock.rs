@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::process;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Failure, Object, Reason};
+use super::{Failure, Object, ProcessCount, Reason};
 
 /// A held lock is renewed so often.
 const RENEWAL: Duration = Duration::from_secs(30);
@@ -28,26 +28,13 @@ const RELEASE: Duration = Duration::from_secs(5);
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
 
-/// How many locks this process holds or is removing, below the process id, as a forked child inherits the number. An
-/// atomic, as in a child nobody may be there to unlock a mutex.
-static HELD: AtomicU64 = AtomicU64::new(0);
+/// How many locks this process holds or is removing.
+static HELD: ProcessCount = ProcessCount::new();
 
 /// Whether a lock of this process is held or still to be removed, as after Ctrl-C. A process that ends now leaves it.
 #[must_use]
 pub fn is_holding_locks() -> bool {
-    held_by(process::id(), HELD.load(Ordering::Acquire)) > 0
-}
-
-/// How many locks this process holds.
-fn held_by(pid: u32, held: u64) -> u64 {
-    if held >> 32 == u64::from(pid) { held & u64::from(u32::MAX) } else { 0 }
-}
-
-/// Counts a lock that is taken, or that is removed.
-fn count(change: impl Fn(u64) -> u64) {
-    let pid = process::id();
-    let changed = |held| Some(u64::from(pid) << 32 | change(held_by(pid, held)));
-    _ = HELD.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed);
+    HELD.get() > 0
 }
 
 /// Who holds a lock.
@@ -133,7 +120,7 @@ impl Lock {
         let renewed = Instant::now();
         let version = acquire(&object, &holder, expiry).await?;
         let state = Mutex::new(State { version, renewed, renewals: 0 });
-        count(|held| held + 1);
+        HELD.add();
         let held = Arc::new(Held { object, holder, expiry, state, is_lost: AtomicBool::new(false) });
         let runtime = Handle::current();
         let renewal = runtime.spawn(Arc::clone(&held).renew(renewal));
@@ -168,7 +155,7 @@ impl Drop for Lock {
 impl Drop for Held {
     fn drop(&mut self) {
         if self.holder.pid == process::id() {
-            count(|held| held.saturating_sub(1));
+            HELD.remove();
         }
     }
 }

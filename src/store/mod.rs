@@ -6,6 +6,7 @@
 mod failure;
 mod lock;
 mod options;
+mod process_count;
 mod upload;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use url::Url;
 pub use failure::{Failure, Reason};
 pub use lock::{Holder, Lock, Refusal, is_holding_locks};
 pub use options::StorageOptions;
+pub use process_count::ProcessCount;
 
 use crate::error::{Error, Kind, Result, excerpt};
 
