@@ -19,6 +19,7 @@ __all__ = [
     "RawStream",
     "RawTable",
     "RawToken",
+    "RawUnpublished",
     "check_settings",
     "is_of_this_machine",
     "origin",
@@ -117,7 +118,7 @@ class RawScan:
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
         storage_options: dict[str, str] | None,
-    ) -> dict[str, Any]: ...
+    ) -> tuple[dict[str, Any], RawUnpublished]: ...
     def write_async(
         self,
         path: str | PathLike[str],
@@ -125,7 +126,7 @@ class RawScan:
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
         storage_options: dict[str, str] | None,
-    ) -> Awaitable[dict[str, Any]]: ...
+    ) -> Awaitable[tuple[dict[str, Any], RawUnpublished]]: ...
     def run(
         self, options: dict[str, Any], on_progress: Callable[[dict[str, Any]], object]
     ) -> tuple[dict[str, Any], list[tuple[str, str | None, DataAccessError]], DataAccessError | None]: ...
@@ -146,6 +147,12 @@ class RawScan:
     ) -> Awaitable[RawTable]: ...
     def schema_capsule(self) -> object: ...
     def stream_capsule(self) -> object: ...
+
+@final
+class RawUnpublished:
+    def publish(self) -> None: ...
+    def publish_async(self) -> Awaitable[None]: ...
+    def discard(self) -> None: ...
 
 @final
 class RawStream:

@@ -32,7 +32,8 @@ impl Client {
         let (sent, now) = (Instant::now(), SystemTime::now());
         let mut response = self.transport.post(request).await?;
         observed.responded(response.status);
-        to.delivery.mark(Arrived::Headers);
+        let requested_at = response.date.map_or(now, |date| date.min(now));
+        to.delivery.begin(requested_at);
         self.shared_limits.record_response(&call.policy, sent, &response);
         if response.status != 200 {
             let body = response.error_body().await;
@@ -48,7 +49,7 @@ impl Client {
             to.delivery.push(batch)?;
         }
         to.delivery.complete();
-        Ok((envelope, response.date.map_or(now, |date| date.min(now))))
+        Ok((envelope, requested_at))
     }
 }
 

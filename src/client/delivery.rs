@@ -11,7 +11,7 @@ mod mode;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout};
 
@@ -68,6 +68,8 @@ struct State<B> {
     /// Of the same batches in the result that keeps them.
     result_bytes: usize,
     arrived: Arrived,
+    /// When the request was sent, once its response has begun.
+    requested_at: Option<SystemTime>,
     phase: Phase,
     /// Whether the consumer took a batch of this attempt.
     is_taken: bool,
@@ -85,6 +87,7 @@ impl<B: Batch> Delivery<B> {
             total_bytes: 0,
             result_bytes: 0,
             arrived: Arrived::Nothing,
+            requested_at: None,
             phase: Phase::Open,
             is_taken: false,
             restart: Restart::No,
@@ -189,6 +192,18 @@ impl<B: Batch> Delivery<B> {
             state.phase = Phase::Open;
         }
         wake(state);
+    }
+
+    /// The response to a request that was sent then has begun.
+    pub(super) fn begin(&self, requested_at: SystemTime) {
+        let mut state = self.state();
+        (state.arrived, state.requested_at) = (Arrived::Headers, Some(requested_at));
+    }
+
+    /// When the request was sent, once its response has begun.
+    #[must_use]
+    pub fn requested_at(&self) -> Option<SystemTime> {
+        self.state().requested_at
     }
 
     pub(super) fn mark(&self, arrived: Arrived) {

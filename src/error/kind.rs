@@ -71,6 +71,8 @@ kinds! {
     WaitTimeout,
     /// Some tasks of a run failed.
     ScanIncomplete,
+    /// The data of a complete response look wrong, and the caller does not accept that.
+    DoubtfulData,
     /// The folder of a run cannot be used.
     Checkpoint,
     /// The system cannot write or read a file in the folder of a run.

@@ -10,6 +10,7 @@ use std::iter;
 use std::mem;
 use std::path::{self, Path, PathBuf};
 
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use super::system::{failure, sync_folder};
@@ -17,30 +18,77 @@ use super::temporary::Temporary;
 use crate::error::{Error, Kind, Result};
 use crate::store::Object;
 
-/// A complete file, which an object store still has to get.
+/// A complete file that is not at its path yet. Dropped unpublished, it leaves nothing.
 #[derive(Debug)]
-#[must_use = "until it is published, an object store does not have it"]
+#[must_use = "until it is published, it is not at its path"]
 pub struct Complete {
+    path: PathBuf,
+    kind: Kind,
     bytes: u64,
-    upload: Option<(Object, File, Kind, Temporary)>,
+    temporary: Temporary,
+    upload: Option<(Object, File)>,
+    /// Cancelled when the caller no longer wants the file.
+    abandoned: CancellationToken,
 }
 
 impl Complete {
-    /// Its size.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// The same file, which is never renamed to its path once `abandoned` is cancelled.
+    pub fn unless(mut self, abandoned: &CancellationToken) -> Self {
+        self.abandoned = abandoned.clone();
+        self
     }
 
-    /// Uploads a file for an object store. Returns its size.
+    /// Renames the file to its path, durably, or uploads it. Replaces what was there, a symbolic link included. Returns
+    /// its size.
     ///
     /// # Errors
-    /// The store refuses it. Then the object is as before.
-    pub async fn publish(self) -> Result<u64> {
-        if let Some((object, file, kind, _temporary)) = self.upload {
-            object.upload(file, self.bytes, kind).await?;
+    /// It cannot be renamed, or the store refuses it. Then what was there is as before.
+    pub async fn publish(mut self) -> Result<u64> {
+        let cancelled =
+            || Error::new(Kind::Internal, format!("`{}` was not written: the call was cancelled", self.path.display()));
+        if self.abandoned.is_cancelled() {
+            return Err(cancelled());
+        }
+        match self.upload.take() {
+            Some((object, file)) => tokio::select! {
+                biased;
+                () = self.abandoned.cancelled() => return Err(cancelled()),
+                uploaded = object.upload(file, self.bytes, self.kind) => uploaded?,
+            },
+            None => block_in_place(|| self.rename())?,
         }
         Ok(self.bytes)
+    }
+
+    /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
+    fn rename(&mut self) -> Result<()> {
+        let failed = |done: &str, cause| failure(self.kind, &self.path, done, cause);
+        if let Some(temporary) = self.temporary.path() {
+            rename(temporary, &self.path).map_err(|cause| failed("renamed to its path", cause))?;
+        }
+        let synced = sync_folder(parent(&self.path));
+        let synced = synced.map_err(|cause| failed("made durable, but is complete and at its path", cause));
+        self.temporary.forget();
+        synced
+    }
+}
+
+/// Renames a file. Makes its folder, if that does not exist.
+fn rename(temporary: &Path, path: &Path) -> io::Result<()> {
+    match fs::rename(temporary, path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            let folder = parent(path);
+            match fs::create_dir(folder) {
+                // Another file of the folder was complete at the same moment.
+                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
+                _ => {}
+            }
+            sync_folder(parent(folder)).and_then(|()| fs::rename(temporary, path)).inspect_err(|_| {
+                // An empty folder would look like a part.
+                _ = fs::remove_dir(folder);
+            })
+        }
+        renamed => renamed,
     }
 }
 
@@ -56,8 +104,6 @@ pub struct AtomicFile {
     temporary: Temporary,
     /// Bytes written.
     bytes: u64,
-    /// Cancelled when the caller no longer wants the file.
-    abandoned: CancellationToken,
     /// Why it cannot be finished: the Parquet and CSV libraries drop the system's error or its details.
     failure: Option<Error>,
 }
@@ -104,8 +150,7 @@ impl AtomicFile {
     }
 
     fn of(path: PathBuf, object: Option<Object>, kind: Kind, file: File, temporary: Temporary) -> Self {
-        let abandoned = CancellationToken::new();
-        Self { path, object, kind, file, temporary, bytes: 0, abandoned, failure: None }
+        Self { path, object, kind, file, temporary, bytes: 0, failure: None }
     }
 
     fn begin(path: &Path, staging: Option<&Path>, kind: Kind, is_private: bool) -> Result<Self> {
@@ -131,66 +176,34 @@ impl AtomicFile {
         Ok(Self::of(absolute, None, kind, file, temporary))
     }
 
-    /// The same file, which is never renamed to its path once `abandoned` is cancelled.
-    #[must_use]
-    pub fn unless(mut self, abandoned: &CancellationToken) -> Self {
-        self.abandoned = abandoned.clone();
-        self
-    }
-
     /// The absolute path where the file will be, or its URL.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Renames the file to its path, durably. Replaces what was there, a symbolic link included. An object is complete
-    /// now, and appears when it is published.
+    /// Completes the file, durably.
     ///
     /// # Errors
-    /// An earlier write failed, or the file cannot be synced or renamed.
+    /// An earlier write failed, or the file cannot be synced.
     pub fn finish(&mut self) -> Result<Complete> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if self.object.is_none() {
+        let upload = if let Some(object) = self.object.clone() {
+            Some((object, self.file.try_clone().map_err(|cause| self.failed("written", cause))?))
+        } else {
             self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
-        }
-        if self.abandoned.is_cancelled() {
-            let path = self.path.display();
-            return Err(Error::new(Kind::Internal, format!("`{path}` was not written: the call was cancelled")));
-        }
-        let bytes = self.bytes;
-        if let Some(object) = self.object.clone() {
-            let file = self.file.try_clone().map_err(|cause| self.failed("written", cause))?;
-            return Ok(Complete { bytes, upload: Some((object, file, self.kind, mem::take(&mut self.temporary))) });
-        }
-        if let Some(temporary) = self.temporary.path() {
-            self.rename(temporary).map_err(|cause| self.failed("renamed to its path", cause))?;
-        }
-        self.temporary.forget();
-        sync_folder(parent(&self.path))
-            .map_err(|cause| self.failed("made durable, but is complete and at its path", cause))?;
-        Ok(Complete { bytes, upload: None })
-    }
-
-    /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
-    fn rename(&self, temporary: &Path) -> io::Result<()> {
-        match fs::rename(temporary, &self.path) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                let folder = parent(&self.path);
-                match fs::create_dir(folder) {
-                    // Another file of the folder was complete at the same moment.
-                    Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
-                    _ => {}
-                }
-                sync_folder(parent(folder)).and_then(|()| fs::rename(temporary, &self.path)).inspect_err(|_| {
-                    // An empty folder would look like a part.
-                    _ = fs::remove_dir(folder);
-                })
-            }
-            renamed => renamed,
-        }
+            None
+        };
+        Ok(Complete {
+            path: self.path.clone(),
+            kind: self.kind,
+            bytes: self.bytes,
+            temporary: mem::take(&mut self.temporary),
+            upload,
+            abandoned: CancellationToken::new(),
+        })
     }
 
     /// The error for a failure of a library: the system's error where a write failed, else a defect.

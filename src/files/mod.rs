@@ -32,6 +32,6 @@ pub trait Writer: Send {
     /// Adds rows. After an error the file cannot be finished.
     fn write(&mut self, batch: &Self::Batch) -> Result<()>;
 
-    /// Completes the file and moves it to its path. After an error the path is as before.
+    /// Completes the file, which is not at its path yet.
     fn finish(self) -> Result<Complete>;
 }

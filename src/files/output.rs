@@ -49,7 +49,7 @@ impl Output {
         })
     }
 
-    /// Completes the file and moves it to its path.
+    /// Completes the file.
     pub(super) fn finish(&mut self) -> Result<Complete> {
         let ended = match self {
             Self::Plain(_) => Ok(()),

@@ -29,6 +29,11 @@ impl Query {
         self.0.insert(field.to_owned(), Value::from(value));
     }
 
+    /// Removes a field. Returns whether there was one.
+    pub fn remove(&mut self, field: &str) -> bool {
+        self.0.remove(field).is_some()
+    }
+
     /// The fields that differ from those of the query with which a folder began, in words.
     #[must_use]
     pub fn differences(&self, begun: &Self) -> Vec<(String, String)> {

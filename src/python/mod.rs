@@ -30,6 +30,7 @@ mod table;
 #[cfg(feature = "testing")]
 mod testing;
 mod token;
+mod unpublished;
 mod updates;
 mod values;
 mod waiting;
@@ -61,6 +62,8 @@ mod _native {
     use super::table::{RawBatch, RawTable, read_files};
     #[pymodule_export]
     use super::token::RawToken;
+    #[pymodule_export]
+    use super::unpublished::RawUnpublished;
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 

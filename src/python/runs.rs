@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
+use super::bridge::with_gil;
 use super::input::input;
 use super::raise::raise;
 use crate::files::Location;
-use crate::scan::{Keep, Layout, OnShrink, Report, RunOptions, Service};
+use crate::scan::{Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Service, TaskReport};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -22,6 +24,7 @@ pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>
 /// The options of a run, as a dict.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub(super) struct RunArguments<'py> {
     folder: PathBuf,
     storage_options: Storage,
@@ -31,6 +34,8 @@ pub(super) struct RunArguments<'py> {
     settle: f64,
     keep: String,
     on_shrink: String,
+    on_doubt: Bound<'py, PyAny>,
+    requested_at: bool,
     same_service: bool,
     private: bool,
     fail_fast: bool,
@@ -40,7 +45,7 @@ impl RunArguments<'_> {
     /// The options of the core.
     pub(super) fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options)?;
-        let Self { service, layout, refresh, same_service, private, fail_fast, .. } = self;
+        let Self { service, layout, refresh, on_doubt: on_doubt_given, same_service, private, fail_fast, .. } = self;
         let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
@@ -57,11 +62,29 @@ impl RunArguments<'_> {
                 "error" => OnShrink::Error,
                 _ => OnShrink::Keep,
             },
+            on_doubt: on_doubt(&on_doubt_given)?,
+            requested_at: self.requested_at,
             same_service,
             is_private: private,
             fail_fast,
         })
     }
+}
+
+/// What happens to a doubtful response: `warn`, `error` or a function.
+fn on_doubt(given: &Bound<'_, PyAny>) -> PyResult<OnDoubt> {
+    if given.is_callable() {
+        let callable = Arc::new(given.clone().unbind());
+        return Ok(OnDoubt::Ask(Arc::new(move |task: TaskReport| {
+            let callable = Arc::clone(&callable);
+            Box::pin(async move {
+                let asked = with_gil(move |py| callable.call1(py, (pythonize(py, &task)?,))?.extract::<bool>(py));
+                // The function keeps its exception.
+                asked.await.unwrap_or(false)
+            })
+        })));
+    }
+    Ok(if given.extract::<&str>()? == "error" { OnDoubt::Error } else { OnDoubt::Warn })
 }
 
 /// The location with a path or URL.

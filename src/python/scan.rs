@@ -10,7 +10,6 @@ use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
-use tokio_util::sync::CancellationToken;
 
 use super::bridge::RunsOn;
 use super::client::RawClient;
@@ -21,6 +20,7 @@ use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
+use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
@@ -153,7 +153,8 @@ impl RawScan {
         rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
     }
 
-    /// Writes the rows to a file of a format: see [`RawFormat`]. Returns their figures.
+    /// Writes the rows to a file of a format: see [`RawFormat`]. Returns their figures, and the file, which appears when
+    /// it is published.
     fn write(
         &self,
         py: Python<'_>,
@@ -162,13 +163,11 @@ impl RawScan {
         private: bool,
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
-    ) -> PyResult<Py<PyAny>> {
-        let abandoned = CancellationToken::new();
-        let _ends = abandoned.clone().drop_guard();
+    ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
         let location = location(py, path, storage_options)?;
-        let (writing, events) = self.writing(py, location, format, private, abandoned, on_progress.is_some())?;
+        let (writing, events) = self.writing(py, location, format, private, on_progress.is_some())?;
         let mut updates = Updates::new(py, on_progress)?;
-        self.used(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
+        self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
     }
 
     /// As `write`, awaited.
@@ -180,16 +179,13 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<Bound<'_, PyAny>> {
-        let (py, abandoned) = (slf.py(), CancellationToken::new());
+        let py = slf.py();
         let location = location(py, path, storage_options)?;
-        let (writing, events) =
-            slf.get().writing(py, location, format, private, abandoned.clone(), on_progress.is_some())?;
+        let (writing, events) = slf.get().writing(py, location, format, private, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
-        let used = move |py: Python<'_>, stats, _| scan.get().used(py, stats);
-        let future = bridge::spawn_call(py, RunsOn::Workers, writing, updates.relay(events), used)?;
-        future.call_method1("add_done_callback", (Cancel(abandoned),))?;
-        Ok(future)
+        let written = move |py: Python<'_>, written, _| scan.get().written(py, written);
+        bridge::spawn_call(py, RunsOn::Workers, writing, updates.relay(events), written)
     }
 
     /// Runs the unfinished tasks into parts of a folder.
@@ -265,16 +261,5 @@ impl RawScan {
         };
         opened.get().map_err(|error| raise(py, error))?.stream.hand_over();
         capsule::of_stream(py, Pulled::new(opened, schema))
-    }
-}
-
-/// A callback that cancels a token when an asyncio future is done, so that a cancelled write leaves no file.
-#[pyclass(frozen)]
-struct Cancel(CancellationToken);
-
-#[pymethods]
-impl Cancel {
-    fn __call__(&self, _future: &Bound<'_, PyAny>) {
-        self.0.cancel();
     }
 }

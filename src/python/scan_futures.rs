@@ -6,17 +6,20 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use super::scan::{LARGE_BATCHES, RawScan};
+use super::unpublished::RawUnpublished;
 use super::updates;
 use crate::columns::Options;
 use crate::error::Result;
-use crate::files::{Compression, CsvOptions, Location};
+use crate::files::{Complete, Compression, CsvOptions, Location};
 use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
 
 /// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
 pub(super) type RawFormat = (String, u8, bool, Option<String>);
+
+/// The figures of a scan, and the file with its rows.
+type Written = (Stats, Complete);
 
 impl RawScan {
     pub(super) fn writing(
@@ -25,9 +28,8 @@ impl RawScan {
         location: Location,
         (format, separator, escape_formulas, compression): RawFormat,
         private: bool,
-        abandoned: CancellationToken,
         reports: bool,
-    ) -> PyResult<(impl Future<Output = Result<Stats>> + Send + use<>, mpsc::Receiver<Progress>)> {
+    ) -> PyResult<(impl Future<Output = Result<Written>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let core = self.client.get().core(py)?;
         let (scan, events) = updates::reporting(self.scan.clone(), reports);
         let compression = match compression.as_deref() {
@@ -40,14 +42,14 @@ impl RawScan {
             "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
             _ => Format::JsonLines { compression },
         };
-        Ok((async move { scan.write(&core, &location, format, private, &abandoned).await }, events))
+        Ok((async move { scan.write(&core, &location, format, private).await }, events))
     }
 
-    /// Stores the figures of a complete use and returns them as a dict.
-    pub(super) fn used(&self, py: Python<'_>, stats: Stats) -> PyResult<Py<PyAny>> {
+    /// Stores the figures of a complete use and returns them as a dict, with the file that it wrote.
+    pub(super) fn written(&self, py: Python<'_>, (stats, complete): Written) -> PyResult<(Py<PyAny>, RawUnpublished)> {
         let figures = pythonize(py, &stats)?.unbind();
         self.last_stats.store(Some(Arc::new(stats)));
-        Ok(figures)
+        Ok((figures, RawUnpublished::new(complete)))
     }
 
     pub(super) fn running(

@@ -172,9 +172,9 @@ impl RawTable {
         let location = location(py, path, storage_options)?;
         bridge::block(py, async move {
             let complete = tokio::task::spawn_blocking(move || {
-                let mut writer = Parquet::new(location.create(Kind::File, private)?.unless(&abandoned), &schema)?;
+                let mut writer = Parquet::new(location.create(Kind::File, private)?, &schema)?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
-                writer.finish()
+                writer.finish().map(|complete| complete.unless(&abandoned))
             });
             complete.await.unwrap_or_else(|_| Err(scan::panicked()))?.publish().await.map(drop)
         })

@@ -44,6 +44,28 @@ pub enum DataWarningKind {
     Shrunk,
 }
 
+/// The doubts about one task of a run.
+#[cfg(feature = "files")]
+impl DataWarning {
+    pub(super) fn kept(lacks: &str) -> Self {
+        let message = format!("the file was kept, as a newer response has {lacks}");
+        Self { kind: DataWarningKind::Shrunk, message }
+    }
+
+    pub(super) fn capped(reason: &str) -> Self {
+        Self { kind: DataWarningKind::Incomplete, message: reason.to_owned() }
+    }
+
+    pub(super) fn of_another_day() -> Self {
+        Self { kind: DataWarningKind::StrayDay, message: "it has rows of another day".to_owned() }
+    }
+
+    pub(super) fn lost(attribute: &str) -> Self {
+        let message = format!("all earlier files have '{attribute}', and no record of it has");
+        Self { kind: DataWarningKind::AbsentAttribute, message }
+    }
+}
+
 /// The warning for attributes that no record has, unless there are none.
 pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
     let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
@@ -57,6 +79,8 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
 
 /// An attribute that all earlier files have and a response has not.
 pub(super) struct Dropped {
+    /// The index of the task.
+    pub(super) index: usize,
     pub(super) attribute: String,
     /// The name of the task.
     pub(super) task: String,
@@ -66,7 +90,7 @@ pub(super) struct Dropped {
 
 /// The warning for attributes that all earlier files have, unless there are none.
 pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
-    let Dropped { attribute, task, instead } = dropped.first()?;
+    let Dropped { attribute, task, instead, .. } = dropped.first()?;
     let others = match dropped.len() {
         1 => String::new(),
         count => format!(", and {} more like this", count - 1),

@@ -11,6 +11,8 @@ mod day;
 mod one_request;
 #[cfg(feature = "files")]
 mod outdated;
+#[cfg(feature = "files")]
+mod part_writer;
 mod progress;
 #[cfg(feature = "files")]
 mod query;
@@ -64,7 +66,7 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use response::panicked;
 #[cfg(feature = "files")]
-pub use run_options::{Keep, Layout, OnShrink, RunOptions};
+pub use run_options::{Ask, Keep, Layout, OnDoubt, OnShrink, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
 pub use stats::Stats;

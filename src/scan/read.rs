@@ -34,8 +34,11 @@ impl Scan {
         }
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
-        let tasks = Tasks::of(self, layout, &Service::default())?;
-        let stored = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
+        let tasks = Tasks::of(self, layout, &Service::default(), None)?;
+        let stored = tasks.stored(&folder, &names, |_| BTreeSet::new()).await?;
+        if let Some((_, damage)) = stored.damaged.into_iter().next() {
+            return Err(damage);
+        }
         let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
         let missing: Vec<usize> = (0..tasks.ids.len()).filter(|task| !done.contains(task)).collect();
         if !missing.is_empty() && !ignore_missing {

@@ -1,37 +1,95 @@
-//! Reads `refresh=`: the days that a run asks for once more.
+//! Reads `refresh=`: what a run asks for once more although its folder has it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use super::stored::Finished;
 use super::{Scan, invalid};
 use crate::error::{Result, excerpt};
 use crate::filter::{Days, InputValue};
 use crate::time::{Moment, Zone};
 
-const ADVICE: &str = "write refresh=\"last 3 days\", a day as \"2024-01-15\", a list of days, or da.days(start, stop)";
+const ADVICE: &str = "write refresh=\"last 3 days\", \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", \
+                      days as \"2024-01-15 to 2024-01-20\", a list of these, or da.days(start, stop)";
 /// A greater number was not meant as a number of days: no scan has so many.
-const MOST_DAYS: i64 = 100_000;
+const MOST_DAYS: u32 = 100_000;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Which tasks are asked for once more.
+#[derive(Debug, Default)]
+pub(super) struct Refresh {
+    /// Those of these days, or all,
+    tasks: BTreeSet<usize>,
+    /// those that were requested before so long,
+    older_than: Option<Duration>,
+    /// and such a part of all, the oldest first.
+    one_of: Option<usize>,
+}
+
+impl Refresh {
+    /// The tasks to do once more, of those that a folder has and that are final.
+    pub(super) fn tasks(&self, scan: &Scan, done: &[Finished], settle: Duration, now: Moment) -> BTreeSet<usize> {
+        let mut tasks = self.tasks.clone();
+        // The others are done once more anyway.
+        let is_final = |done: &&Finished| scan.is_final(done.index, done.figures.requested_at(), settle);
+        let done: Vec<&Finished> = done.iter().filter(is_final).collect();
+        if let Some(age) = self.older_than {
+            let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+            let limit = now.milliseconds().saturating_sub(age);
+            tasks.extend(done.iter().filter(|done| done.figures.requested_at < limit).map(|done| done.index));
+        }
+        if let Some(parts) = self.one_of {
+            let mut oldest = done;
+            oldest.sort_by_key(|done| (done.figures.requested_at, done.index));
+            let count = scan.requests().div_ceil(parts);
+            tasks.extend(oldest.iter().take(count).map(|done| done.index));
+        }
+        tasks
+    }
+}
 
 impl Scan {
-    /// The tasks of the days that are refreshed.
+    /// What `refresh=` asks for.
     ///
     /// # Errors
     /// `Validation` for what is no day of this scan.
-    pub(super) fn refreshed(&self, refresh: &InputValue) -> Result<BTreeSet<usize>> {
-        if refresh.is_null() {
-            return Ok(BTreeSet::new());
+    pub(super) fn refresh(&self, refresh: &InputValue) -> Result<Refresh> {
+        let mut all = Refresh::default();
+        match refresh {
+            InputValue::Null => {}
+            InputValue::List(several) => several.iter().try_for_each(|one| self.add_refresh(&mut all, one))?,
+            one => self.add_refresh(&mut all, one)?,
         }
+        Ok(all)
+    }
+
+    fn add_refresh(&self, all: &mut Refresh, refresh: &InputValue) -> Result<()> {
+        let form = Form::read(refresh).map_err(|problem| invalid("refresh", &problem))?;
+        match form {
+            Form::All => all.tasks.extend(0..self.requests()),
+            Form::OlderThan(age) => all.older_than = Some(all.older_than.map_or(age, |other| other.min(age))),
+            Form::OneOf(parts) => all.one_of = Some(all.one_of.map_or(parts, |other| other.min(parts))),
+            Form::Last(_) | Form::To(..) | Form::Days(_) | Form::Day(_) => all.tasks.extend(self.tasks_of_days(&form)?),
+        }
+        Ok(())
+    }
+
+    /// The tasks of the days that are named.
+    fn tasks_of_days(&self, form: &Form) -> Result<BTreeSet<usize>> {
         let Some(by_day) = &self.by_day else {
-            return Err(invalid("refresh", "takes days, and the requests of this scan are not for one day each"));
+            let message = "takes \"all\", \"older than 7 days\" or \"1/30\": the requests of this scan are not for one \
+                           day each";
+            return Err(invalid("refresh", message));
         };
         let days: Vec<(usize, String)> =
             (0..self.requests()).filter_map(|index| Some((index, self.day(index)?))).collect();
-        let chosen = match last(refresh).map_err(|problem| invalid("refresh", &problem))? {
-            Some(count) => {
+        let chosen = match form {
+            Form::Last(count) => {
                 let mut last: Vec<String> = days.iter().map(|(_, day)| day.clone()).collect();
                 last.dedup();
-                last.split_off(last.len().saturating_sub(count))
+                last.split_off(last.len().saturating_sub(*count))
             }
-            None => chosen(refresh, by_day.zone()).map_err(|problem| invalid("refresh", &problem))?,
+            _ => form.days(by_day.zone()).map_err(|problem| invalid("refresh", &problem))?,
         };
         if let Some(other) = chosen.iter().find(|chosen| !days.iter().any(|(_, day)| day == *chosen)) {
             let day = |day: Option<&(usize, String)>| day.map(|(_, day)| day.clone()).unwrap_or_default();
@@ -43,32 +101,69 @@ impl Scan {
     }
 }
 
-/// The number of `last 3 days`; none for days.
-fn last(refresh: &InputValue) -> Result<Option<usize>, String> {
-    match refresh {
-        InputValue::Text(text) => {
-            let words = text.to_ascii_lowercase();
-            let words: Vec<&str> = words.split_whitespace().collect();
-            let ["last", count, "day" | "days"] = words.as_slice() else { return Ok(None) };
-            let count = count.parse::<usize>().ok().filter(|count| *count > 0);
-            count.map(Some).ok_or_else(|| format!("`{}` names no days: {ADVICE}", excerpt(text, 40)))
-        }
-        InputValue::Integer(count @ 1..=MOST_DAYS) => {
-            let days = if *count == 1 { "day" } else { "days" };
-            Err(format!("{count} is not a day: write refresh=\"last {count} {days}\""))
-        }
-        _ => Ok(None),
-    }
+/// One of the forms of `refresh=`.
+enum Form<'a> {
+    All,
+    /// `last 3 days`, of the scan.
+    Last(usize),
+    /// `older than 7 days`.
+    OlderThan(Duration),
+    /// `1/30`.
+    OneOf(usize),
+    /// From the first to the last day.
+    To(&'a str, &'a str),
+    Days(&'a Days),
+    Day(&'a InputValue),
 }
 
-fn chosen(refresh: &InputValue, zone: &Zone) -> Result<Vec<String>, String> {
-    match refresh {
-        InputValue::Days(days) => {
-            let Days { start, stop } = days.as_ref();
-            Ok(zone.days(moment(start, zone)?, moment(stop, zone)?).map(|day| zone.day_of(day)).collect())
+impl<'a> Form<'a> {
+    fn read(refresh: &'a InputValue) -> Result<Self, String> {
+        match refresh {
+            InputValue::Text(text) => Self::of_text(text).unwrap_or(Ok(Self::Day(refresh))),
+            InputValue::Integer(count @ 1..=100_000) => {
+                let days = if *count == 1 { "day" } else { "days" };
+                Err(format!("{count} is not a day: write refresh=\"last {count} {days}\""))
+            }
+            InputValue::Days(days) => Ok(Self::Days(days)),
+            day => Ok(Self::Day(day)),
         }
-        InputValue::List(days) => days.iter().map(|day| Ok(zone.day_of(moment(day, zone)?))).collect(),
-        day => Ok(vec![zone.day_of(moment(day, zone)?)]),
+    }
+
+    /// None for a text that may be a day.
+    fn of_text(text: &'a str) -> Option<Result<Self, String>> {
+        if let Some((first, last)) = text.split_once(" to ") {
+            return Some(Ok(Self::To(first.trim(), last.trim())));
+        }
+        let lower = text.to_ascii_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| (1..=MOST_DAYS).contains(number));
+        let form = match words.as_slice() {
+            ["all"] => Some(Self::All),
+            ["last", count, "day" | "days"] => number(count).map(|count| Self::Last(count as usize)),
+            ["older", "than", count, "day" | "days"] => number(count).map(|count| Self::OlderThan(DAY * count)),
+            ["older", "than", count, "hour" | "hours"] => number(count).map(|count| Self::OlderThan(DAY / 24 * count)),
+            [part] if part.starts_with("1/") => part.get(2..).and_then(number).map(|parts| Self::OneOf(parts as usize)),
+            _ => return None,
+        };
+        Some(form.ok_or_else(|| format!("`{}` names no days: {ADVICE}", excerpt(text, 40))))
+    }
+
+    fn days(&self, zone: &Zone) -> Result<Vec<String>, String> {
+        let days = |start, stop| zone.days(start, stop).map(|day| zone.day_of(day)).collect::<Vec<_>>();
+        match self {
+            Self::To(first, last) => {
+                let [first, last] = [first, last].map(|day| moment(&InputValue::text(*day), zone));
+                let (first, last) = (first?, last?);
+                let last_day = zone.day_of(last);
+                if first > last {
+                    return Err(format!("{} is after {last_day}", zone.day_of(first)));
+                }
+                Ok(days(first, last).into_iter().chain([last_day]).collect())
+            }
+            Self::Days(range) => Ok(days(moment(&range.start, zone)?, moment(&range.stop, zone)?)),
+            Self::Day(day) => Ok(vec![zone.day_of(moment(day, zone)?)]),
+            Self::All | Self::Last(_) | Self::OlderThan(_) | Self::OneOf(_) => Ok(Vec::new()),
+        }
     }
 }
 

@@ -47,14 +47,21 @@ pub struct TaskReport {
     pub was_refreshed: bool,
     /// Rows of the part that it had before this run.
     pub rows_before: Option<u64>,
-    /// What a newer response lacks, for which its part was not replaced.
-    pub doubt: Option<String>,
+    /// Rows that the part before did not have, if that is known.
+    pub rows_changed: Option<u64>,
+    /// What looks wrong in its rows, or in a newer response, for which its part was not replaced.
+    pub doubts: Vec<DataWarning>,
     /// When it was requested, in Unix milliseconds.
     pub requested_at: i64,
+    /// Whether it was requested after its day was over, and had settled.
+    pub is_final: bool,
     /// Attributes that no record had.
     pub absent: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
+    /// What a newer response lacks.
+    #[serde(skip)]
+    lacks: Option<String>,
     #[serde(skip)]
     figures: TaskFigures,
 }
@@ -125,7 +132,10 @@ impl TaskReport {
             was_done: done.was_done,
             was_refreshed: !done.was_done && before.contains_key(&done.index),
             rows_before: before.get(&done.index).and_then(|before| Some(before.as_ref()?.figures.rows)),
-            doubt: done.doubt,
+            rows_changed: done.rows_changed,
+            doubts: done.doubt.iter().map(|lacks| DataWarning::kept(lacks)).collect(),
+            lacks: done.doubt,
+            is_final: true,
             requested_at: done.figures.requested_at,
             absent: done.figures.absent.clone(),
             extra_keys: done.figures.extra_keys.clone(),
@@ -155,29 +165,40 @@ impl Report {
         let mut tasks: Vec<_> = done.into_iter().map(report).collect();
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
-        let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let rows: u64 = sum(|task| task.rows);
-        let mut reasons = suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures))).reasons;
+        let rows: u64 = tasks.iter().map(|task| task.rows).sum();
+        let Suspicion { mut reasons, requests: capped, .. } =
+            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)));
         let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
         reasons.extend(left().take(NAMED));
         if left().count() > NAMED {
             reasons.push(format!("{} more like these", left().count() - NAMED));
         }
         let mut out_of_day = OutOfDayRows::default();
-        let mut is_stray = |task: &&TaskReport| {
-            out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref())
-        };
-        let stray = tasks.iter().filter(|task| is_stray(task));
-        let mut stray_days: Vec<String> = stray.filter_map(|task| task.day.clone()).collect();
+        let mut stray_days = Vec::new();
+        let dropped = dropped(&tasks);
+        for task in &mut tasks {
+            if scan.splits() {
+                task.doubts.extend(task.figures.split.iter().flatten().map(|reason| DataWarning::capped(reason)));
+            } else if capped.contains(&task.index) {
+                task.doubts.extend(reasons.first().map(|reason| DataWarning::capped(reason)));
+            }
+            if out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref()) {
+                task.doubts.push(DataWarning::of_another_day());
+                stray_days.extend(task.day.clone());
+            }
+            let lost = dropped.iter().filter(|dropped| dropped.index == task.index);
+            task.doubts.extend(lost.map(|dropped| DataWarning::lost(&dropped.attribute)));
+        }
         stray_days.dedup();
+        let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let absent = absent(&tasks);
         let is_empty = rows == 0 && tasks.len() == scan.requests();
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
             data_warning::stray(&out_of_day),
-            data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.doubt.as_deref()?)))),
+            data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
             data_warning::absent(&absent),
-            data_warning::dropped(&dropped(&tasks)),
+            data_warning::dropped(&dropped),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         Self {
@@ -202,7 +223,10 @@ impl Report {
 
 impl Report {
     /// The report with the days that the next run asks for again.
-    pub(super) fn with_open_days(self, scan: &Scan, settle: Duration) -> Self {
+    pub(super) fn with_open_days(mut self, scan: &Scan, settle: Duration) -> Self {
+        for task in &mut self.tasks {
+            task.is_final = scan.is_final(task.index, Moment::at(task.requested_at), settle);
+        }
         let now = SystemTime::now();
         let done: BTreeMap<usize, i64> = self.tasks.iter().map(|task| (task.index, task.requested_at)).collect();
         let is_open = |task: &usize| match done.get(task) {
@@ -235,7 +259,7 @@ fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
     for task in tasks.iter().filter(|task| !task.was_done && task.rows > 0) {
         for name in task.absent.iter().filter(|name| is_known(name)) {
             let instead = task.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
-            dropped.push(Dropped { attribute: name.clone(), task: task.name().to_owned(), instead });
+            dropped.push(Dropped { index: task.index, attribute: name.clone(), task: task.name().to_owned(), instead });
         }
     }
     dropped
@@ -273,7 +297,10 @@ mod tests {
             was_done: false,
             was_refreshed: false,
             rows_before: None,
-            doubt: None,
+            rows_changed: None,
+            doubts: Vec::new(),
+            lacks: None,
+            is_final: true,
             requested_at: 0,
             absent: Vec::new(),
             extra_keys: Vec::new(),

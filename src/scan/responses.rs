@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::SystemTime;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -137,6 +138,12 @@ where
     /// The index of the request to whose response the last event belongs.
     pub(super) fn last_index(&self) -> usize {
         self.last
+    }
+
+    /// When the response of the last event was requested.
+    pub(super) fn requested_at(&self) -> Option<SystemTime> {
+        let of_last = self.open.iter().find(|response| response.index == self.last);
+        of_last.and_then(|response| response.delivery.requested_at())
     }
 
     /// The figures of the responses that are complete.

@@ -13,25 +13,28 @@ use tokio::task::{JoinSet, block_in_place};
 
 use super::cap::Suspicion;
 use super::outdated::newest;
+use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
 use super::progress::Progress;
 use super::report::{Report, suspicion};
 use super::response::panicked;
-use super::run_options::{Keep, Layout, OnShrink, RunOptions};
+use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
-use super::shrink::refused;
+use super::shrink::{doubtful, shrunk};
 use super::stored::{Before, Finished, Stored, TaskFigures, Tasks, Types};
 use super::task::no_tasks;
 use super::{Scan, Stats, invalid};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Complete, Parquet};
-use crate::folder::{Folder, Names};
+use crate::files::Complete;
+use crate::folder::{self, Folder, Names};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
 /// What a response has that reports success, and nothing of records.
 const NO_DATA: &str = "data absent";
+/// So many earlier tasks show what is usual.
+const COMPARED: usize = 1_000;
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
 
@@ -53,12 +56,19 @@ impl Scan {
             return Err(no_tasks());
         }
         let begun = Instant::now();
-        let tasks = Tasks::of(self, self.layout(options.layout)?, &options.service)?;
-        let refreshed = self.refreshed(&options.refresh)?;
+        if options.requested_at && self.attributes().iter().any(|name| name == REQUESTED_AT) {
+            return Err(invalid(REQUESTED_AT, "adds a column of that name, and attrs has one: leave one of them out"));
+        }
+        let layout = self.layout(options.layout)?;
+        let tasks = Tasks::of(self, layout, &options.service, Some(options.requested_at))?;
+        let refresh = self.refresh(&options.refresh)?;
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
-            let Stored { before, mut done, types, other_service } = tasks.stored(&folder, &names, &refreshed).await?;
+            let refreshed =
+                |done: &[Finished]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
+            let stored = tasks.stored(&folder, &names, refreshed).await?;
+            let Stored { before, mut done, damaged, types, other_service } = stored;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
             }
@@ -71,17 +81,25 @@ impl Scan {
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
                 scan: self.clone().splitting(false),
+                splits: self.splits(),
                 client: Arc::clone(client),
                 folder: Arc::clone(&folder),
                 tasks: Arc::new(tasks),
                 snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
                 before: Arc::clone(&before),
-                on_shrink: options.on_shrink,
+                options: Arc::new(options.clone()),
                 observer: observe::observer(),
             };
             let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
             progress.send().await?;
-            let ended = run.finish_tasks(self.splits(), types, &mut progress).await.err();
+            let ended = async {
+                // Damage of one file does not keep the others from being written.
+                for (task, damage) in damaged {
+                    progress.fail(&run, task, damage).await?;
+                }
+                run.finish_tasks(self.splits(), types, &mut progress).await
+            };
+            let ended = ended.await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
             let report = Report::new(self, &folder, &run.tasks, &before, done, failed, took);
@@ -109,6 +127,8 @@ impl Scan {
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) scan: Scan,
+    /// Whether those that look capped are split, once all are finished.
+    splits: bool,
     client: Arc<Client>,
     pub(super) folder: Arc<Folder>,
     pub(super) tasks: Arc<Tasks>,
@@ -116,7 +136,7 @@ pub(super) struct Run {
     snapshot: i64,
     /// What the folder had of its tasks.
     before: Arc<Before>,
-    on_shrink: OnShrink,
+    options: Arc<RunOptions>,
     observer: Option<Observer>,
 }
 
@@ -200,36 +220,92 @@ impl Run {
     /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
     /// not known.
     async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
-        let (stats, writer) = scan.write_columns(&self.client, |schema| self.part(task, schema)).await?;
+        let create = |schema: &SchemaRef, requested_at| self.part(task, schema, requested_at);
+        let (stats, mut writer) = scan.write_columns(&self.client, create).await?;
         if stats.empty_shape == Some(NO_DATA) {
             let message = "the response has no `data`: it does not say whether there are records";
             return Err(Error::new(Kind::Envelope, message).with(|details| details.field = Some("data".to_owned())));
         }
-        let empty_columns = writer.as_ref().map(Parquet::empty_columns).unwrap_or_default();
+        let requested_at = stats.requested_at;
+        let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
         let figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
-        let before = self.before.get(&task).and_then(Option::as_ref);
-        if let Some((before, lacks)) = before.and_then(|before| Some((before, figures.lacks(&before.figures)?))) {
-            match self.on_shrink {
-                OnShrink::Replace => {}
-                OnShrink::Error => return Err(refused(&lacks)),
-                OnShrink::Keep => return Ok((Finished { doubt: Some(lacks), ..before.clone() }, None)),
-            }
+        if let Some(kept) = self.kept(task, &figures)? {
+            return Ok((kept, None));
         }
+        let rows = writer.as_mut().and_then(PartWriter::take_rows);
+        let mut finished = Finished {
+            index: task,
+            figures,
+            file_bytes: None,
+            was_done: false,
+            doubt: None,
+            rows_changed: self.rows_changed(task, rows).await,
+        };
+        self.accept(&finished).await?;
         let (schema, complete) = block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
-                (None, Some(schema)) => Some(self.part(task, &schema)?),
+                (None, Some(schema)) => Some(self.part(task, &schema, requested_at)?),
                 (None, None) => None,
             };
             let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
-            let record = self.tasks.record(task, &figures);
+            let record = self.tasks.record(task, &finished.figures);
             Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
         })?;
-        let file_bytes = match complete {
-            Some(complete) => Some(self.publish(complete).await?),
-            None => None,
-        };
-        Ok((Finished { index: task, figures, file_bytes, was_done: false, doubt: None }, schema))
+        if let Some(complete) = complete {
+            finished.file_bytes = Some(self.publish(complete).await?);
+        }
+        Ok((finished, schema))
+    }
+
+    /// What the folder keeps of a task, as a new response has less.
+    fn kept(&self, task: usize, figures: &TaskFigures) -> Result<Option<Finished>> {
+        let before = self.before.get(&task).and_then(Option::as_ref);
+        let lacks = before.and_then(|before| Some((before, figures.lacks(&before.figures)?)));
+        Ok(match (lacks, self.options.on_shrink, &self.options.on_doubt) {
+            (None, ..) | (_, OnShrink::Replace, _) => None,
+            (Some((_, lacks)), OnShrink::Error, _) | (Some((_, lacks)), _, OnDoubt::Error) => {
+                return Err(shrunk(&lacks));
+            }
+            (Some((before, lacks)), OnShrink::Keep, _) => Some(Finished { doubt: Some(lacks), ..before.clone() }),
+        })
+    }
+
+    /// Whether a response may be written, as far as its own rows and the folder show. Decided before it replaces
+    /// anything.
+    async fn accept(&self, finished: &Finished) -> Result<()> {
+        if matches!(self.options.on_doubt, OnDoubt::Warn) {
+            return Ok(());
+        }
+        let earlier = self.before.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
+        let done = earlier.chain([finished]).cloned().collect();
+        let scan = self.scan.clone().splitting(self.splits);
+        let report = Report::new(&scan, &self.folder, &self.tasks, &self.before, done, Vec::new(), Duration::ZERO);
+        let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
+        match &self.options.on_doubt {
+            OnDoubt::Ask(ask) => {
+                let doubts = task.doubts.clone();
+                if ask(task).await { Ok(()) } else { Err(doubtful(&doubts)) }
+            }
+            _ if task.doubts.is_empty() => Ok(()),
+            _ => Err(doubtful(&task.doubts)),
+        }
+    }
+
+    /// How many of the rows are not in the part that they replace; none if there is none, or one that is damaged or too
+    /// large.
+    async fn rows_changed(&self, task: usize, rows: Option<RowHashes>) -> Option<u64> {
+        let before = self.before.get(&task).and_then(Option::as_ref)?;
+        let Some(rows) = rows else { return Some(0) };
+        let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
+        let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
+        let mut others = RowHashes::default();
+        block_in_place(|| {
+            for batch in &before {
+                others.add(batch);
+            }
+            Some(rows.not_in(others))
+        })
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
@@ -237,7 +313,9 @@ impl Run {
         let Some(schema) = self.scan.schema(false) else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
             let record = self.tasks.record(task.index, &task.figures);
-            let complete = block_in_place(|| self.part(task.index, &schema)?.finish_part(&record))?;
+            let requested_at =
+                Some(SystemTime::UNIX_EPOCH + Duration::from_millis(task.figures.requested_at.max(0).cast_unsigned()));
+            let complete = block_in_place(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
             task.file_bytes = Some(self.publish(complete).await?);
         }
         Ok(())
@@ -248,10 +326,12 @@ impl Run {
         complete.publish().await
     }
 
-    fn part(&self, task: usize, schema: &SchemaRef) -> Result<Parquet> {
+    fn part(&self, task: usize, schema: &SchemaRef, requested_at: Option<SystemTime>) -> Result<PartWriter> {
         let name = self.tasks.names.get(task);
         let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
-        Parquet::new(self.folder.create(name)?, schema)
+        let requested_at = requested_at.filter(|_| self.options.requested_at);
+        let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
+        PartWriter::new(self.folder.create(name)?, schema, requested_at, counts_changes)
     }
 }
 

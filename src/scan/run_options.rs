@@ -1,13 +1,19 @@
 //! What a caller chooses of a run.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+
+use super::report::TaskReport;
 use super::service::Service;
 use crate::files::Location;
 use crate::filter::InputValue;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub struct RunOptions {
     /// The folder of the parts.
     pub folder: Location,
@@ -23,6 +29,10 @@ pub struct RunOptions {
     pub keep: Keep,
     /// What happens to a file whose new response has less.
     pub on_shrink: OnShrink,
+    /// What happens to a response whose data look wrong.
+    pub on_doubt: OnDoubt,
+    /// Whether parts have a column with the time of their request.
+    pub requested_at: bool,
     /// Whether parts of another service are expected.
     pub same_service: bool,
     /// Whether the folder and its files are for their owner alone.
@@ -49,6 +59,30 @@ pub enum OnShrink {
     Replace,
     /// It is kept, and the task fails.
     Error,
+}
+
+/// What happens to a response that is complete and whose data look wrong, before it replaces anything.
+#[derive(Clone)]
+pub enum OnDoubt {
+    /// It is written, and the report warns.
+    Warn,
+    /// The task fails.
+    Error,
+    /// A function decides on each response. If it refuses, the task fails.
+    Ask(Ask),
+}
+
+/// Whether a response may be written.
+pub type Ask = Arc<dyn Fn(TaskReport) -> BoxFuture<'static, bool> + Send + Sync>;
+
+impl fmt::Debug for OnDoubt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Warn => "Warn",
+            Self::Error => "Error",
+            Self::Ask(_) => "Ask",
+        })
+    }
 }
 
 /// How the parts of a folder are named.

@@ -49,14 +49,13 @@ impl RunProgress {
 
     /// The tasks that are to be done, in their order.
     pub(super) fn open_tasks(&self) -> impl Iterator<Item = usize> + use<> {
-        let done: BTreeSet<usize> = self.done.iter().map(|done| done.index).collect();
-        let open: Vec<usize> = self.begun.difference(&done).copied().collect();
+        let done = self.done.iter().map(|done| done.index).chain(self.failed.iter().map(|failed| failed.index));
+        let open: Vec<usize> = self.begun.difference(&done.collect()).copied().collect();
         open.into_iter()
     }
 
     /// Adds the outcome of a task: its figures, or an error, which may end the run.
     pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
-        let day = run.scan.day(task);
         match outcome {
             Ok(finished) => {
                 self.so_far.rows += finished.figures.rows;
@@ -77,13 +76,22 @@ impl RunProgress {
                 let kept = format!("{done} of {tasks} tasks are kept in {folder}: run again to continue");
                 return Err(if done > 0 { error.with_reason(kept) } else { error });
             }
-            Err(error) => {
-                self.so_far.failed += 1;
-                let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
-                self.failed.push(FailedTask { index: task, id, day: day.clone(), error });
-            }
+            Err(error) => return self.fail(run, task, error).await,
         }
-        self.so_far.day = day;
+        self.so_far.day = run.scan.day(task);
+        self.send().await
+    }
+
+    /// Adds a task that failed and does not end the others, unless the first failure is to end the run.
+    pub(super) async fn fail(&mut self, run: &Run, task: usize, error: Error) -> Result<()> {
+        let day = run.scan.day(task);
+        if self.fail_fast {
+            return Err(error);
+        }
+        self.so_far.failed += 1;
+        self.so_far.day.clone_from(&day);
+        let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
+        self.failed.push(FailedTask { index: task, id, day, error });
         self.send().await
     }
 

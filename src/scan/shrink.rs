@@ -1,5 +1,6 @@
 //! Responses with less than the file that they would replace: nothing good is replaced by something worse.
 
+use super::data_warning::DataWarning;
 use super::stored::TaskFigures;
 use crate::error::{Error, Kind};
 
@@ -24,7 +25,17 @@ impl TaskFigures {
 }
 
 /// The error of a task whose file is not replaced.
-pub(super) fn refused(lacks: &str) -> Error {
-    Error::new(Kind::Envelope, format!("the response has {lacks}: the file is kept"))
+pub(super) fn shrunk(lacks: &str) -> Error {
+    Error::new(Kind::DoubtfulData, format!("the response has {lacks}: the file is kept"))
         .with_hint("pass on_shrink=\"replace\" if that is right")
+}
+
+/// The error of a task whose response is not written, for these reasons or because the caller refused it.
+pub(super) fn doubtful(doubts: &[DataWarning]) -> Error {
+    let texts: Vec<&str> = doubts.iter().map(|doubt| doubt.message.as_str()).collect();
+    let message = match doubts {
+        [] => "on_doubt refused the response".to_owned(),
+        _ => format!("the response was not written: {}", texts.join("; ")),
+    };
+    Error::new(Kind::DoubtfulData, message)
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::part_writer::REQUESTED_AT;
 use super::service::Service;
 use super::{Layout, Scan};
 use crate::columns;
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::files::Part;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
 use crate::time::Moment;
@@ -76,6 +77,8 @@ pub(super) struct Finished {
     pub(super) was_done: bool,
     /// What a newer response lacks, for which this part was not replaced.
     pub(super) doubt: Option<String>,
+    /// How many rows are not in the part that this one replaced, if that is known.
+    pub(super) rows_changed: Option<u64>,
 }
 
 /// Which tasks a scan has, and where their parts are.
@@ -85,6 +88,8 @@ pub(super) struct Tasks {
     pub(super) names: Vec<PartName>,
     query: Query,
     service: Service,
+    /// Whether parts have a column with the time of their request. None if both are read.
+    has_time: Option<bool>,
     /// The types that need no rows.
     known: Vec<(String, Option<String>)>,
 }
@@ -96,6 +101,8 @@ pub(super) struct Stored {
     pub(super) before: Before,
     /// The finished tasks, in the order of the plan.
     pub(super) done: Vec<Finished>,
+    /// The tasks whose parts are damaged, and are not to be replaced.
+    pub(super) damaged: Vec<(usize, Error)>,
     /// The types of all parts, once they are known.
     pub(super) types: Option<Types>,
     /// Another service, from which there are parts.
@@ -113,13 +120,14 @@ struct StoredPart {
 }
 
 impl StoredPart {
-    fn finished(self, index: usize) -> Finished {
-        Finished { index, figures: self.record.figures, file_bytes: Some(self.bytes), was_done: true, doubt: None }
+    fn finished(&self, index: usize) -> Finished {
+        let figures = self.record.figures.clone();
+        Finished { index, figures, file_bytes: Some(self.bytes), was_done: true, doubt: None, rows_changed: None }
     }
 }
 
 impl Tasks {
-    pub(super) fn of(scan: &Scan, layout: Layout, service: &Service) -> Result<Self> {
+    pub(super) fn of(scan: &Scan, layout: Layout, service: &Service, has_time: Option<bool>) -> Result<Self> {
         let mut names: Vec<PartName> = Vec::with_capacity(scan.requests());
         for index in 0..scan.requests() {
             let day = scan.day(index).filter(|_| layout == Layout::Days);
@@ -128,10 +136,15 @@ impl Tasks {
             let number = before.map_or(0, |last| last.number + 1);
             names.push(PartName { day, number });
         }
+        let mut query = scan.query(layout);
+        if has_time == Some(true) {
+            query.add(REQUESTED_AT, "a column");
+        }
         Ok(Self {
             ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
             names,
-            query: scan.query(layout),
+            query,
+            has_time,
             service: service.clone(),
             known: columns::known_types(&scan.columns),
         })
@@ -145,8 +158,13 @@ impl Tasks {
         serde_json::to_value(record).unwrap_or_default()
     }
 
-    /// The tasks that a folder has, but for those that are refreshed. Its other days are left alone.
-    pub(super) async fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
+    /// What a folder has of the tasks. Its other days are left alone. `refreshed` says which tasks are to be replaced.
+    pub(super) async fn stored(
+        &self,
+        folder: &Folder,
+        names: &Names,
+        refreshed: impl FnOnce(&[Finished]) -> BTreeSet<usize>,
+    ) -> Result<Stored> {
         let asked: BTreeSet<&PartName> = self.names.iter().collect();
         let days: BTreeSet<&String> = self.names.iter().filter_map(|name| name.day.as_ref()).collect();
         let mut found = names.parts.clone();
@@ -154,12 +172,21 @@ impl Tasks {
             found.append(&mut folder.parts_of_day(day)?);
         }
         let is_found = |(_, name): &(usize, &PartName)| found.contains(*name);
-        let is_done = |each: &(usize, &PartName)| is_found(each) && !refreshed.contains(&each.0);
-        let (indices, done): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_done).unzip();
-        let mut parts = Vec::with_capacity(done.len());
-        for ((index, name), part) in indices.into_iter().zip(&done).zip(folder.parts(&done).await) {
-            parts.push((index, self.check(folder, name, Some(index), part?)?));
+        let (indices, there): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_found).unzip();
+        let (mut parts, mut damaged) = (Vec::with_capacity(there.len()), Vec::new());
+        for ((index, name), part) in indices.into_iter().zip(&there).zip(folder.parts(&there).await) {
+            match part.and_then(|part| self.check(folder, name, Some(index), part)) {
+                Err(error) if error.kind() == Kind::CheckpointCorrupt => damaged.push((index, error)),
+                read => parts.push((index, read?)),
+            }
         }
+        let all: Vec<Finished> = parts.iter().map(|(index, part)| part.finished(*index)).collect();
+        let refreshed = refreshed(&all);
+        let lost = damaged.iter().map(|(index, _)| (*index, None));
+        let before: Before = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
+        damaged.retain(|(index, _)| !refreshed.contains(index));
+        parts.retain(|(index, _)| !refreshed.contains(index));
+
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
         let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { None };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
@@ -177,16 +204,8 @@ impl Tasks {
             // All parts of the folder are asked for: those of other types once more.
             parts.retain(|(_, part)| part.types == *types);
         }
-        let done: Vec<Finished> = parts.into_iter().map(|(index, part)| part.finished(index)).collect();
-        let mut before: Before = done.iter().map(|done| (done.index, Some(done.clone()))).collect();
-        let is_replaced = |(index, name): &(usize, &PartName)| found.contains(*name) && !before.contains_key(index);
-        let (indices, names): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_replaced).unzip();
-        for ((index, name), part) in indices.into_iter().zip(&names).zip(folder.parts(&names).await) {
-            // A damaged part may be refreshed.
-            let part = part.and_then(|part| self.check(folder, name, Some(index), part)).ok();
-            before.insert(index, part.map(|part| part.finished(index)));
-        }
-        Ok(Stored { before, done, types, other_service })
+        let done = parts.into_iter().map(|(index, part)| part.finished(index)).collect();
+        Ok(Stored { before, done, damaged, types, other_service })
     }
 
     /// Some part of the folder that can be read: all are of the same query and types.
@@ -221,14 +240,20 @@ impl Tasks {
         }
         let record: Record =
             serde_json::from_value(record).map_err(|_| folder.corrupt(name, "its record is not one"))?;
-        let differences = self.query.differences(&record.query);
+        let mut types = columns::type_names(&schema);
+        let mut query = record.query.clone();
+        if query.remove(REQUESTED_AT) {
+            types.retain(|(name, _)| name != REQUESTED_AT);
+        }
+        let asked = if self.has_time.is_some() { &record.query } else { &query };
+        let differences = self.query.differences(asked);
         if !differences.is_empty() {
             return Err(mismatch(folder.path(), &differences));
         }
         if index.is_some_and(|index| self.ids.get(index) != Some(&record.task)) || rows != record.figures.rows {
             return Err(folder.corrupt(name, &format!("it is the part of {} with {rows} rows", record.task)));
         }
-        Ok(StoredPart { record, types: columns::type_names(&schema), bytes })
+        Ok(StoredPart { record, types, bytes })
     }
 
     /// The types of this scan, where those that it infers are the ones that parts have.

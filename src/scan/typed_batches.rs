@@ -1,6 +1,7 @@
 //! The batches of a scan in columns whose inferred types the first batch decides for all later ones.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 use arrow_array::RecordBatch;
@@ -64,6 +65,11 @@ impl TypedBatches {
     /// The buffer that the responses share.
     pub(super) fn budget(&self) -> Arc<BufferBudget> {
         self.responses.budget()
+    }
+
+    /// When the response of the last event was requested.
+    pub(super) fn requested_at(&self) -> Option<SystemTime> {
+        self.responses.requested_at()
     }
 
     /// The figures of the responses that are complete.

@@ -1,11 +1,11 @@
 //! A scan into one file, which appears only when complete.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tokio::task::block_in_place;
-use tokio_util::sync::CancellationToken;
 
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
@@ -13,7 +13,7 @@ use super::{Collected, Scan, Stats};
 use crate::client::{Client, DeliveryMode, Event, Kept, SearchMode, TimeoutScope};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer};
+use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -38,21 +38,20 @@ pub enum Format {
 }
 
 impl Scan {
-    /// Writes the rows into a file, in the order of the plan. Blocks its thread for short times.
+    /// Writes the rows into a file, in the order of the plan. It appears when the caller publishes it. Blocks its thread
+    /// for short times.
     ///
     /// # Errors
-    /// `File` if it cannot be written, else any failure of a search. Then the path is as before. Once `abandoned` is
-    /// cancelled, the file does not appear either.
+    /// `File` if it cannot be written, else any failure of a search. Then the path is as before.
     pub async fn write(
         &self,
         client: &Arc<Client>,
         location: &Location,
         format: Format,
         is_private: bool,
-        abandoned: &CancellationToken,
-    ) -> Result<Stats> {
+    ) -> Result<(Stats, Complete)> {
         let location = writable(location, is_private).await?;
-        let file = || location.create(Kind::File, is_private).map(|file| file.unless(abandoned));
+        let file = || location.create(Kind::File, is_private);
         // A file without rows has columns too.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
@@ -74,14 +73,17 @@ impl Scan {
         client: &Arc<Client>,
         empty: &SchemaRef,
         create: impl Fn(&SchemaRef) -> Result<W>,
-    ) -> Result<Stats> {
-        let (stats, writer) = self.write_columns(client, &create).await?;
+    ) -> Result<(Stats, Complete)> {
+        let (stats, writer) = self.write_columns(client, |schema, _| create(schema)).await?;
         let complete = block_in_place(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
-        complete.publish().await?;
-        Ok(stats)
+        Ok((stats, complete))
     }
 
-    async fn write_lines(&self, client: &Arc<Client>, create: impl Fn() -> Result<JsonLines>) -> Result<Stats> {
+    async fn write_lines(
+        &self,
+        client: &Arc<Client>,
+        create: impl Fn() -> Result<JsonLines>,
+    ) -> Result<(Stats, Complete)> {
         if self.splits() {
             let (blocks, stats) = self.blocks_in_parts(client, Kept::Batches).await?;
             let complete = block_in_place(|| {
@@ -89,8 +91,7 @@ impl Scan {
                 blocks.iter().try_for_each(|block| writer.write(block))?;
                 writer.finish()
             })?;
-            complete.publish().await?;
-            return Ok(stats);
+            return Ok((stats, complete));
         }
         let mut responses = Responses::of_cells(self, client, self.written(), client.buffer());
         let mut writer = block_in_place(&create)?;
@@ -101,15 +102,15 @@ impl Scan {
             })?;
         }
         let complete = block_in_place(|| writer.finish())?;
-        complete.publish().await?;
-        Ok(responses.stats())
+        Ok((responses.stats(), complete))
     }
 
-    /// Writes columns with the writer that `create` makes of their schema, if there are rows. The caller finishes it.
+    /// Writes columns with the writer that `create` makes of their schema and of the time when they were requested, if
+    /// there are rows. The caller finishes it.
     pub(super) async fn write_columns<W: Writer<Batch = RecordBatch>>(
         &self,
         client: &Arc<Client>,
-        create: impl Fn(&SchemaRef) -> Result<W>,
+        create: impl Fn(&SchemaRef, Option<SystemTime>) -> Result<W>,
     ) -> Result<(Stats, Option<W>)> {
         if self.splits() {
             // The same types as without parts: other files of the folder have them.
@@ -117,7 +118,7 @@ impl Scan {
             let collected = strict.collect(client, Options { widen: true, ..OPTIONS });
             let Collected { schema, batches, stats } = collected.await?;
             let write = || {
-                let mut writer = create(&schema)?;
+                let mut writer = create(&schema, stats.requested_at)?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
                 Ok(writer)
             };
@@ -129,9 +130,10 @@ impl Scan {
         while let Some(event) = batches.next().await? {
             match event {
                 Event::Batch(batch) => block_in_place(|| {
+                    let requested_at = batches.requested_at();
                     let writer = match &mut writer {
                         Some(writer) => writer,
-                        none => none.insert(create(batch.schema_ref())?),
+                        none => none.insert(create(batch.schema_ref(), requested_at)?),
                     };
                     writer.write(&batch)
                 })?,

@@ -100,7 +100,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
     ("sha2", &["folder", "sandbox"]),
-    ("tokio", &["observe", "transport", "store", "folder", "client", "scan", "sandbox", "python"]),
+    ("tokio", &["observe", "transport", "store", "files", "folder", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),

@@ -21,7 +21,7 @@ def report_text(report: ScanReport) -> str:
     lines = [
         f"{counted(report.rows, 'row')} in {counted(len(report.tasks), 'task')}: {states}",
         *(f"{name + ':':<11}{value}" for name, value in _facts(report)),
-        *(f"{'doubtful:':<11}{doubt}" for doubt in _doubts(report)),
+        *(f"{'doubtful:':<11}{doubt}" for doubt in report.warnings),
     ]
     return "\n".join(lines)
 
@@ -30,7 +30,7 @@ def report_html(report: ScanReport) -> str:
     """The report for a notebook."""
     states = _states(report)
     marks: list[html.Value] = [html.Mark(text, _KINDS[name]) for name, text in states.items()]
-    doubts: list[html.Value] = [html.Mark(doubt, "doubt wide") for doubt in _doubts(report)]
+    doubts: list[html.Value] = [html.Mark(doubt, "doubt wide") for doubt in report.warnings]
     facts: list[tuple[str, html.Value | list[html.Value]]] = [("tasks", marks), *_facts(report)]
     return html.block(
         html.title(counted(report.rows, "row"), f"in {counted(len(report.tasks), 'task')}"),
@@ -53,6 +53,8 @@ def _states(report: ScanReport) -> dict[str, str]:
         # Their rows are as they were then.
         days = sorted(f"{task.requested_at:%Y-%m-%d}" for task in report.tasks if task.was_done)
         texts["kept"] += f" (requested {days[0]}{'' if days[0] == days[-1] else f' to {days[-1]}'})"
+    if report.refreshed:
+        texts["refreshed"] += f" ({counted(report.rows_changed, 'row')} changed)"
     return texts
 
 
@@ -70,19 +72,6 @@ def _facts(report: ScanReport) -> list[tuple[str, str]]:
         ("retries", f"{report.retries:,}"),
         *([("open", open_text(report.open_days))] if report.open_days else []),
     ]
-
-
-def _doubts(report: ScanReport) -> list[str]:
-    doubts = [f"rows may be missing: {reason}" for reason in report.reasons]
-    if report.stray_days:
-        days = shorten(report.stray_days)
-        doubts.append(f"rows of another day in {days}: the service may cut days in another time zone")
-    shrunk = [f"{task.day or task.id} ({task.doubt})" for task in report.tasks if task.doubt]
-    if shrunk:
-        doubts.append(f"responses with less than the files, which were kept: {shorten(shrunk)}")
-    if report.absent:
-        doubts.append(f"missing from every record: {shorten(report.absent)}; misspelled in attrs?")
-    return doubts
 
 
 def _tasks(tasks: list[TaskReport]) -> str:

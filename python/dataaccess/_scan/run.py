@@ -10,6 +10,7 @@ from dataaccess._core.log import log_run
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked
 from dataaccess._display.text import counted
+from dataaccess._scan.doubt import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
 
 TYPE_CHECKING = False
@@ -35,6 +36,7 @@ def run_options(
     settle: object,
     keep: object,
     on_shrink: object,
+    on_doubt: TaskDoubt,
     **switches: object,
 ) -> dict[str, Any]:
     """The checked options of a run, as the core takes them."""
@@ -48,6 +50,7 @@ def run_options(
         "settle": duration("settle", settle),
         "keep": choice("keep", keep, ("final", "all")),
         "on_shrink": choice("on_shrink", on_shrink, ("keep", "replace", "error")),
+        "on_doubt": on_doubt.of_core,
         **switches,
     }
 
@@ -113,33 +116,25 @@ def report_of(
     options: dict[str, Any],
     column_names: list[str],
     result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None],
+    on_doubt: TaskDoubt,
 ) -> ScanReport:
     """The report of a run. Warns of what is doubtful in the data.
 
     Raises:
         ScanIncompleteError: Tasks failed.
+        DoubtfulDataError: The data of all tasks together look wrong, and doubts are errors.
         DataAccessError: An error ended the run. It has the report too.
     """
-    from datetime import UTC, datetime
     from pathlib import Path
 
     from dataaccess._scan.table import Table
-    from dataaccess.reports import ScanReport, TaskReport
+    from dataaccess.reports import ScanReport
 
+    on_doubt.raise_again()
     outcome, failed, ended = result
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path
-    tasks = [
-        TaskReport(
-            **{
-                **task,
-                "path": task["path"] and path(task["path"]),
-                "extra_keys": dict(task["extra_keys"]),
-                "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
-            }
-        )
-        for task in outcome["tasks"]
-    ]
+    tasks = [task_of(task, path) for task in outcome["tasks"]]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
     figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent")
     report = ScanReport(
@@ -182,5 +177,9 @@ def report_of(
         finally:
             # Also where warnings are errors.
             raise incomplete from first
+    if on_doubt.is_error and report.warnings:
+        doubtful = errors.DoubtfulDataError("; ".join(report.warnings))
+        doubtful.report = report
+        raise doubtful
     warn_of(outcome)
     return report

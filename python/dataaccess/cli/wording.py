@@ -25,7 +25,7 @@ _ALIASES = {
 PHRASES = {
     'Client("sandbox:demo")': "--base-url sandbox:demo",
     'on_suspected_cap="split"': "--split-capped",
-    ", a list of days, or da.days(start, stop)": "",
+    ", a list of these, or da.days(start, stop)": "",
     ", the last response is in .last": "",
     "; all entries are in .entries, and check=False returns them": "",
     "use .on(da.days(start, stop)) in a scan": "write --days COLUMN=START STOP",

@@ -22,7 +22,8 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  ├─ InvalidJsonError                  offset
 │  ├─ EnvelopeError                     field
 │  ├─ RecordError                       row column offset value
-│  └─ ResponseTooLargeError             what limit
+│  ├─ ResponseTooLargeError             what limit
+│  └─ DoubtfulDataError                 the data look wrong, and on_doubt= does not accept that
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last
 ├─ SegmentExportError                   entries
@@ -61,6 +62,7 @@ from dataaccess.errors._base import (
 )
 from dataaccess.errors._response import (
     ApiError,
+    DoubtfulDataError,
     EnvelopeError,
     InvalidJsonError,
     NotJsonError,
@@ -126,6 +128,7 @@ __all__ = [
     "ConnectionLostError",
     "DataAccessError",
     "DataAccessWarning",
+    "DoubtfulDataError",
     "EmptyResultWarning",
     "EnvelopeError",
     "FileError",

@@ -124,3 +124,10 @@ class ResponseTooLargeError(ResponseError):
 
     what: str | None
     limit: int | None
+
+
+class DoubtfulDataError(ResponseError):
+    """The data of a complete response look wrong, and `on_doubt=` or `on_shrink=` does not accept that.
+
+    What it would have replaced is unchanged.
+    """

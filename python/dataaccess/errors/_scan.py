@@ -66,6 +66,12 @@ class ScanIncompleteError(ScanError):
     failed: dict[str, DataAccessError]
     report: ScanReport | None
 
+    @property
+    def exit_code(self) -> int:
+        """75 if a task may succeed later; else that of its tasks, if they all have the same."""
+        codes = {error.exit_code for error in self.failed.values()}
+        return codes.pop() if not self.retryable and len(codes) == 1 else super().exit_code
+
     def _repr_html_(self) -> str:
         """The error for notebooks, with the tasks that failed."""
         from dataaccess._display.failure import error_html, failed_html

@@ -109,9 +109,13 @@ class TaskReport:
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
         rows_before: Rows of the file that it had before this run; None if it had none.
-        doubt: What a newer response lacks, for which its file was kept; None otherwise.
+        rows_changed: Rows of a file that was replaced which the one before did not have: they are new or have changed.
+            None if no file was replaced, or one of more than a million rows.
+        doubts: What looks wrong in its rows, or in a newer response, for which its file was kept.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
             earlier. Later changes of its rows are not in its file.
+        is_final: Whether it was requested after its day was over, and had settled. The next run requests the others
+            again. True in scans without days.
         absent: Attributes missing from every record of its response, not even null.
         extra_keys: Keys that were not requested, and how many records had each.
     """
@@ -128,8 +132,10 @@ class TaskReport:
     was_done: bool
     was_refreshed: bool
     rows_before: int | None
-    doubt: str | None
+    rows_changed: int | None
+    doubts: list[str]
     requested_at: datetime
+    is_final: bool
     absent: list[str]
     extra_keys: dict[str, int]
 
@@ -191,6 +197,11 @@ class ScanReport:
         return sum(task.was_refreshed for task in self.tasks)
 
     @property
+    def rows_changed(self) -> int:
+        """Rows of the files that this run replaced which the ones before did not have."""
+        return sum(task.rows_changed or 0 for task in self.tasks)
+
+    @property
     def oldest(self) -> datetime | None:
         """When the oldest of the tasks was requested: no row is of an earlier time. None without tasks."""
         return min((task.requested_at for task in self.tasks), default=None)
@@ -204,7 +215,8 @@ class ScanReport:
         """Returns the report as a dict that `json.dumps` takes: paths are strings, and so are times.
 
         Returns:
-            The figures by name, also `new`, `kept`, `refreshed`, `retries` and `oldest`; `tasks` is a list of dicts.
+            The figures by name, also `new`, `kept`, `refreshed`, `rows_changed`, `retries` and `oldest`; `tasks` is a
+            list of dicts.
 
         Examples:
             >>> import dataaccess as da
@@ -224,7 +236,9 @@ class ScanReport:
             }
             for task in self.tasks
         ]
-        figures = {name: getattr(self, name) for name in [*names, "new", "kept", "refreshed", "retries"]}
+        figures = {
+            name: getattr(self, name) for name in [*names, "new", "kept", "refreshed", "rows_changed", "retries"]
+        }
         oldest = None if self.oldest is None else self.oldest.isoformat()
         return {"folder": str(self.folder), **figures, "oldest": oldest, "tasks": tasks}
 

@@ -36,5 +36,8 @@ OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 ProgressArgument: TypeAlias = bool | Callable[[Progress], object] | None
 """Whether a bar shows the progress of a call, or a function that gets it. `AsyncClient` awaits a coroutine function."""
 
-Refresh: TypeAlias = Time | Days | Iterable[Time]
+OnDoubt: TypeAlias = Literal["warn", "error"] | Callable[[Any], bool]
+"""What happens to a complete result whose data look wrong; a function gets its figures and says whether it is kept."""
+
+Refresh: TypeAlias = Time | Days | Iterable[Time | Days]
 """A day of a scan, several days, or text such as "last 3 days"."""

@@ -84,8 +84,8 @@ def test_what_is_doubtful_is_marked(tmp_path: Path) -> None:
         scan = sandbox.client().scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         with pytest.warns(da.StrayDayWarning):
             report = scan.run(tmp_path)
-    assert "doubtful:  rows of another day in 2024-01-02" in str(report)
-    assert '<span class="doubt wide">rows of another day in 2024-01-02' in report._repr_html_()
+    assert "doubtful:  rows outside the requested day" in str(report)
+    assert '<span class="doubt wide">rows outside the requested day' in report._repr_html_()
 
 
 def refused(**arguments: Any) -> da.ValidationError:

@@ -193,9 +193,11 @@ def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox
     scan.run(tmp_path)
     first, second, *_ = parts(tmp_path)
     first.write_bytes(second.read_bytes())
-    with pytest.raises(da.CheckpointCorruptError, match=r"it is the part of 2024-01-02-.* with 41 rows") as caught:
+    with pytest.raises(da.ScanIncompleteError, match=r"it is the part of 2024-01-02-.* with 41 rows") as caught:
         scan.run(tmp_path)
-    assert caught.value.path == str(first)
+    (damage,) = caught.value.failed.values()
+    assert isinstance(damage, da.CheckpointCorruptError)
+    assert (damage.path, damage.day, caught.value.exit_code) == (str(first), "2024-01-01", 65)
 
 
 def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(

@@ -138,7 +138,7 @@ def test_days_are_requested_again(
     assert report.rows == len(rows_in(tmp_path)) == sum(ROWS_OF_DAYS[:5]) + len(days)
 
 
-FORMS = r'write refresh="last 3 days", a day as "2024-01-15", a list of days, or da\.days\(start, stop\)'
+FORMS = r'write refresh="last 3 days", "older than 7 days", "1/30", "all", a day as .*, or da\.days\(start, stop\)'
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_is_no_day_of_the_scan_is_refused(
     with pytest.raises(da.ValidationError, match=rf"^refresh: .*{message}"):
         scan(connect(service), 1, 6).run(tmp_path / "run", refresh=refresh)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(da.ValidationError, match=r"^refresh: takes days, and the requests of this scan are not"):
+    with pytest.raises(da.ValidationError, match=r'^refresh: takes "all", "older than 7 days" or "1/30": the'):
         connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01")).run(tmp_path, refresh="last 3 days")
 
 

@@ -62,19 +62,22 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
     (folder / damage.name).write_bytes(damage.content)
     scan = scan_of(client)
     day = damage.name.removeprefix("day=").partition("/")[0]
-    errors: list[da.CheckpointCorruptError] = []
+    errors: list[da.DataAccessError] = []
     try:
         for use in (scan.run, scan.read):
             try:
                 use(folder)
             except da.CheckpointCorruptError as error:
                 errors.append(error)
+            except da.ScanIncompleteError as error:
+                errors.extend(error.failed.values())
         scan.run(folder, refresh=[day])
         assert scan.read(folder).to_pylist() == scan.read(whole).to_pylist(), where
     finally:
         shutil.rmtree(folder)
     assert 1 <= len(errors) <= 2, where
     for each in errors:
+        assert isinstance(each, da.CheckpointCorruptError), where
         assert each.path is not None, where
         assert each.path.endswith(damage.name), where
         assert each.day == day, where

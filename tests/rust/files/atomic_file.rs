@@ -10,7 +10,7 @@ use dataaccess::files::{AtomicFile, metadata_of_new_file, remove_stale};
 
 use tokio_util::sync::CancellationToken;
 
-use super::folder::{Folder, names};
+use super::folder::{Folder, Published, names};
 
 fn file(path: &Path) -> AtomicFile {
     AtomicFile::create(path, Kind::File, false).unwrap()
@@ -33,7 +33,7 @@ fn a_file_appears_only_when_complete() {
     file.write_all(b"c").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"before");
     assert_eq!(names(folder.path()).len(), 2);
-    let written = file.finish().unwrap().bytes();
+    let written = file.finish().unwrap().published().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"abc");
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert_eq!(written, 3);
@@ -65,7 +65,7 @@ fn a_link_to_an_open_file_such_as_dev_stdout_is_refused_and_stays() {
     }
     // Any other link is replaced.
     std::os::unix::fs::symlink("log", folder.file("latest")).unwrap();
-    drop(file(&folder.file("latest")).finish().unwrap());
+    file(&folder.file("latest")).finish().unwrap().published().unwrap();
     assert!(fs::symlink_metadata(folder.file("latest")).unwrap().is_file());
 }
 
@@ -74,11 +74,11 @@ fn a_file_whose_call_was_cancelled_is_not_renamed() {
     let folder = Folder::new();
     let path = folder.file("a.csv");
     let gone = CancellationToken::new();
-    let mut file = file(&path).unless(&gone);
+    let mut file = file(&path);
     file.write_all(b"abc").unwrap();
+    let complete = file.finish().unwrap().unless(&gone);
     gone.cancel();
-    assert_eq!(file.finish().unwrap_err().kind(), Kind::Internal);
-    drop(file);
+    assert_eq!(complete.published().unwrap_err().kind(), Kind::Internal);
     assert!(names(folder.path()).is_empty());
 }
 
@@ -89,9 +89,9 @@ fn two_writers_of_one_path_do_not_collide() {
     let (mut first, mut second) = (file(&path), file(&path));
     first.write_all(b"first").unwrap();
     second.write_all(b"second").unwrap();
-    _ = first.finish().unwrap();
+    first.finish().unwrap().published().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"first");
-    _ = second.finish().unwrap();
+    second.finish().unwrap().published().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"second");
 }
 
@@ -118,8 +118,7 @@ fn a_folder_created_at_its_path_is_left_alone() {
     let path = folder.file("a.csv");
     let mut file = file(&path);
     fs::create_dir(&path).unwrap();
-    let error = file.finish().unwrap_err();
-    drop(file);
+    let error = file.finish().unwrap().published().unwrap_err();
     assert!(error.message().contains("cannot be renamed to its path"), "{}", error.message());
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert!(path.is_dir());
@@ -129,7 +128,7 @@ fn a_folder_created_at_its_path_is_left_alone() {
 fn a_name_may_have_the_maximal_length() {
     let folder = Folder::new();
     let path = folder.file(&"é".repeat(127));
-    _ = file(&path).finish().unwrap();
+    file(&path).finish().unwrap().published().unwrap();
     assert!(path.is_file());
 }
 
@@ -170,7 +169,7 @@ fn a_symbolic_link_at_its_path_is_replaced_and_not_followed() {
         std::os::unix::fs::symlink(target, &link).unwrap();
         let mut file = file(&link);
         file.write_all(b"abc").unwrap();
-        _ = file.finish().unwrap();
+        file.finish().unwrap().published().unwrap();
         assert!(link.symlink_metadata().unwrap().is_file());
         fs::remove_file(&link).unwrap();
     }
@@ -199,7 +198,7 @@ fn a_staged_file_makes_its_folder_when_it_is_complete() {
         let mut file = AtomicFile::staged(&path, folder.path(), Kind::File, false).unwrap();
         file.write_all(content.as_bytes()).unwrap();
         assert_eq!(path.exists(), content == "de");
-        _ = file.finish().unwrap();
+        file.finish().unwrap().published().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
         assert_eq!(names(folder.path()), ["day"]);
     }
@@ -216,8 +215,9 @@ fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
             for mut file in [file(0), file(1)] {
                 let barrier = &barrier;
                 scope.spawn(move || {
+                    let complete = file.finish().unwrap();
                     barrier.wait();
-                    _ = file.finish().unwrap();
+                    complete.published().unwrap();
                 });
             }
         });
@@ -239,7 +239,7 @@ fn a_private_file_is_for_its_owner_alone_and_others_follow_the_umask() {
         let mut file = AtomicFile::create(&path, Kind::File, is_private).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
-        _ = file.finish().unwrap();
+        file.finish().unwrap().published().unwrap();
         assert_eq!(mode(&path), expected);
     }
 }

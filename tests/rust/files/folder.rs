@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use dataaccess::error::Result;
-use dataaccess::files::{Location, Parquet, Part, Writer};
+use dataaccess::files::{Complete, Location, Parquet, Part, Writer};
 use dataaccess::folder::{self, Names, PartName};
 use serde_json::json;
+use tokio::runtime::Runtime;
 
 /// A folder of its own that ends with the test.
 pub struct Folder(PathBuf);
@@ -87,6 +88,19 @@ pub fn of_day(day: &str, number: usize) -> PartName {
     PartName { day: Some(day.to_owned()), number }
 }
 
+/// Moves a complete file to its path.
+pub trait Published {
+    fn published(self) -> Result<u64>;
+}
+
+impl Published for Complete {
+    fn published(self) -> Result<u64> {
+        static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+        // A test may be in a runtime already.
+        std::thread::scope(|scope| scope.spawn(|| RUNTIME.block_on(self.publish())).join().unwrap())
+    }
+}
+
 /// The rows of a part.
 pub fn rows(number: usize) -> RecordBatch {
     let schema = Arc::new(Schema::new(vec![Field::new("number", DataType::Int64, true)]));
@@ -99,7 +113,7 @@ pub fn put(folder: &folder::Folder, name: &PartName) -> u64 {
     let rows = rows(name.number);
     let mut parquet = Parquet::new(folder.create(name).unwrap(), rows.schema_ref()).unwrap();
     parquet.write(&rows).unwrap();
-    parquet.finish_part(&json!({"task": name.to_string()})).unwrap().bytes()
+    parquet.finish_part(&json!({"task": name.to_string()})).unwrap().published().unwrap()
 }
 
 /// The numbers of the parts, each of which must be as it was written.

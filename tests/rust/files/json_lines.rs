@@ -9,7 +9,7 @@ use dataaccess::files::{AtomicFile, Compression, JsonLines, Output, Writer};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use super::folder::Folder;
+use super::folder::{Folder, Published};
 
 fn attributes(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -21,7 +21,7 @@ fn lines(attributes: &[String], block: &Block) -> String {
     let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File, false).unwrap();
     let mut writer = JsonLines::new(Output::new(file, Compression::None).unwrap(), attributes).unwrap();
     writer.write(block).unwrap();
-    let written = writer.finish().unwrap().bytes();
+    let written = writer.finish().unwrap().published().unwrap();
     assert_eq!(written, folder.file("a.jsonl").metadata().unwrap().len());
     fs::read_to_string(folder.file("a.jsonl")).unwrap()
 }

@@ -8,7 +8,7 @@ use dataaccess::error::{Error, Kind};
 use dataaccess::files::{AtomicFile, Compression, Csv, CsvOptions, Output, Writer};
 
 use super::children::{child, folder};
-use super::folder::{Folder, HIDDEN, found, names, open, part, put};
+use super::folder::{Folder, HIDDEN, Published, found, names, open, part, put};
 
 fn is_locked_by(error: &Error, owner: u32) {
     assert_eq!(error.kind(), Kind::CheckpointLocked);
@@ -34,7 +34,7 @@ fn a_second_run_learns_who_is_at_work() {
     is_locked_by(&open(folder.path()).unwrap_err(), std::process::id());
     succeeds(child("files::locks::finds_it_locked", folder.path(), ""));
     // Nothing of the first was touched.
-    _ = file.finish().unwrap();
+    file.finish().unwrap().published().unwrap();
     drop(opened);
     open(folder.path()).unwrap();
 }

@@ -6,7 +6,7 @@ use dataaccess::error::Kind;
 use dataaccess::files::{Parquet, Part, Unreadable, Writer};
 use serde_json::json;
 
-use super::folder::{Folder, of_day, open, part, put, read, rows, wait};
+use super::folder::{Folder, Published, of_day, open, part, put, read, rows, wait};
 
 #[test]
 fn a_part_has_its_record_and_is_parquet_for_any_reader() {
@@ -30,7 +30,7 @@ fn a_record_may_hold_any_text() {
     let (opened, _) = open(folder.path()).unwrap();
     let record = json!({"a": "\"data_bytes\":7,\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
     let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap();
-    _ = parquet.finish_part(&record).unwrap();
+    parquet.finish_part(&record).unwrap().published().unwrap();
     assert_eq!(wait(opened.part(&part(0))).unwrap().record, record);
 }
 
@@ -38,7 +38,12 @@ fn a_record_may_hold_any_text() {
 fn parquet_without_a_record_is_no_part() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
-    _ = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap().finish().unwrap();
+    Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref())
+        .unwrap()
+        .finish()
+        .unwrap()
+        .published()
+        .unwrap();
     let error = wait(opened.part(&part(0))).unwrap_err();
     assert_eq!(error.kind(), Kind::CheckpointCorrupt);
     assert!(error.message().ends_with("its footer has no record of a task"), "{}", error.message());

@@ -15,7 +15,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 use proptest::prelude::*;
 
-use super::folder::Folder;
+use super::folder::{Folder, Published};
 
 const OPTIONS: CsvOptions = CsvOptions { separator: b',', escape_formulas: false };
 
@@ -80,7 +80,7 @@ fn parquet_reads_back_as_written() {
     let all = batch(&rows());
     parquet.write(&all.slice(0, 1)).unwrap();
     parquet.write(&all.slice(1, 2)).unwrap();
-    let written = parquet.finish().unwrap().bytes();
+    let written = parquet.finish().unwrap().published().unwrap();
     assert_eq!(written, path.metadata().unwrap().len());
     let (found, metadata) = read(&path);
     assert_eq!(found, all);
@@ -96,7 +96,7 @@ fn parquet_reads_back_as_written() {
 #[test]
 fn parquet_of_no_rows_has_its_columns() {
     let folder = Folder::new();
-    _ = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap();
+    Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap().published().unwrap();
     let (found, _) = read(&folder.file("a.parquet"));
     assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
 }
@@ -110,7 +110,7 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
         for _ in 0..batches {
             parquet.write(&batch).unwrap();
         }
-        _ = parquet.finish().unwrap();
+        parquet.finish().unwrap().published().unwrap();
         let metadata = read(&folder.file("a.parquet")).1;
         metadata.row_groups().iter().map(|group| (group.num_rows(), group.compressed_size())).collect::<Vec<_>>()
     };
@@ -137,7 +137,7 @@ fn csv_is_as_a_reader_of_the_service_expects() {
     let mut csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
     csv.write(&batch(&rows()[..1])).unwrap();
     csv.write(&batch(&rows()[1..])).unwrap();
-    let written = csv.finish().unwrap().bytes();
+    let written = csv.finish().unwrap().published().unwrap();
     assert_eq!(written, folder.file("a.csv").metadata().unwrap().len());
     let expected = "text,integer,number,truth,time\n\
         \"a,\"\"b\"\"\r\nc\",-9223372036854775808,0.1,true,2024-01-15 10:00:00\n\
@@ -166,7 +166,7 @@ fn formulas_are_escaped_if_that_is_asked_for() {
         let folder = Folder::new();
         let mut csv = Csv::new(output(&folder), CsvOptions { escape_formulas, ..OPTIONS }, &schema).unwrap();
         csv.write(&batch).unwrap();
-        _ = csv.finish().unwrap();
+        csv.finish().unwrap().published().unwrap();
         // Whether an empty string is quoted is the writer's choice.
         let written = fs::read_to_string(folder.file("a.csv")).unwrap().replace("\"\"", "");
         assert_eq!(written, expected.replace("\"\"", ""));
@@ -177,7 +177,7 @@ fn formulas_are_escaped_if_that_is_asked_for() {
 fn csv_of_no_rows_has_its_names() {
     let folder = Folder::new();
     let csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
-    _ = csv.finish().unwrap();
+    csv.finish().unwrap().published().unwrap();
     assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
 
@@ -227,7 +227,7 @@ proptest! {
         for rows in &batches {
             parquet.write(&batch(rows)).unwrap();
         }
-        _ = parquet.finish().unwrap();
+        parquet.finish().unwrap().published().unwrap();
         prop_assert_eq!(read(&folder.file("a.parquet")).0, batch(&batches.concat()));
     }
 
@@ -236,7 +236,7 @@ proptest! {
         let folder = Folder::new();
         let mut csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
         csv.write(&batch(&rows)).unwrap();
-        _ = csv.finish().unwrap();
+        csv.finish().unwrap().published().unwrap();
         let found = fields(&fs::read_to_string(folder.file("a.csv")).unwrap());
         prop_assert_eq!(found.len(), rows.len() + 1);
         for (found, row) in found[1..].iter().zip(&rows) {

@@ -7,7 +7,7 @@ from dataaccess._core.progress import follow_async
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.bridge import convert_async
-from dataaccess._scan.outcome import warn_of
+from dataaccess._scan.doubt import decide, on_doubt_argument
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
-    from dataaccess.types import Compression, FileTarget, ProgressArgument, StorageOptions
+    from dataaccess.types import Compression, FileTarget, OnDoubt, ProgressArgument, StorageOptions
 
 
 @short_tracebacks
@@ -27,6 +27,7 @@ class AsyncWriting(BaseScan):
         target: FileTarget,
         *,
         private: bool = False,
+        on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
@@ -39,6 +40,9 @@ class AsyncWriting(BaseScan):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
+                "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
+                whether to write it, as `lambda stats: stats.rows > 0` does.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
@@ -48,6 +52,7 @@ class AsyncWriting(BaseScan):
             ValidationError: The path is a URL of another kind, or has the suffix of another format.
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
+            DoubtfulDataError: `on_doubt` does not accept the result. The file is as before.
             DataAccessError: Any failure of `batches`.
 
         Examples:
@@ -57,7 +62,7 @@ class AsyncWriting(BaseScan):
             >>> asyncio.run(client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet"))
         """
         storage_options = hidden(storage_options)
-        await self._write(target, "to_parquet", parquet_format(), private, progress, storage_options)
+        await self._write(target, "to_parquet", parquet_format(), private, on_doubt, progress, storage_options)
 
     async def to_csv(
         self,
@@ -67,6 +72,7 @@ class AsyncWriting(BaseScan):
         escape_formulas: bool = False,
         compression: Compression | None = "infer",
         private: bool = False,
+        on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
@@ -85,6 +91,9 @@ class AsyncWriting(BaseScan):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
+                "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
+                whether to write it, as `lambda stats: stats.rows > 0` does.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
@@ -95,6 +104,7 @@ class AsyncWriting(BaseScan):
                 `compression` is invalid.
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
+            DoubtfulDataError: `on_doubt` does not accept the result. The file is as before.
             DataAccessError: Any failure of `batches`.
 
         Examples:
@@ -106,7 +116,7 @@ class AsyncWriting(BaseScan):
         storage_options = hidden(storage_options)
         escapes = boolean_argument("escape_formulas", escape_formulas)
         file_format = text_format("csv", target, compression, separator, escapes=escapes)
-        await self._write(target, "to_csv", file_format, private, progress, storage_options)
+        await self._write(target, "to_csv", file_format, private, on_doubt, progress, storage_options)
 
     async def to_jsonl(
         self,
@@ -114,6 +124,7 @@ class AsyncWriting(BaseScan):
         *,
         compression: Compression | None = "infer",
         private: bool = False,
+        on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
@@ -125,6 +136,9 @@ class AsyncWriting(BaseScan):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
+            on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
+                "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
+                whether to write it, as `lambda stats: stats.rows > 0` does.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
             storage_options: Credentials and options of the object store, as text by name (`aws_endpoint_url`); those
@@ -135,6 +149,7 @@ class AsyncWriting(BaseScan):
                 invalid, or not what the suffix says.
             FileError: The file cannot be written; also an `OSError`.
             ConfigError: The URL or an option of the store cannot be used.
+            DoubtfulDataError: `on_doubt` does not accept the result. The file is as before.
             DataAccessError: Any failure of `batches`.
 
         Examples:
@@ -145,7 +160,7 @@ class AsyncWriting(BaseScan):
         """
         storage_options = hidden(storage_options)
         file_format = text_format("jsonl", target, compression)
-        await self._write(target, "to_jsonl", file_format, private, progress, storage_options)
+        await self._write(target, "to_jsonl", file_format, private, on_doubt, progress, storage_options)
 
     async def _write(
         self,
@@ -153,14 +168,16 @@ class AsyncWriting(BaseScan):
         method: str,
         file_format: Format,
         private: object,
+        on_doubt: object,
         progress: ProgressArgument,
         storage_options: Hidden | None,
     ) -> None:
-        is_private = boolean_argument("private", private)
+        is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
             with follow_async(progress, self._call, self._progress) as report:
-                outcome = await self._raw.write_async(path, file_format, is_private, report, options)
+                outcome, unpublished = await self._raw.write_async(path, file_format, is_private, report, options)
+            decide(accepted, outcome, unpublished)
+            await unpublished.publish_async()
             if file is not None:
                 await convert_async(copy_into, file, path)
-        warn_of(outcome)

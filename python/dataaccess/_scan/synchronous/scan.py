@@ -10,6 +10,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
+from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
-    from dataaccess.types import PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.types import OnDoubt, PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
 
 
 @public
@@ -93,6 +94,8 @@ class Scan(LazySource, Reading, Writing):
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
         on_shrink: Literal["keep", "replace", "error"] = "keep",
+        on_doubt: OnDoubt = "warn",
+        requested_at: bool = False,
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
@@ -117,14 +120,22 @@ class Scan(LazySource, Reading, Writing):
                 at a time may use it.
             layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
                 is for one day.
-            refresh: Days to request again although they are done: "last 3 days" of the scan, a day, a list of days, or
-                `da.days(start, stop)`. A file is replaced when the new one is complete.
+            refresh: What to request again although it is done: "last 3 days" of the scan, a day as "2024-01-15",
+                "2024-01-15 to 2024-01-20", `da.days(start, stop)`, "older than 7 days", "1/30" (the oldest thirtieth,
+                so that thirty runs refresh all), "all", or a list of these. A file is replaced when the new one is
+                complete; `rows_changed` of the report counts the rows that are new or have changed.
             keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
                 without a file.
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
             on_shrink: What happens to a file that is requested again, if the response has less than half of its rows,
                 or no value in a column that has some: "keep" keeps it and emits a `ShrunkWarning`, "replace" replaces
                 it, "error" keeps it and lets the task fail.
+            on_doubt: What happens if the data of a task look wrong, before its file replaces another: "warn" warns and
+                writes it, "error" lets the task fail and keeps the file. A function decides: it gets the `TaskReport`
+                of every response, in another thread, and returns whether to write it, as `lambda task: task.rows > 0`
+                does.
+            requested_at: Whether files have a column `requested_at`, the time of the request in UTC. The newest row of
+                an id can then be chosen where it moved from one day to another. A folder has it in all files or none.
             same_service: Whether the folder may have files from another address, such as another name of the service.
                 Synthetic rows of a sandbox are never mixed with others.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -140,11 +151,12 @@ class Scan(LazySource, Reading, Writing):
         Raises:
             ValidationError: The scan has a limit, or an argument does not fit it.
             ConfigError: The URL or an option of the store cannot be used.
-            ScanIncompleteError: Tasks failed; `failed` has their errors and `report` what is done.
+            ScanIncompleteError: Tasks failed, or their files are damaged; `failed` has their errors, and `report` has
+                what is done.
+            DoubtfulDataError: `on_doubt` is "error", and the result as a whole looks wrong.
             PermissionDeniedError: The token was refused: run it again with another one.
             CheckpointMismatchError: The folder belongs to a different query, or has rows of another service.
             CheckpointLockedError: Another run uses the folder.
-            CheckpointCorruptError: A file in the folder was changed.
             CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
             CheckpointError: The folder cannot be used, for example because others may write to it.
 
@@ -157,6 +169,7 @@ class Scan(LazySource, Reading, Writing):
             (31, False)
         """
         storage_options = hidden(storage_options)
+        doubt = TaskDoubt(on_doubt_argument(on_doubt))
         options = run_options(
             self._client,
             folder,
@@ -166,6 +179,8 @@ class Scan(LazySource, Reading, Writing):
             keep=keep,
             settle=settle,
             on_shrink=on_shrink,
+            on_doubt=doubt,
+            requested_at=requested_at,
             same_service=same_service,
             private=private,
             fail_fast=fail_fast,
@@ -175,7 +190,7 @@ class Scan(LazySource, Reading, Writing):
             follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
             result = self._raw.run(options, report or convert)
-        return report_of(options, self.column_names, result)
+        return report_of(options, self.column_names, result, doubt)
 
     def read(
         self,

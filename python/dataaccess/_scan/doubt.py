@@ -1,0 +1,128 @@
+"""`on_doubt=`: what happens to complete responses whose data look wrong, before they replace anything."""
+
+from __future__ import annotations
+
+from dataaccess import errors
+from dataaccess._core.checks import invalid
+from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess.errors import DoubtfulDataError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from dataaccess._native import RawUnpublished
+    from dataaccess.reports import TaskReport
+    from dataaccess.types import OnDoubt
+
+# The classes of doubts about one task.
+_OF_TASKS = (errors.AbsentAttributeWarning, errors.IncompleteWarning, errors.ShrunkWarning, errors.StrayDayWarning)
+_REFUSED = "on_doubt refused the result: the file is as before"
+
+
+def on_doubt_argument(on_doubt: object) -> OnDoubt:
+    """The checked argument.
+
+    Raises:
+        ValidationError: It is none of its forms.
+    """
+    if on_doubt in ("warn", "error") or callable(on_doubt):
+        return on_doubt  # pyright: ignore[reportReturnType] - one of these
+    raise invalid("on_doubt", 'must be "warn", "error" or a function', on_doubt)
+
+
+def decide(on_doubt: OnDoubt, outcome: dict[str, Any], unpublished: RawUnpublished) -> None:
+    """Returns if a file may replace the one at its path. Otherwise it is gone.
+
+    Raises:
+        DoubtfulDataError: It may not.
+        DataAccessWarning: Warnings are errors.
+    """
+    try:
+        _check(on_doubt, outcome)
+    except BaseException:
+        unpublished.discard()
+        raise
+
+
+class TaskDoubt:
+    """What the core asks of the tasks of a run."""
+
+    def __init__(self, on_doubt: OnDoubt) -> None:
+        """Of the checked argument."""
+        self._on_doubt = on_doubt
+        self._raised: BaseException | None = None
+
+    @property
+    def of_core(self) -> str | Callable[[dict[str, Any]], bool]:
+        """What the core gets: a warning that would be raised keeps the file."""
+        if callable(self._on_doubt):
+            return self._accepts
+        if self._on_doubt == "warn" and any(map(_is_error, _OF_TASKS)):
+            return _has_no_error
+        return self._on_doubt
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a doubt about the whole run is an error."""
+        return self._on_doubt == "error"
+
+    def raise_again(self) -> None:
+        """Raises what the function raised.
+
+        Raises:
+            BaseException: The function raised it.
+        """
+        if self._raised is not None:
+            raise self._raised
+
+    def _accepts(self, task: dict[str, Any]) -> bool:
+        """Whether the function accepts a task. After an exception it is not asked again."""
+        if not callable(self._on_doubt) or self._raised is not None:
+            return False
+        try:
+            return bool(self._on_doubt(task_of(task, str)))
+        except BaseException as error:  # noqa: BLE001 - raised by `raise_again`
+            self._raised = error
+            return False
+
+
+def task_of(task: dict[str, Any], path: Callable[[str], Any]) -> TaskReport:
+    """A task, from the plain values of the core."""
+    from datetime import UTC, datetime
+
+    from dataaccess.reports import TaskReport
+
+    converted = {
+        "path": task["path"] and path(task["path"]),
+        "extra_keys": dict(task["extra_keys"]),
+        "doubts": [doubt["message"] for doubt in task["doubts"]],
+        "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
+    }
+    return TaskReport(**{**task, **converted})
+
+
+def _has_no_error(task: dict[str, Any]) -> bool:
+    """Whether no doubt about a task is a warning that would be raised."""
+    return not any(_is_error(getattr(errors, doubt["category"])) for doubt in task["doubts"])
+
+
+def _is_error(category: type[Warning]) -> bool:
+    """Whether a warning of this class would be raised, as far as filters without texts and modules say."""
+    import warnings
+
+    for action, text, filtered, module, line in warnings.filters:
+        if issubclass(category, filtered) and text is None and module is None and line == 0:
+            return action == "error"
+    return bool(getattr(warnings, "defaultaction", "default") == "error")
+
+
+def _check(on_doubt: OnDoubt, outcome: dict[str, Any]) -> None:
+    """Raises what `decide` raises."""
+    if on_doubt == "error" and outcome["warnings"]:
+        raise DoubtfulDataError("; ".join(warning["message"] for warning in outcome["warnings"]))
+    warn_of(outcome)
+    if callable(on_doubt) and not on_doubt(stats_of(outcome)):
+        raise DoubtfulDataError(_REFUSED)

@@ -1,0 +1,203 @@
+"""What a run requests again although it has it, how old its rows are, and what a refresh changed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.runs import by_value, parts, responding
+from support.streams import response_of
+
+import dataaccess as da
+
+DAYS = [f"2024-01-{day:02}" for day in range(1, 11)]
+
+
+def row(day: int, name: str, **values: Any) -> dict[str, Any]:
+    """A code of January."""
+    return {"id": name, "allocated_time": f"2024-01-{day:02} 09:00:00", "code_status": 3, **values}
+
+
+@pytest.fixture
+def service() -> Iterator[da.Sandbox]:
+    """Ten days, whose clock begins long ago."""
+    with da.Sandbox(now=datetime.now(UTC) - timedelta(days=100)) as service:
+        service.load("promotion_code", [row(day, f"{day}-{n}") for day in range(1, 11) for n in range(3)])
+        yield service
+
+
+def scan_of(client: Any, stop: str = "2024-01-11", attrs: tuple[str, ...] = ("id", "code_status")) -> Any:
+    """Some days."""
+    return client.scan_codes([*attrs, "allocated_time"], allocated_time=da.days("2024-01-01", stop))
+
+
+def asked(report: da.ScanReport) -> list[str | None]:
+    """The days that this run requested."""
+    return [task.day for task in report.tasks if not task.was_done]
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize(
+    ("refresh", "days"),
+    [
+        ("all", DAYS),
+        (" All ", DAYS),
+        ("2024-01-03 to 2024-01-05", DAYS[2:5]),
+        ("2024-01-03 to 2024-01-03", DAYS[2:3]),
+        (["2024-01-09 to 2024-01-10", da.days("2024-01-01", "2024-01-03"), "2024-01-05"], [0, 1, 4, 8, 9]),
+        (["last 2 days", "last 1 day", "2024-01-01"], [0, 8, 9]),
+        ([], []),
+    ],
+)
+def test_days_and_ranges_are_requested_again(
+    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, days: list[Any]
+) -> None:
+    scan = scan_of(connect(service))
+    scan.run(tmp_path)
+    report = scan.run(tmp_path, refresh=refresh)
+    assert asked(report) == [DAYS[day] if isinstance(day, int) else day for day in days]
+
+
+@pytest.mark.parametrize(
+    ("refresh", "message"),
+    [
+        ("2024-01-05 to 2024-01-03", "2024-01-05 is after 2024-01-03"),
+        ("2024-01-05 to 2024-01-20", "2024-01-11 is not a day of this scan, which asks for 2024-01-01 to 2024-01-10"),
+        ("2024-01-05 to soon", "`soon` is not a day: write"),
+        ("older than 0 days", "`older than 0 days` names no days: write"),
+        ("older than a week", "`older than a week` is not a day: write"),
+        ("1/0", "`1/0` names no days"),
+        ("1/x", "`1/x` names no days"),
+        (["all", "soon"], "`soon` is not a day"),
+    ],
+)
+def test_what_names_no_days_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, message: str
+) -> None:
+    with pytest.raises(da.ValidationError, match=rf"^refresh: {message}"):
+        scan_of(connect(service)).run(tmp_path / "run", refresh=refresh)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_old_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    scan_of(client, "2024-01-04").run(tmp_path)
+    service.advance(timedelta(days=95))
+    scan_of(client, "2024-01-08").run(tmp_path)
+    service.advance(timedelta(days=5))
+    scan = scan_of(client)
+    assert asked(scan.run(tmp_path, refresh="older than 7 days")) == [*DAYS[:3], *DAYS[7:]]
+    assert asked(scan.run(tmp_path, refresh="older than 7 days")) == []
+    assert asked(scan.run(tmp_path, refresh=["older than 7 days", "older than 100 hours"])) == DAYS[3:7]
+
+
+def test_a_part_in_turn_takes_the_oldest_first(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = scan_of(connect(service))
+    scan.run(tmp_path)
+    seen: Counter[str | None] = Counter()
+    for _ in range(4):
+        service.advance(timedelta(hours=1))
+        report = scan.run(tmp_path, refresh="1/4")
+        assert len(asked(report)) == 3
+        seen.update(asked(report))
+    # Twelve of ten: each once before any twice.
+    assert set(seen) == set(DAYS)
+    assert max(seen.values()) == 2
+
+
+def test_parts_of_a_scan_without_days_are_refreshed_by_age(connect: Any, tmp_path: Path) -> None:
+    with responding(
+        lambda connection, value, _: connection.sendall(response_of([{"n": int(value), "text": "x"}]))
+    ) as server:
+        scan = by_value(connect(server.base_url), ["1", "2", "3"])
+        scan.run(tmp_path)
+        for refresh, count in (("all", 3), ("1/3", 1), ("older than 1 hour", 0), (None, 0)):
+            report = scan.run(tmp_path, refresh=refresh, keep="all")
+            assert (report.refreshed, report.kept) == (count, 3 - count)
+
+
+def test_a_refresh_counts_the_rows_that_it_changed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = scan_of(connect(service))
+    first = scan.run(tmp_path)
+    assert first.rows_changed == 0
+    assert {task.rows_changed for task in first.tasks} == {None}
+    assert scan.run(tmp_path, refresh="all").rows_changed == 0
+    changed = [row(1, "1-0", code_status=4), row(2, "2-1", code_status=4), row(2, "2-9")]
+    service.load("promotion_code", changed, replace=True)
+    report = scan.run(tmp_path, refresh="last 10 days")
+    assert [task.rows_changed for task in report.tasks] == [1, 2, *[0] * 8]
+    assert (report.rows_changed, report.to_dict()["rows_changed"]) == (3, 3)
+    assert "10 refreshed (3 rows changed)" in str(report)
+    json.dumps(report.to_dict())
+
+
+cells = st.none() | st.integers(-5, 5)
+
+
+def test_rows_changed_is_the_difference_of_the_rows(connect: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    served: list[list[tuple[int | None, int | None]]] = [[]]
+    where = {"OR": [{"AND": [{"column": "a", "operator": "matches", "data_type": "int64", "value": [1]}]}]}
+    with responding(
+        lambda connection, _, __: connection.sendall(response_of([{"a": a, "b": b} for a, b in served[0]]))
+    ) as server:
+        scan = connect(server.base_url).scan_items(
+            "store", ["a", "b"], where, item_type_id=7, schema={"a": "int64", "b": "int64"}
+        )
+
+        @settings(max_examples=25, deadline=None)
+        @given(
+            before=st.lists(st.tuples(cells, cells), min_size=1, max_size=8),
+            after=st.lists(st.tuples(cells, cells), max_size=12),
+        )
+        def check(before: list[Any], after: list[Any]) -> None:
+            folder = tmp_path_factory.mktemp("run")
+            served[0] = before
+            scan.run(folder)
+            served[0] = after
+            report = scan.run(folder, on_shrink="replace", on_doubt=lambda _: True)
+            assert report.rows_changed == (Counter(after) - Counter(before)).total()
+
+        check()
+
+
+@pytest.mark.both_clients
+def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = scan_of(connect(service), "2024-01-03", attrs=("id",))
+    scan.run(tmp_path, requested_at=True)
+    service.advance(timedelta(days=3))
+    report = scan.run(tmp_path, requested_at=True, refresh="2024-01-02")
+    for task, path in zip(report.tasks, parts(tmp_path), strict=True):
+        table = pq.read_table(path, partitioning=None)
+        assert table.column_names == ["id", "allocated_time", "requested_at"]
+        assert str(table.schema.field("requested_at").type) == "timestamp[us, tz=UTC]"
+        assert set(table["requested_at"].to_pylist()) == {task.requested_at}
+    older, newer = (task.requested_at for task in report.tasks)
+    assert timedelta(days=2) < newer - older < timedelta(days=4)
+    assert (report.rows_changed, report.kept) == (0, 1)
+    assert report.frame()["requested_at"].nunique() == 2
+    read = scan.read(tmp_path)
+    assert read.column_names == ["id", "allocated_time", "requested_at"]
+    assert read.to_pylist()[-1]["requested_at"] == newer
+    with pytest.raises(da.CheckpointMismatchError, match="requested_at: was a column, now not given"):
+        scan.run(tmp_path)
+
+
+def test_an_empty_file_has_the_column_too(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    service.clear("promotion_code")
+    scan_of(connect(service), "2024-01-02").run(tmp_path, requested_at=True)
+    (path,) = parts(tmp_path)
+    assert pq.read_schema(path).names[-1] == "requested_at"
+
+
+def test_the_column_must_not_be_an_attribute_too(connect: Any, tmp_path: Path) -> None:
+    scan = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").matches([1]), item_type_id=7)
+    with pytest.raises(da.ValidationError, match=r"^requested_at: adds a column of that name, and attrs has one"):
+        scan.run(tmp_path / "run", requested_at=True)
